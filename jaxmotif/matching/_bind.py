@@ -56,8 +56,17 @@ class _Columns:
         self.held = target.attributes or Attributes()
 
     def node(self, key: str, place: Place) -> np.ndarray:
-        """Return a column of all nodes; ``id`` and ``name`` are the names of nodes, and ``label`` their labels,
-        where no attribute is called so."""
+        """Return an attribute of all nodes, as a column ``[n]``.
+
+        Where no attribute has the key, ``id`` and ``name`` are the names of nodes, and ``label`` is their labels.
+
+        Args:
+          key: the name of the attribute.
+          place: where the query asks for it, for messages.
+
+        Raises:
+          QueryError: for a key that the target does not have.
+        """
         if key in self.held.nodes:
             return self.held.nodes[key]
         graph = self.target

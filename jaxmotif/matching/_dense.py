@@ -78,9 +78,15 @@ class _Rules(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """The state of a search. Per lane: images int32 ``[B, K]``, bits not tried at each level uint32 ``[B, K, W]``,
-    matches int64 ``[B]``; and of all lanes together the tally, integers ``[parts, cells]``, or nothing: cells are
-    nodes, or slots."""
+    """The state of a search of B lanes.
+
+    Attributes:
+      images: int32 ``[B, K]``, the image of each query node in each lane.
+      bits: uint32 ``[B, K, W]``, the target nodes that are not tried yet at each level.
+      counts: int64 ``[B]``, the matches that each lane has found.
+      tally: integers ``[parts, cells]``, how often each node, or slot, takes each part, over all lanes; or ``None``.
+      steps: the steps taken.
+    """
 
     images: Any
     bits: Any
@@ -500,8 +506,14 @@ def _at(bits: jax.Array, where: jax.Array) -> jax.Array:
 
 
 def _take_lowest(words: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Return the lowest bit of each row of words as a number, int32 ``[B]`` (0 for no bit), and the words without
-    it."""
+    """Take the lowest bit out of each row of words.
+
+    Args:
+      words: uint32 ``[B, W]``.
+
+    Returns:
+      The number of each bit, int32 ``[B]``, 0 where a row has none; and the words without these bits.
+    """
     index = lax.argmax(words != 0, words.ndim - 1, jnp.int32)
     word = jnp.take_along_axis(words, index[:, None], axis=-1)
     # Two's complement: the lowest bit that is set.

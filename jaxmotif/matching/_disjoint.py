@@ -132,8 +132,16 @@ def _named(nodes: np.ndarray, n: int, directed: bool) -> np.ndarray:
 
 
 def _greedy(rows: np.ndarray, held: np.ndarray, number: int) -> np.ndarray:
-    """Return which rows are taken, in the order in which they are, of things held ``[M, places]``, numbered to
-    ``number``."""
+    """Choose rows that have no thing in common, greedily by how often their things are held.
+
+    Args:
+      rows: integers ``[M, k]``, the nodes of each occurrence, which break ties.
+      held: integers ``[M, places]``, the numbers of the nodes or edges that each occurrence holds.
+      number: a number above all numbers of things.
+
+    Returns:
+      Int64, the numbers of the chosen rows, in the order in which they are chosen.
+    """
     load = np.bincount(held.reshape(-1), minlength=number)[held].sum(axis=1)
     # By load, then by nodes: one order, whatever the order they were listed in.
     order = np.lexsort((*np.sort(rows, axis=1).T[::-1], load))

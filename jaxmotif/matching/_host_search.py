@@ -30,8 +30,15 @@ from jaxmotif.search import NO_DEADLINE, NOTHING, SearchProgress
 
 
 class Budget(NamedTuple):
-    """Candidates that are tested here at most, some 10 to 30 ns each, and how many more for each query node: on a CPU
-    as many as small steps take longer for, beside an accelerator as many as it takes to plan and begin a search."""
+    """The number of candidates that are tested on the host at most, where each test takes some 10 to 30 ns.
+
+    On a CPU it ends where the small steps of a compiled search would take less time. Beside an accelerator it is what
+    is tested in the time that it takes to plan and begin a search there.
+
+    Attributes:
+      most: candidates that any query may have.
+      a_node: candidates that are added for each query node.
+    """
 
     most: int
     a_node: int
@@ -77,8 +84,13 @@ MOST_SLOTS = 2**22
 
 
 class Found(NamedTuple):
-    """The result of a search: where it ended, and, if the matches were asked for, int32 ``[k, M]``, the node of the
-    reduced target that each query node is mapped to, in lexicographic order of the matching order."""
+    """The result of a search.
+
+    Attributes:
+      standing: where the search ended.
+      nodes: int32 ``[k, M]``, the node of the reduced target that each query node is mapped to in each match, in
+        lexicographic order of the matching order; ``None`` unless matches are listed.
+    """
 
     standing: SearchProgress
     nodes: np.ndarray | None = None
@@ -92,11 +104,14 @@ class TooMany(Exception):
 
 
 def candidate_budget(device: jax.Device, order: SearchOrder, measured: Measures | None = None) -> int:
-    """Return how many candidates may be tested before a search goes to a device; -1 if the first three nodes have more
-    already.
+    """Return how many candidates may be tested before a search goes to a device.
+
+    The result is -1 if the first three nodes alone are expected to have more candidates.
 
     Args:
-      measured: of the candidate lists, if they were.
+      device: where the search would go.
+      order: core nodes, leaves and symmetry.
+      measured: figures of the candidate lists, or ``None`` if they were not measured.
     """
     budget = BESIDE_ACCELERATOR if target_of(device).is_accelerator else CPU
     most = budget.most + budget.a_node * (len(order.core) + len(order.leaves.nodes))
@@ -129,12 +144,18 @@ def search_small(
 def search_unreduced(
     asked: QueryConstraints, order: SearchOrder, target: Target, domains: np.ndarray, options: Options, most: int
 ) -> Found | None:
-    """:func:`search_small` of a target as it is, without filters: they take longer than a search for few nodes.
+    """Search a target as it is, without filters, which take longer than a search for few nodes.
 
     Args:
-      order: without leaves.
+      asked: all that the query asks.
+      order: an order without leaves.
       target: its index on the host.
-      domains: bool ``[k, N]``.
+      domains: bool ``[k, N]``, the target nodes that each query node may be mapped to.
+      options: how to search, and until when.
+      most: candidates to test at most.
+
+    Returns:
+      The result, or ``None`` if there is too much to do.
     """
     bits = pack_bits(domains)
     meet = np.asarray((bits[:, None] & bits[None]).any(axis=2))
@@ -150,19 +171,22 @@ class KindSlots:
 
     @cached_property
     def keys(self) -> np.ndarray:
-        """A number for each slot, ascending; one more that is none."""
+        """The key of each slot, ascending, with -1 added at the end.
+
+        A key is the source times the number of nodes, plus the target.
+        """
         return np.append(self.sources.astype(np.int64) * self.nodes + self.targets, -1)
 
     @cached_property
     def marks(self) -> np.ndarray:
-        """Bool: at the key of a pair, or at what is left of it modulo the size, whether there is such a slot."""
+        """Bool, whether there is a slot whose key equals the index modulo the length of the array."""
         marks = np.zeros(min(self.nodes**2, MOST_MARKS), bool)
         marks[self.keys[:-1] % len(marks)] = True
         return marks
 
     @cached_property
     def bits(self) -> np.ndarray:
-        """uint64 ``[nodes, W]``: of each node, as bits, those that it is joined to."""
+        """The nodes that each node is joined to, as bits, uint64 ``[nodes, W]``."""
         words = np.zeros((self.nodes, _words(self.nodes)), np.uint64)
         place = self.sources.astype(np.int64) * words.shape[1] + (self.targets >> 6)
         if len(place):
@@ -178,7 +202,7 @@ class KindSlots:
             return self.marks[wanted]
         found = self.marks[wanted & (MOST_MARKS - 1)]
         maybe = np.nonzero(found)
-        some = wanted[maybe]  # few, but for those that are there
+        some = wanted[maybe]  # hardly more than the pairs that have a slot
         found[maybe] = self.keys[np.searchsorted(self.keys[:-1], some)] == some
         return found
 
@@ -190,8 +214,16 @@ class KindSlots:
 
 
 class _Shortest(NamedTuple):
-    """The shortest list of each row: where it starts in ``targets``, its length, and which neighbour's it is: one
-    number if all rows take the same one's."""
+    """The shortest list of each row, among the lists that its placed neighbours lead to.
+
+    Attributes:
+      starts: integers ``[R]``, where the list of each row starts in ``targets``.
+      lengths: integers ``[R]``, its length.
+      targets: int32, the entries of the lists.
+      which: int64 ``[R]``, the place of the neighbour whose list it is in ``near``; one number if it is the same in all
+        rows.
+      total: the sum of the lengths.
+    """
 
     starts: np.ndarray
     lengths: np.ndarray
@@ -201,12 +233,15 @@ class _Shortest(NamedTuple):
 
 
 class Constraints(NamedTuple):
-    """The constraints on the next query node, given those that are placed.
+    """The constraints on the next query node, once others are placed.
 
     Attributes:
-      nodes: query nodes of which the same is asked, of which it is one.
-      near: (kind, placed node): joined so. non_neighbours: not joined so.
-      distinct_from: placed nodes whose images it might take; lower, upper: whose images it must exceed, or stay below.
+      nodes: query nodes that share all constraints, the next one among them.
+      near: pairs (kind, placed node): the images of the placed node and of the next one must fulfil the kind.
+      non_neighbours: pairs (kind, placed node): the images must not fulfil the kind.
+      distinct_from: placed nodes whose images must be avoided, since the domains overlap.
+      lower: placed nodes whose images must have lower numbers.
+      upper: placed nodes whose images must have higher numbers.
     """
 
     nodes: np.ndarray
@@ -218,20 +253,23 @@ class Constraints(NamedTuple):
 
     @property
     def tied(self) -> list[int]:
-        """Placed nodes, those that it is joined to first."""
+        """The placed nodes that a constraint other than distinctness is on, neighbours first."""
         near, more = dict.fromkeys(u for _, u in self.near), [u for _, u in self.non_neighbours]
         return list(near | dict.fromkeys([*more, *self.lower, *self.upper]))
 
 
 class HostSearch:
-    """A search in progress.
+    """A search in progress, with R partial matches.
 
     Attributes:
-      rows: int32 ``[k, R]``, of each query node placed its image in every partial match.
-      placed: query nodes, int64. rest: of the core, in order.
-      tested, levels: candidates, and how often they were laid out.
-      ahead: whether more levels are to come; more: sets of leaves that are to be counted after the next one.
-      counted: matches, if the rows of the last node were counted and not kept.
+      rows: int32 ``[k, R]``, the image of each placed query node in every partial match.
+      placed: int64, the query nodes that are placed.
+      rest: the core nodes that are placed level by level, in order.
+      tested: the number of candidates tested.
+      levels: how often candidates were laid out.
+      ahead: whether more levels are to come.
+      more: the number of sets of leaves that are to be counted after the next one.
+      counted: the number of matches, if the rows of the last node were counted and not kept.
     """
 
     def __init__(
@@ -247,7 +285,7 @@ class HostSearch:
         self._asked, self._order, self._target, self._lists, self._meet = asked, order, target, lists, meet
         self._joined: dict[tuple[int, int | None], KindSlots] = {}
         self._most, self._domains, self._nodes = most, domains, domains.shape[1]
-        self._whole = np.asarray(domains.all(axis=1))  # whose domain leaves nothing out
+        self._whole = np.asarray(domains.all(axis=1))  # query nodes whose domain leaves nothing out
         self.rows = np.zeros((len(domains), 1), np.int32)
         self.placed = np.zeros(0, np.int64)
         self.rest = order.core
@@ -304,15 +342,19 @@ class HostSearch:
         return slots.known(("joined", *kind.tolist()), lambda: KindSlots(*select_slots(slots, kind)))
 
     def propagate_singletons(self) -> None:
-        """Place the nodes that can be mapped to one target node only, leaves too; and those of which the others are
-        left no more."""
+        """Place the query nodes that can be mapped to one target node only, leaves among them.
+
+        An image is dropped from all other domains, and so are the nodes that are not joined to it as the query asks.
+        Nodes that are left with one candidate are placed too, until there are none. If two nodes have one image, a
+        domain is empty, or images break a constraint of symmetry, no row is left.
+        """
         domains, done = self._domains, np.zeros(len(self._domains), bool)
         new = domains.sum(axis=1) == 1
         while new.any() and self.rows.shape[1]:
             done |= new
             us, images = np.flatnonzero(new), domains[new].argmax(axis=1)
             others = np.bincount(images, minlength=domains.shape[1]) == 0
-            if others.sum() + len(us) > len(others):  # two have one image
+            if others.sum() + len(us) > len(others):  # two nodes have one image
                 self.rows = self.rows[:, :0]
                 return
             domains[~done] &= others
@@ -328,7 +370,12 @@ class HostSearch:
             self.rows = self.rows[:, :0]
 
     def _leave(self, us: np.ndarray, images: np.ndarray) -> None:
-        """Leave in the domains what is joined to the images of some nodes as is asked."""
+        """Drop from the domains the nodes that are not joined to the images of placed nodes as the query asks.
+
+        Args:
+          us: integers ``[P]``, the query nodes placed.
+          images: integers ``[P]``, their images.
+        """
         nodes = np.arange(self._domains.shape[1])
         for asked, wanted in ((self._asked.which, True), *((one, False) for one in self._asked.non_neighbours)):
             for kind in set(asked[us][asked[us] >= 0].tolist()):
@@ -376,7 +423,7 @@ class HostSearch:
         if self.prefers_bits(asks, shortest):
             parts = []
             for first, block in self.sets(asks):
-                # Each row may give many, which no list has told.
+                # A row may give many matches, which the lengths of lists have not told.
                 self._spend(CANDIDATES_A_ROW * int(np.bitwise_count(block).sum(dtype=np.uint32)))
                 row, w = _set_bits(block)
                 parts.append((first + row, w))
@@ -385,12 +432,13 @@ class HostSearch:
         return self.test_candidates(asks, shortest)
 
     def test_candidates(self, asks: Constraints, shortest: _Shortest | None) -> tuple[np.ndarray, np.ndarray]:
+        """Find the same candidates as :meth:`candidates` by testing them one by one."""
         row, w, which = self.lay_out_candidates(asks, shortest)
         if not self._whole[asks.nodes].all():
             row, w = _select(row, w, self._domains[asks.nodes][:, w].all(axis=0))
         for us, fits in ((asks.distinct_from, np.not_equal), (asks.lower, np.less), (asks.upper, np.greater)):
             row, w = self._fitting(row, w, us, fits)
-        # Who is in the list of a neighbour need not be tested.
+        # Candidates from the list of a neighbour are joined to it, which needs no test.
         untested = [pair for i, pair in enumerate(asks.near) if i != which] if isinstance(which, int) else asks.near
         if isinstance(which, int) or len(row) <= FEW:
             for kind, us in _group_by_kind(untested):
@@ -408,8 +456,20 @@ class HostSearch:
     def _fitting(
         self, row: np.ndarray, w: np.ndarray, us: list[int], fits: Callable[[np.ndarray, np.ndarray], np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the candidates that fit the images of some placed nodes: of one after another, or of all at once
-        where they are so few that calls take longer than tests."""
+        """Keep the candidates that fit the images of some placed nodes.
+
+        The nodes are compared one after another, or all at once where candidates are so few that calls take longer than
+        tests.
+
+        Args:
+          row: integers ``[C]``, the row of each candidate.
+          w: integers ``[C]``, its target node.
+          us: the placed query nodes.
+          fits: tells from images and candidates, element by element, which ones fit.
+
+        Returns:
+          The rows and target nodes of the candidates that are left.
+        """
         if len(row) > FEW or len(us) < 2:
             for u in us:
                 row, w = _select(row, w, fits(self.rows[u][row], w))
@@ -419,8 +479,15 @@ class HostSearch:
     def lay_out_candidates(
         self, asks: Constraints, shortest: _Shortest | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | int]:
-        """Lay out the candidates to test: of each row the shortest list that a placed neighbour leads to, and which
-        one's that is; or, where that is less, the whole domain."""
+        """Lay out the candidates to test, of all rows end to end.
+
+        A row has the shortest list that a placed neighbour leads to. Where the whole domain has fewer nodes, it has the
+        domain.
+
+        Returns:
+          The row of each candidate and its target node, integers ``[C]`` each; and the place of the neighbour whose
+          list it is in ``asks.near``, integers ``[R]`` or one number for all rows, which is -1 for the whole domain.
+        """
         rows, domain = self.rows.shape[1], np.flatnonzero(self._domains[asks.nodes[0]])
         if shortest is not None and shortest.total <= rows * len(domain):
             self._test(shortest.total)
@@ -454,7 +521,7 @@ class HostSearch:
         total = int(length.sum())
         if total > MIXED * totals[best]:
             return _Shortest(starts[best], lengths[best], lists[best].targets, best, totals[best])
-        # Lists of all neighbours end to end: a start is a place in that.
+        # The lists of all neighbours are laid end to end, so that one array of starts reaches all of them.
         first, start, which = 0, np.zeros(len(length), np.int64), np.zeros(len(length), np.int64)
         for i, joined in enumerate(lists):
             ours = np.flatnonzero(lengths[i] == length)
@@ -466,7 +533,7 @@ class HostSearch:
         """Count candidates about to be tested, unless they are too many, or the next ones likely are."""
         likely = self.more * candidates
         if candidates > LOOK_AHEAD_FROM and self.ahead:
-            likely = candidates * candidates // max(4 * self._before, 1)  # a quarter as much as they have grown
+            likely = candidates * candidates // max(4 * self._before, 1)  # assumes a quarter of the last growth
             if self._nodes <= MOST_BIT_NODES:
                 likely = min(likely, candidates * _words(self._nodes) // WORDS_A_CANDIDATE)
         self._before, self.tested, self.levels = candidates, self.tested + candidates, self.levels + 1
@@ -488,13 +555,18 @@ class HostSearch:
         return self._bit_work(asks) < shortest.total
 
     def _bit_work(self, asks: Constraints) -> int:
-        """Return how many candidates are tested in the time that rows of bits take: to make those of each node, to
-        meet."""
+        """Return the work of meeting rows of bits, as the number of candidates that are tested in the same time.
+
+        It consists of making a row of bits for each target node and meeting them for each partial match.
+        """
         return (self.rows.shape[1] + 2 * self._nodes) * _words(self._nodes) * len(asks.tied) // (2 * WORDS_A_CANDIDATE)
 
     def sets(self, asks: Constraints) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield the candidates of each row as bits, a block of rows at a time: the first row, and uint64
-        ``[rows, W]``."""
+        """Yield the candidates of each row as bits, a block of rows at a time.
+
+        Yields:
+          The number of the first row of the block, and uint64 ``[rows, W]``, a bit for each target node.
+        """
         self._test(self._bit_work(asks))
         tied = [(self.table(asks, u), u) for u in asks.tied]
         if not self._whole[asks.nodes].all():
@@ -511,13 +583,20 @@ class HostSearch:
             yield start, block
 
     def table(self, asks: Constraints, u: int) -> np.ndarray:
-        """Return, for each possible image of a placed node, the nodes it allows next, as bits, uint64 ``[nodes,
-        W]``."""
+        """Return the nodes that each possible image of a placed node allows next, as bits.
+
+        Args:
+          asks: the constraints on the next query node.
+          u: the placed query node.
+
+        Returns:
+          Uint64 ``[nodes, W]``, one row for each target node as the image of ``u``.
+        """
         near, non_neighbours = (
             [self.joined(kind).bits for kind, v in some if v == u] for some in (asks.near, asks.non_neighbours)
         )
         number, words = np.arange(self._nodes), np.arange(_words(self._nodes))
-        if u in asks.lower:  # those beyond
+        if u in asks.lower:  # only nodes beyond the image are left
             beyond = np.where(words > (number >> 6)[:, None], ~np.uint64(0), np.uint64(0))
             beyond[number, number >> 6] = ~(2 * _bit(number) - np.uint64(1))
             near.append(beyond)
@@ -533,7 +612,7 @@ class HostSearch:
     def ways(self, asks: Constraints) -> int:
         """Count the candidates of the next query node that fulfil all constraints, of all rows together."""
         if len(asks.near) == 1 and len(asks.nodes) == 1 and not (asks.non_neighbours or asks.lower or asks.upper):
-            # A single list: its length, less the nodes in use that are in it.
+            # A single list needs no tests: its length, less the nodes in use that are in it, is the count.
             [(kind, u)], images = asks.near, self.rows
             joined = self.joined(kind, int(asks.nodes[0]))
             used = sum(int(joined.has(images[u], images[v]).sum()) for v in asks.distinct_from)
@@ -553,7 +632,7 @@ class HostSearch:
         sums = [terms for group in groups for terms in products(plan, group)]
         blocks = list(dict.fromkeys(block.sets for terms in sums for _, factors in terms for block in factors))
         if len(blocks) > 1 and self._nodes**2 > MOST_MARKS:
-            # Of several sets in a large target, bit rows of a device take less.
+            # For several sets in a large target, bit rows of a device take less time, so that the budget is small.
             self._most = min(self._most, self._spent + self._most // 8)
         self.ahead, sizes = False, {}
         for self.more, block in zip(reversed(range(len(blocks))), blocks, strict=True):
@@ -571,7 +650,7 @@ class HostSearch:
             )
         if ways.dtype == object:
             return int(ways.sum())
-        # In halves: each way has at most 52 bits, and rows are fewer than 2^37.
+        # Two halves are summed, which cannot overflow: a way has at most 52 bits, and there are fewer than 2^37 rows.
         return (int((ways >> 26).sum()) << 26) + int((ways & (2**26 - 1)).sum())
 
     def common(self, leaves: Sequence[int]) -> np.ndarray:
@@ -582,16 +661,18 @@ class HostSearch:
             return self.shared(leaves)
         kind, images = int(which[anchors[0], x]), self.rows[anchors[0]]
         offsets = self._lists.offsets[self._lists.number[kind, x]]
-        # A single set: its list's length, less the nodes in use that are in it.
+        # A single set needs no tests: the length of its list, less the nodes in use that are in it, is the count.
         size = (offsets[images + 1] - offsets[images]).astype(np.int64)
         used = self.rows[placed[(placed != anchors[0]) & self._meet[placed, x]]]
-        # The list is that of the domain as measured.
+        # The list was measured before singletons were placed, so that the domain as measured decides what is in it.
         inside = self._lists.reduced.bits[x >> 5, used] & np.uint32(1 << (x & 31)) != 0
         return size - (inside & self.joined(kind).has(images, used)).sum(axis=0)
 
     def shared(self, leaves: Sequence[int]) -> np.ndarray:
-        """Count the common candidates of leaves of several lists: by bits of all nodes, or one by one where lists are
-        short."""
+        """Count, for each row, the candidates that leaves of several lists have in common, int64 ``[R]``.
+
+        They are counted by bits of all nodes, or one by one where lists are short.
+        """
         asks = self.asks(leaves)
         shortest = self.shortest(asks)
         if self.prefers_bits(asks, shortest):
@@ -609,16 +690,16 @@ def _bit(number: np.ndarray) -> np.ndarray:
 
 
 def _set_bits(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Row and number of each bit that is set in uint64 ``[rows, W]``, ascending."""
+    """Return the row and the number of each bit that is set in uint64 ``[rows, W]``, ascending."""
     some = np.flatnonzero(words != 0)
-    # Only words that have any: most have none.
+    # Only words with some bit are unpacked, since most have none.
     bits = np.flatnonzero(unpack_bits(words.reshape(-1)[some].view(np.uint32)))
     places = 64 * some[bits >> 6] + (bits & 63)
     return np.divmod(places, 64 * words.shape[1])
 
 
 def _group_by_kind(pairs: list[tuple[int, int]]) -> list[tuple[int, list[int]]]:
-    """(kind, placed node), the placed nodes of each kind together."""
+    """Return the kinds of pairs (kind, placed node), each with all of its placed nodes."""
     found: dict[int, list[int]] = {}
     for kind, u in pairs:
         found.setdefault(kind, []).append(u)

@@ -168,8 +168,14 @@ def _listed(
 
 
 def pays_to_close_leaves(counted: SearchProgress, searches: int) -> bool:
-    """Return whether searches for one leaf each, all others counted in closed form, are less work than one that
-    visits every match."""
+    """Return whether to search for one leaf at a time rather than to visit every match.
+
+    A search for one leaf counts all other leaves in closed form. This pays where the searches together are less work.
+
+    Args:
+      counted: the search that counted the matches, with all leaves in closed form.
+      searches: the number of searches for one leaf each.
+    """
     return counted.count > 2 * searches * counted.positions
 
 

@@ -190,8 +190,11 @@ def count_in_pieces(
 def _count_smaller(
     pattern: Pattern, allowed: np.ndarray | None, target: Graph, options: Options, device: jax.Device
 ) -> tuple[SearchProgress, int]:
-    """Count the maps of a query whose pairs are merged, perhaps again in pieces; return how many of them symmetry has
-    left out for each that is counted, too."""
+    """Count the maps of a query whose pairs are merged, perhaps again in pieces.
+
+    Returns:
+      The search, and the number of maps that each counted one stands for by symmetry.
+    """
 
     def plan_on(device: jax.Device, block: int | None) -> Plan:
         return plan_search(pattern, target, allowed, options.with_block(block), device)
@@ -209,9 +212,20 @@ def _count_images(
     options: Options,
     device: jax.Device,
 ) -> tuple[dict[int, int], SearchProgress] | None:
-    """Return how many maps of a side there are for each image of its first nodes, the cut (by the number of the
-    node, or of two, the first times n and the second), and what the search took; ``None`` if they are too many, or
-    time is over."""
+    """Count the maps of one side of a cut, by the images of the cut.
+
+    Args:
+      side: a query whose first nodes are the cut.
+      target: the graph to search in.
+      cut: the number of nodes of the cut, 0 to 2.
+      allowed: bool ``[k, n]``, domains to begin with, or ``None``.
+      options: how to search, and until when.
+      device: where to search.
+
+    Returns:
+      The number of maps by image, and the search. An image is the number of a node, or of two nodes the number of the
+      first times n plus that of the second. ``None`` if there are too many maps, or time is over.
+    """
     # Directed, the arc between them may go either way.
     part = (1, 0) if cut == 2 and not side.adjacency[0, 1] else tuple(range(cut))
     options = dataclasses.replace(options, tally=(None, "node", "edge")[cut], parts=(part,) if cut else None)
@@ -247,8 +261,9 @@ def _count_images(
 def merge(
     pattern: Pattern, pairs: Pairs, wildcard: int | None, allowed: np.ndarray | None
 ) -> tuple[Pattern, np.ndarray | None] | None:
-    """Return the query in which the nodes of each pair are one, and its domains; ``None`` if an edge would need two
-    labels.
+    """Merge the nodes of each pair of a query into one, and return the smaller query with its domains.
+
+    The result is ``None`` if an edge would need two labels.
 
     Example:
       >>> path = Pattern.from_edges([(0, 1), (1, 2)])

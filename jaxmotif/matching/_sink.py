@@ -126,8 +126,14 @@ def check_sink(sink: str | os.PathLike) -> Path:
 
 @contextlib.contextmanager
 def open_writer(path: Path, size: int) -> Iterator[Callable[[np.ndarray], None]]:
-    """Give what takes blocks of matches, int32 ``[k, M]``; at the end of the context, unless it fails, they are the
-    file."""
+    """Yield a function that writes blocks of matches, int32 ``[k, M]`` each, to a file.
+
+    The file gets its name at the end of the context. If the context fails, nothing is left of it.
+
+    Args:
+      path: the file; its ending chooses the format.
+      size: k, the number of query nodes.
+    """
     # In the same folder, so that putting it in place is one rename.
     partial = path.with_name(f".{path.name}.part")
     writer = _WRITERS[path.suffix.lower()](partial, size)

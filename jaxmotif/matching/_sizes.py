@@ -1,5 +1,6 @@
-"""The figures matching goes by: limits, padded sizes, and where to plan; each with its reason. How large the steps and
-tables of a search are is said in :mod:`jaxmotif.search._sizes`.
+"""The figures matching goes by: limits, padded sizes, and where to plan, each with its reason.
+
+How large the steps and tables of a search are is said in :mod:`jaxmotif.search._sizes`.
 
 Padded sizes are powers of four from a least, generous ones where they cost little: what differs between queries and
 targets is to be data in a bucket, since each new size compiles again.
@@ -91,16 +92,25 @@ TOGETHER, TOGETHER_ENTRIES = 16, 2**27
 
 
 class PlanSizes(NamedTuple):
-    """Sizes that planning goes by: where to plan, and least padded sizes. A phase on the device compiles for each size
-    of target, a phase in NumPy never; so small targets are planned in NumPy, in their exact sizes, and what the search
-    reads is then padded.
+    """The sizes that planning goes by: where to plan, and least padded sizes.
+
+    A phase on the device compiles for each size of target, and a phase in NumPy never does. Small targets are therefore
+    planned in NumPy, in their exact sizes, and what the search reads is then padded.
 
     Attributes:
-      host_work: slots of the target times pairs of the query, to which planning in NumPy is as fast as on the device.
-      nodes, slots: least capacities of a reduced target on the device. families: of the candidate lists; kinds: of
-        pairs; free: of nodes that no earlier one leads to; sets: of bit rows and numberings.
-      entries: of candidate lists, planned on the device. read, read_entries: of what a search reads, and of candidate
-        lists, planned in NumPy: so large that nearly all small cases share one size. program: words.
+      host_work: slots of the target times pairs of the query, up to which planning in NumPy is as fast as on the
+        device.
+      nodes: the least node capacity of a reduced target on the device.
+      slots: the least slot capacity of a reduced target on the device.
+      families: the least number of families of candidate lists.
+      kinds: the least number of pair kinds.
+      free: the least number of nodes that no earlier node leads to.
+      sets: the least number of bit rows and of numberings.
+      entries: the least number of entries of candidate lists that are planned on the device.
+      read: the least size of an array that a search reads, if it is planned in NumPy.
+      read_entries: the least number of entries of candidate lists that are planned in NumPy. Both are so large that
+        nearly all small cases share one size.
+      program: the least number of words of a program.
     """
 
     host_work: int

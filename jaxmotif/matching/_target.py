@@ -100,8 +100,15 @@ class Target:
         return self.known(("labelled", label), lambda: np.flatnonzero(self.node_labels == label))
 
     def carrying(self, d: int, label: int) -> np.ndarray:
-        """Return how many neighbours of each node in a direction carry a label, in the least dtype that holds them
-        (NumPy)."""
+        """Return how many neighbours of each node carry a label.
+
+        Args:
+          d: the direction in which neighbours are counted.
+          label: the label.
+
+        Returns:
+          Integers ``[N]`` (NumPy), of the least dtype that holds them.
+        """
 
         def count() -> np.ndarray:
             ends = offsets_from((self.node_labels == label)[self.targets[d]])
@@ -111,8 +118,13 @@ class Target:
         return self.known(("carrying", d, label), count)
 
     def having(self, d: int, carried: int | None, label: int | None) -> np.ndarray:
-        """Return how many neighbours in a direction carry a label, or how many there are (``None``): of all nodes,
-        or of those that carry ``label`` (NumPy)."""
+        """Return how many neighbours nodes have, in all or with a label (NumPy).
+
+        Args:
+          d: the direction in which neighbours are counted.
+          carried: the label that neighbours must carry, or ``None`` to count all neighbours.
+          label: the label of the nodes to return counts of, in the order of :meth:`labelled`; ``None`` for all nodes.
+        """
         if label is not None:
             nodes = self.labelled(label)
             return self.known(("having", d, carried, label), lambda: self.having(d, carried, None)[nodes])
@@ -276,7 +288,7 @@ def _plain_index(graph: Graph) -> Target:
 
 
 def _by_degree(target: Target) -> Target:
-    """Number the nodes by ascending degree, ties by id; padding stays last."""
+    """Assign numbers to the nodes by ascending degree, ties by their numbers so far; padding stays last."""
     N = target.nodes
     number = jnp.arange(N, dtype=jnp.int32)
     lengths = target.offsets[:, 1:] - target.offsets[:, :-1]

@@ -613,7 +613,14 @@ class CpuLoops:
     """
 
     def __init__(self, graph: Graph, detail: Detail, device: jax.Device, tuning: FiveTuning) -> None:
-        """Number the nodes of a graph by degree and count its triangles; results are put on the device."""
+        """Assign numbers to the nodes by degree, and count the triangles on every arc.
+
+        Args:
+          graph: undirected, with edges.
+          detail: whether counts in the graph, node orbits or edge orbits are wanted.
+          device: where results are put.
+          tuning: sizes and limits of the run.
+        """
         self._device, self._detail, self._tuning = device, detail, tuning
         offsets = np.asarray(graph.out_offsets).astype(np.int64)
         targets = np.asarray(graph.out_targets)[: offsets[-1]].astype(np.uint32)

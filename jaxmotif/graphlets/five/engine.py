@@ -54,8 +54,10 @@ class OrbitEngine(Protocol):
         ...
 
     def total_homs(self) -> np.ndarray:
-        """Return the homomorphisms of the connected graphs of two to five nodes, Python integers; each sum at a node is
-        below 2^62."""
+        """Return the numbers of homomorphisms of the connected graphs of two to five nodes.
+
+        The results are Python integers, since totals may exceed 64 bits; each sum at a node is below 2^62.
+        """
         ...
 
 

@@ -311,7 +311,15 @@ def all_homs(arcs: Arcs, at: Nodes, s: Sums, rims: Rims | None = None) -> list[A
 
 
 def _flat(five: _Homs, arcs: Arcs, at: Nodes, s: Sums, rims: Rims | None) -> None:
-    """The ten graphs in which no node is adjacent to all others."""
+    """Add the homomorphisms of the ten graphs in which no node is adjacent to all others.
+
+    Args:
+      five: collects the homomorphisms of graphs of five nodes.
+      arcs: reads values at the ends of arcs, and adds values over arcs.
+      at: sums at nodes.
+      s: sums at arcs.
+      rims: the further sums that edge orbits need, or ``None`` for node orbits.
+    """
     tail, head, out, back, around = arcs.tail, arcs.head, arcs.out, arcs.back, arcs.around
     d, d2, p2, p3, q2, tau, gamma = at.d, at.d * at.d, at.p2, at.p3, at.q2, at.tau, at.gamma
     wedges, spread, delta = back(s.l2), back(s.spread), at.delta
@@ -362,7 +370,10 @@ def _flat(five: _Homs, arcs: Arcs, at: Nodes, s: Sums, rims: Rims | None) -> Non
 
 
 def _cones(five: _Homs, arcs: Arcs, at: Nodes, s: Sums, rims: Rims | None) -> None:
-    """The eleven graphs with a node 0 adjacent to all others."""
+    """Add the homomorphisms of the eleven graphs in which node 0 is adjacent to all others.
+
+    The arguments are those of :func:`_flat`.
+    """
     tail, out, back = arcs.tail, arcs.out, arcs.back
     d, t, t2, n = at.d, s.t, s.t * s.t, tail(at.d)
     M, T2, S = at.tau, at.T2, at.S  # sums over the neighbourhood of a hub
@@ -370,7 +381,14 @@ def _cones(five: _Homs, arcs: Arcs, at: Nodes, s: Sums, rims: Rims | None) -> No
     def cone(
         rest: str, hub: Callable[[], Array], spokes: dict[int, Array], rim: dict[orbits.Edge, str] | None = None
     ) -> None:
-        """A hub over a graph of nodes 1 to 4; arcs between those are named only where no spoke has their orbit."""
+        """Add the homomorphisms of a graph in which node 0, the hub, is adjacent to all of nodes 1 to 4.
+
+        Args:
+          rest: the edges between nodes 1 to 4, as in ``"12 23"``.
+          hub: returns the values at nodes that the hub is sent to.
+          spokes: the values at arcs that the arc from the hub to each node is sent to, one node for each orbit.
+          rim: the field of ``rims`` for each arc between nodes 1 to 4 whose orbit no spoke has.
+        """
         named = {} if rims is None else rim or {}
         five.put(
             "01 02 03 04 " + rest,

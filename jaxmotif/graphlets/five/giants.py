@@ -245,8 +245,14 @@ def _leaving(graph: DegreeOrderedGraph, count: int, size: int) -> Arcs:
 
 
 def _in_lanes(leaving: Arcs, number: jax.Array, x: jax.Array, before: jax.Array) -> jax.Array:
-    """Return, at the arcs that leave the giants of one group, their values ``x [N, LANES]`` of the head; at the others
-    what was there before."""
+    """Return values at arcs, with new ones at the arcs that leave the giants of one group.
+
+    Args:
+      leaving: P arcs that leave giants.
+      number: scalar, the number of the group; a group has ``LANES`` giants.
+      x: ``[N, LANES]``, the value of each node for each giant of the group; an arc takes that of its head.
+      before: ``[P]``, the values so far, which all other arcs keep.
+    """
     lane = leaving.giant - number * LANES
     here = leaving.there & (lane >= 0) & (lane < LANES)
     return jnp.where(here, x[leaving.head, jnp.clip(lane, 0, LANES - 1)], before)

@@ -57,7 +57,19 @@ class Renumbering(NamedTuple):
 def order_by_degree(
     offsets: jax.Array, targets: jax.Array, *, nodes: int, arcs: int
 ) -> tuple[DegreeOrderedGraph, Renumbering]:
-    """Number the nodes of a graph in compressed rows by degree, those of one degree in their own order."""
+    """Assign numbers to the nodes of a graph by ascending degree, and sort its arcs by their new ends.
+
+    Nodes of one degree keep their order.
+
+    Args:
+      offsets: ``[nodes + 1]``, where each row of the graph begins among the slots.
+      targets: ``[arcs]``, the target of each slot; slots after the last row are padding.
+      nodes: static, the node capacity.
+      arcs: static, the slot capacity.
+
+    Returns:
+      The graph in its new order, and the new numbers of its nodes and slots.
+    """
     degrees = jnp.diff(offsets)
     order = jnp.argsort(degrees, stable=True).astype(jnp.int32)
     rank = jnp.zeros(nodes, jnp.int32).at[order].set(jnp.arange(nodes, dtype=jnp.int32), unique_indices=True)

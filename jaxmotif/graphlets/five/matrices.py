@@ -152,8 +152,14 @@ def _find_giants(plan: HubPlan) -> KnownGiants | None:
 
 
 def _row_work(plan: HubPlan, device: jax.Device) -> np.ndarray:
-    """Estimate the work of each row of the tables, in cells of matrices (measured): cells that are written and read,
-    zeros, and products of giants."""
+    """Estimate the work of each row of the tables, in cells of matrices.
+
+    The weights were measured: a cell that is written and read counts twice, a row has a 1024th of its columns for
+    zeros, and a row next to a giant has a twentieth of the number of such rows for the products of giants.
+
+    Returns:
+      Int64, one number for each node of the core.
+    """
     nodes, count = plan.graph.leaves.shape[0], len(plan.lengths)
     at_nodes = np.zeros((nodes, 2), np.int64)
     at_nodes[plan.core :, 0] = plan.lengths
@@ -427,7 +433,12 @@ class HubSumTask:
 
 @partial(jit64, static_argnames="giants")
 def _take_from_hubs(graph: DegreeOrderedGraph, x: jax.Array, *, giants: int) -> jax.Array:
-    """Return a sum that is the same at both arcs of an edge, read at the arc that leaves a hub where the other leaves a
-    giant."""
+    """Return sums at arcs, where an arc from a giant to a hub takes the sum of its reverse.
+
+    Args:
+      graph: S arcs in all.
+      x: ``[S]``, a sum that is the same at both arcs of an edge, and is known where an arc leaves a hub.
+      giants: static, the number of giants, which are the last nodes.
+    """
     first = graph.leaves.shape[0] - giants
     return jnp.where((graph.tails >= first) & (graph.heads < first), x[graph.back], x)

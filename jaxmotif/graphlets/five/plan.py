@@ -145,8 +145,15 @@ class PreparedGraph(NamedTuple):
 def prepare_graph(
     graph: Graph, detail: Detail, memory: int | None, device: jax.Device, tuning: FiveTuning
 ) -> PreparedGraph:
-    """Number the nodes of a graph by degree, and plan what is summed over its neighbourhoods; arguments as in
-    :class:`HubPlan`."""
+    """Assign numbers to the nodes of a graph by degree, and plan the sums over its neighbourhoods.
+
+    Args:
+      graph: undirected, with edges.
+      detail: whether counts in the graph, node orbits or edge orbits are wanted.
+      memory: bytes that the user allows on each device, or ``None``.
+      device: where the graph of the plan lies.
+      tuning: sizes and limits of the run.
+    """
     slots = put64((graph.out_offsets, graph.out_targets), device)
     nodes, arcs = len(slots[0]) - 1, len(slots[1])
     ranked, renumbering = order_by_degree(*slots, nodes=nodes, arcs=arcs)

@@ -86,7 +86,7 @@ class QueryConstraints(NamedTuple):
     conditions: Conditions
 
     def joined(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """u, x and kind of each ordered pair of joined nodes, int64 ``[P]`` each."""
+        """Return u, x and the kind of each ordered pair of joined query nodes, int64 ``[P]`` each."""
         u, x = np.nonzero(self.which >= 0)
         return u, x, self.which[u, x]
 
@@ -136,7 +136,7 @@ def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[lis
     forbidden = ~wanted & ~np.eye(query.num_nodes, dtype=bool)
     if not induced:
         forbidden = np.zeros_like(forbidden) if rules is None else rules.forbidden
-    # Of an edge, wanted or forbidden: induced, every edge that is not wanted is forbidden, whatever it is.
+    # A condition narrows what is forbidden only where not induced: induced, every unwanted edge is forbidden.
     label = np.zeros(which.shape, np.int64)
     if rules is not None:
         labelled = (rules.condition >= 0) & (wanted | (not induced))
@@ -146,7 +146,7 @@ def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[lis
         label[labelled] = query.edge_labels[labelled]
     else:
         labelled = np.zeros(which.shape, bool)
-    # In both orders: what (u, x) asks seen from u, and the same seen from x.
+    # Each pair is listed in both orders, since what it asks is looked up from either node.
     ends = u, x = np.nonzero(query.neighbors)
     if not query.directed:
         kind = (0, labelled[ends], label[ends], ANY, 0, 0)
@@ -159,7 +159,7 @@ def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[lis
         kind = (~there, labelled[arc], label[arc], reverse, says & labelled[other], says * label[other])
     # Equal kinds share a number, and with it candidate lists and a matrix.
     which[ends] = _numbered(kinds, kind, len(u))
-    # Pairs that no edge joins, and none may: tested apart, as non_neighbours.
+    # Pairs that no edge may join have no list to take candidates from, so that they are tested apart.
     unjoined = forbidden & (which < 0)
     non_neighbours = np.full((1 + query.directed if unjoined.any() else 0, *which.shape), -1)
     for direction in range(len(non_neighbours)):
@@ -173,8 +173,18 @@ def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[lis
 
 
 def _numbered(kinds: dict[PairKind, int], fields: Sequence[int | np.ndarray], pairs: int) -> np.ndarray:
-    """Numbers of the kinds of pairs whose fields are integers, or integers ``[pairs]``; new ones, in the order in which
-    they come first, are added."""
+    """Return the number of the kind of each pair, and add new kinds.
+
+    New kinds get numbers in the order in which they first occur.
+
+    Args:
+      kinds: the numbers of the kinds so far, added to here.
+      fields: the fields of :class:`PairKind`, each one integer for all pairs or integers ``[pairs]``.
+      pairs: the number of pairs.
+
+    Returns:
+      Int64 ``[pairs]``.
+    """
     rows = np.stack([np.broadcast_to(field, pairs) for field in fields]).astype(np.int64)
     code = np.zeros(pairs, np.int64)
     for row in rows:
@@ -191,7 +201,7 @@ def _numbered(kinds: dict[PairKind, int], fields: Sequence[int | np.ndarray], pa
 def query_conditions(query: Pattern, kinds: list[PairKind], which: np.ndarray, wildcard: int | None) -> Conditions:
     """Return the arrays for the filters."""
     k = query.num_nodes
-    words = next(w for w in (1, 2, 8, 32) if k <= 32 * w)  # few sizes, few compilations
+    words = next(w for w in (1, 2, 8, 32) if k <= 32 * w)  # few sizes take few compilations
     K = 32 * words
     labels, free = np.zeros(K, np.int32), np.ones(K, bool)
     if query.node_labels is not None:
@@ -208,7 +218,7 @@ def query_conditions(query: Pattern, kinds: list[PairKind], which: np.ndarray, w
     near = np.zeros((C, K, K), bool)
     us, xs = np.nonzero(which >= 0)
     near[which[us, xs], us, xs] = True
-    # Labels that the query asks for: no others are counted.
+    # Only labels that the query asks for are counted, since no others can drop a node.
     values = np.unique(labels[:k][~free[:k]])
     L = power_of_four(len(values), 16)
     frequent = np.zeros((2, L, K), np.int32)

@@ -144,10 +144,11 @@ class PlanningBackend(ABC):
 
     @abstractmethod
     def number_nodes(self, bits: Any, unions: np.ndarray) -> tuple[Any, np.ndarray]:
-        """Number the nodes in unions of domains, from 1 in ascending order; 0 stands for nodes outside.
+        """Assign numbers to the nodes in unions of domains, from 1 in ascending order; 0 stands for nodes outside.
 
         Args:
-          bits: uint32 ``[W, N]``. unions: uint32 ``[G, W]``, the query nodes of each union as bits.
+          bits: uint32 ``[W, N]``, the domains.
+          unions: uint32 ``[G, W]``, the query nodes of each union as bits.
 
         Returns:
           Int32 ``[G, N]`` where the target lies, and integers ``[G]``, how many nodes each union has.

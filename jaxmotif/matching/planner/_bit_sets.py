@@ -1,5 +1,7 @@
-"""The fifth phase of a plan: sets of candidates as bit rows, for leaves counted in closed form and nodes looked ahead
-to."""
+"""The fifth phase of a plan: sets of candidates as bit rows.
+
+They serve leaves that are counted in closed form, and nodes that are looked ahead to.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ class BitRows:
     def numbering(self, members: Sequence[int]) -> int:
         """Return a new numbering, of the union of some domains."""
         self._unions.append(list(members))
-        # Numbered when they are asked for: all at once.
+        # All numberings are made at once when one is asked for, to wait for the device only once.
         self._numbers = None
         return len(self._unions) - 1
 
@@ -48,7 +50,7 @@ class BitRows:
         """Return the first word of some rows of ``width`` words."""
         if (kind, x, numbering) not in self._rows:
             self._rows[kind, x, numbering] = self.words, width
-            # A row for every target node.
+            # Every target node has a row.
             self.words += self._lists.nodes * width
         return self._rows[kind, x, numbering][0]
 
@@ -64,7 +66,7 @@ class BitRows:
         return self._numbers
 
     def arrays(self) -> tuple[Any, Any]:
-        """``leaf_rows`` and ``leaf_ranks`` of the operands."""
+        """Return ``leaf_rows`` and ``leaf_ranks`` of the operands."""
         if not self._unions:
             return np.zeros(1, np.int32), np.zeros(1, np.int32)
         numbers, _ = self.number()
@@ -103,7 +105,7 @@ def build_leaf_terms(plan: leaves.LeafPlan, layout: Layout, rows: BitRows) -> li
         for terms in sums
     ]
     numbers = {i: rows.numbering(members) for i, members in enumerate(meeting) if members}
-    # How long the rows are is known when the nodes are numbered: the phase's one wait.
+    # The length of the rows is known once the nodes are numbered, which is the only wait of this phase.
     counts = rows.number()[1].tolist() if numbers else ()
     return [
         [
@@ -126,25 +128,30 @@ def leaf_factor(layout: Layout, rows: BitRows, block: leaves.Block, group: int |
       group: the numbering of their domains' union, which a single set does without. counts: nodes of all numberings.
     """
     near = pairs(layout, block)
-    if group is None or len(near) == 1:  # counted by the length of its list
+    if group is None or len(near) == 1:  # the length of its list is the count
         places, width, ranks = [0], 0, 0
     else:
         width, ranks = row_words(int(counts[group])), group * layout.nodes
         places = [rows.place(int(layout.which[u, x]), x, group, width) for u, x in near]
     sets = [make_candidate_set(layout, layout.pair(u, x), x, place) for (u, x), place in zip(near, places, strict=True)]
-    # A node in use that may be a candidate of all; those next to a leaf are not, as no node is its own neighbour.
+    # An image may be a candidate of all leaves if its domain meets theirs. An image of a leaf's neighbour cannot, as no
+    # node is its own neighbour.
     meets, joined = np.all(layout.meet[:, block.sets], axis=1), {u for u, _ in near}
     rivals = [i for i, u in enumerate(layout.core) if meets[u] and u not in joined]
     return Factor(sets, rivals, width, ranks, block.less, block.leaves)
 
 
 def look_ahead(placed: Sequence[Placement], layout: Layout, rows: BitRows, sizes: np.ndarray) -> list[Placement]:
-    """Placements that drop a partial match if a later neighbour of the node just placed has no candidate left.
+    """Return placements that drop a partial match if a later neighbour of the node just placed has no candidate left.
 
-    Left are the nodes of its domain that fulfil the pairs with all nodes placed so far and are not among these.
+    The candidates left are the nodes of its domain that fulfil the pairs with all nodes placed so far and are not among
+    their images.
 
     Args:
-      sizes: integers ``[k]``, of the domains.
+      placed: how each core node is placed.
+      layout: the places of lists and nodes.
+      rows: the bit rows asked for so far, added to here.
+      sizes: integers ``[k]``, the number of nodes in each domain.
     """
     position = layout.position
     numberings: dict[int, int] = {}
@@ -160,12 +167,18 @@ def look_ahead(placed: Sequence[Placement], layout: Layout, rows: BitRows, sizes
 def look_ahead_factor(
     layout: Layout, rows: BitRows, numberings: dict[int, int], last: int, x: int, size: int
 ) -> Factor | None:
-    """Return the candidates that the nodes at positions up to ``last`` leave for node x; ``None`` if to see whether
-    there are any costs more than it saves.
+    """Return the candidates that the nodes placed so far leave for a later node.
 
     Args:
-      numberings: of the domains looked ahead to so far, added to here.
-      size: of x's domain.
+      layout: the places of lists and nodes.
+      rows: the bit rows asked for so far, added to here.
+      numberings: the numbering of each domain looked ahead to so far, added to here.
+      last: the position of the node that is placed last.
+      x: the later node.
+      size: the number of nodes in its domain.
+
+    Returns:
+      The candidates, or ``None`` if it costs more to see whether there are any than that saves.
     """
     before = np.array(layout.core[: last + 1])
     joined = layout.which[before, x] >= 0
@@ -174,16 +187,16 @@ def look_ahead_factor(
     width = row_words(size)
     strange = [(u, kind) for u in others for kind in layout.non_neighbours[:, u, x].tolist() if kind >= 0]
     tests = len(anchors) + len(strange)
-    # Rows asked for before are there already, but this is what they take at most.
+    # This bounds the new words from above: rows that were asked for before are there already.
     new_words = layout.nodes * width * (len(anchors) + len({kind for _, kind in strange}))
-    if size > MOST_AHEAD_NODES or (tests == 1 and not used):  # of a single neighbour, consistency has seen to that
+    if size > MOST_AHEAD_NODES or (tests == 1 and not used):  # consistency sees to one neighbour
         return None
     if tests * width > MOST_AHEAD_WORDS or rows.words + new_words > MOST_ROW_WORDS:
         return None
     if x not in numberings:
         numberings[x] = rows.numbering([x])
     g = numberings[x]
-    # The neighbours placed so far, and what the others forbid: their common rows hold what is left.
+    # What is left is common to the rows of all neighbours placed so far and in no row that the other nodes forbid.
     near = [
         make_candidate_set(layout, layout.pair(u, x), x, rows.place(int(layout.which[u, x]), x, g, width))
         for u in anchors

@@ -32,7 +32,7 @@ SLOT_FIELDS = ("sources", "targets", "labels", "reverse", "reverse_labels")
 def _reduce_target(target: Target, bits: jax.Array, *, nodes: int, slots: int) -> Reduced:
     N = target.nodes
     alive = (bits != 0).any(axis=0)
-    # Numbered in ascending order, so that sorted rows stay sorted.
+    # Nodes are numbered in ascending order, so that sorted rows stay sorted.
     number = jnp.cumsum(alive, dtype=jnp.int32) - 1
     ids = _put(nodes, jnp.where(alive, number, nodes), jnp.arange(N, dtype=jnp.int32), 0)
     size = number[-1] + 1
@@ -87,14 +87,14 @@ def _measure_lists(reduced: Reduced, kinds: jax.Array, lists: jax.Array, num_lis
     def common(number, found):  # the last block overlaps the one before it
         meet, beyond = found
         part = lax.dynamic_slice_in_dim(bits, jnp.minimum(number * block, target.nodes - block), block, 1)
-        # Sums of at most 2^14 ones, exact in float32, on the units for matrix products.
+        # Sums of at most 2^14 ones are exact in float32, for which devices have units for matrix products.
         inside = lax.map(unpack, part).reshape(K, block).astype(jnp.float32)
         return meet | (inside @ inside.T > 0), beyond | (inside @ (1 - inside).T > 0)
 
     nothing = jnp.zeros((K, K), bool)
     meet, beyond = lax.fori_loop(jnp.int32(0), jnp.int32(blocks), common, (nothing, nothing))
     lengths, totals = offsets[:, 1:] - offsets[:, :-1], offsets[:, -1]
-    # Of a random entry, not of a random list: long lists count as often as they are long.
+    # The average is over entries and not over lists, so that long lists count as often as they are long.
     squares = (lengths.astype(jnp.float32) ** 2).sum(axis=1)
     typical = squares / jnp.maximum(totals, 1).astype(jnp.float32)
     return offsets, *map(for_host, (totals, lengths.max(axis=1), typical, meet, ~beyond))
@@ -119,7 +119,7 @@ def _fill_lists(
     def family(j, entries):
         member, targets = _members(reduced, kinds, lists[j])
         place = starts[j] + jnp.cumsum(member, dtype=jnp.int32) - 1
-        # All others write to the spare entry.
+        # Slots that are no members write to the spare entry.
         return entries.at[jnp.where(member, place, capacity)].set(targets, mode="promise_in_bounds")
 
     def domain(f, entries):
@@ -161,7 +161,7 @@ def _bit_matrices(reduced: Reduced, kinds: jax.Array, chosen: jax.Array, *, coun
 @jit64
 def _number_nodes(bits: jax.Array, unions: jax.Array) -> tuple[jax.Array, jax.Array]:
     inside = ((bits[None] & unions[:, :, None]) != 0).any(axis=1)
-    # From 1: 0 stands for nodes outside.
+    # Numbers begin at 1, since 0 stands for nodes outside.
     number = jnp.cumsum(inside, axis=1, dtype=jnp.int32)
     return jnp.where(inside, number, 0), for_host(number[:, -1])
 
@@ -216,7 +216,7 @@ class DeviceBackend(PlanningBackend):
         self, target: Target, asked: QueryConstraints, allowed: np.ndarray | None, options: Options
     ) -> FilteredDomains:
         (device,) = target.offsets.devices()
-        # Sent once a query, in one piece.
+        # The conditions of a query are sent to a device only once, in one piece.
         conditions = asked.query.known(
             ("conditions", options.induced, options.wildcard, device),
             lambda: jax.device_put(asked.conditions, device),

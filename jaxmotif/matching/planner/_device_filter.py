@@ -100,12 +100,12 @@ def _row(values: jax.Array, u: jax.Array) -> jax.Array:
 
 
 def _pack(keep: Callable[[jax.Array], jax.Array], query: Conditions, nodes: int) -> jax.Array:
-    """Words from ``keep(u)``, bool ``[32, N]`` for 32 query nodes u."""
+    """Return the words ``[W, N]`` whose bits are ``keep(u)``, bool ``[32, N]`` for 32 query nodes u."""
     words = query.near.shape[-1]
 
     def word(j):
         u = 32 * j + jnp.arange(32, dtype=jnp.int32)
-        # 32 query nodes at a time: bools of all at once would take eight times the memory of the words.
+        # 32 query nodes are packed at a time: bools of all at once would take eight times the memory of the words.
         kept = jnp.broadcast_to(keep(u), (32, nodes)).astype(jnp.uint32)
         return (kept << jnp.arange(32, dtype=jnp.uint32)[:, None]).sum(axis=0, dtype=jnp.uint32)
 
@@ -122,7 +122,7 @@ def _frequency(target: Target, query: Conditions, bits: jax.Array) -> jax.Array:
             labels = take(target.node_labels, jnp.where(real, slots.targets, 0))
             carries = real & (labels == query.frequent_labels[number])
             ends = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(carries, dtype=jnp.int32)])
-            # How many carry the label before each row begins, and so how many there are in it.
+            # Differences of the sums before each row begins are the numbers of carriers in the rows.
             ends = take(ends, slots.offsets)
             count = (ends[1:] - ends[:-1])[None]
             bits &= _pack(
@@ -134,14 +134,21 @@ def _frequency(target: Target, query: Conditions, bits: jax.Array) -> jax.Array:
 
 
 def _sweep(target: Target, query: Conditions, bits: jax.Array) -> jax.Array:
-    """Drop v from the domain of u unless, for every x near u, a neighbour of v is in the domain of x as it is so far:
-    what one kind of pairs drops, the next one sees."""
+    """Drop v from the domain of u unless, for every x near u, a neighbour of v is in the domain of x.
+
+    Domains are used as they are so far: what one kind of pairs drops, the next one sees.
+
+    Args:
+      target: N nodes.
+      query: the conditions of the query.
+      bits: uint32 ``[W, N]``, the domains.
+    """
 
     def kind(number, bits):
         slots = target.direction(query.kinds[number, 0])
         words = neighbor_words(slots, query.kinds[number], bits)
         return bits & _pack(
-            # x near u, as bits, whose domain no neighbour of v is in: any such one drops v.
+            # A bit is left for each x near u whose domain has no neighbour of v, and any such bit drops v.
             lambda u: ((query.near[number, u][:, :, None] & ~words[None]) == 0).all(axis=1),
             query,
             target.nodes,

@@ -37,8 +37,8 @@ class HostBackend(PlanningBackend):
         query, filters = asked.conditions, options.chosen_filters(asked.query.node_labels, target.node_labels)
         k = int(query.size)
         bits = np.zeros((query.near.shape[-1], target.nodes), np.uint32)
-        # Which nodes they may be mapped to is asked once for all of them.
-        alike: dict[tuple[int, ...], list[int]] = {}  # query nodes of which the first filters ask the same
+        # Query nodes that ask the same share one look at the target.
+        alike: dict[tuple[int, ...], list[int]] = {}  # query nodes by what the first filters ask
         wanted = np.concatenate([query.free[None], query.labels[None], query.degrees, *query.frequent])[:, :k]
         for u, row in enumerate(wanted.T.tolist()):
             alike.setdefault(tuple(row), []).append(u)
@@ -67,7 +67,7 @@ class HostBackend(PlanningBackend):
         return tuple(pad_first_axis(array, room) for array, room in zip(arrays, least, strict=True))
 
     def reduce_target(self, target: Target, bits: np.ndarray, *, nodes: int, slots: int) -> Reduced:
-        del slots  # exact
+        del slots  # the arrays have their exact sizes
         ids = np.flatnonzero(bits.any(axis=0)).astype(np.int32)
         size = len(ids)
         kept_bits = np.zeros((len(bits), nodes), np.uint32)
@@ -99,7 +99,7 @@ class HostBackend(PlanningBackend):
         words = np.ascontiguousarray(reduced.bits.T)
         if words.shape[1] == 1:
             few = np.unique(words)[None]
-        else:  # a node's words as one value, so that `unique` compares whole nodes
+        else:  # the words of a node are one value, so that `unique` compares whole nodes
             few = np.unique(words.view(f"V{4 * words.shape[1]}")).view(np.uint32).reshape(-1, words.shape[1]).T
         meet, within = np.zeros((32 * len(few),) * 2, bool), np.ones((32 * len(few),) * 2, bool)
         x, of = np.nonzero(_unpack_rows(few))
@@ -122,7 +122,7 @@ class HostBackend(PlanningBackend):
         *,
         capacity: int,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        del capacity  # exact
+        del capacity  # the arrays have their exact sizes
         families = [_family(reduced, kinds, lists[j]).targets for j in range(int(num_lists))]
         inside = _unpack_rows(reduced.bits)
         domains = [np.flatnonzero(inside[u]) for u in free[: int(num_free)]]
@@ -210,8 +210,20 @@ def _make_consistent(target: Target, query: Conditions, bits: np.ndarray, deadli
 
 
 def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarray, deadline: Deadline) -> bool:
-    """Sweep the domains of some nodes, uint32 ``[W, nodes]``, in place; not to the end, which is what it returns, if so
-    many nodes are dropped from all of them that the slots between those left should be looked for again."""
+    """Sweep the domains of some nodes in place until they are stable, or until most pairs are dropped.
+
+    Then the slots between the nodes that are left should be looked for again, since they are fewer.
+
+    Args:
+      target: the target of the search.
+      query: the conditions of the query.
+      ids: int ``[nodes]``, the nodes of the target, ascending.
+      domains: uint32 ``[W, nodes]``, the domains as bits, written to.
+      deadline: asked before each kind of pairs.
+
+    Returns:
+      Whether the domains are stable.
+    """
     directions = [_induced_slots(target, ids, d) for d in range(len(target.offsets))]
     kinds = [
         _Near(directions[kind[0]], directions[-1 - kind[0]], kind, near, domains)
@@ -248,11 +260,11 @@ class _Near:
     def __init__(self, slots: Target, back: Target, kind: np.ndarray, near: np.ndarray, domains: np.ndarray):
         self._near, self._domains, self._back, self.stale = near, domains, back, True
         self._ends, self._targets, _ = select_slots(slots, kind)
-        self._found = np.zeros_like(domains)  # OR of the domains, as bits, of each node's neighbours
+        self._found = np.zeros_like(domains)  # the OR of the domains of each node's neighbours
         self._dropped: list[np.ndarray] | None = None  # at first, all rows are folded
 
     def drop(self, nodes: np.ndarray) -> None:
-        """Some nodes are no longer in some domain."""
+        """Note that some nodes are no longer in some domain."""
         self.stale = True
         if self._dropped is not None:
             self._dropped.append(nodes)
@@ -278,8 +290,10 @@ class _Near:
         return lost if isinstance(pairs, slice) else pairs[lost]
 
     def _near_dropped(self) -> np.ndarray | None:
-        """Return which rows may have a neighbour that was dropped, bool ``[nodes]``; ``None`` for all: at first, and
-        where it takes as long to find them."""
+        """Return which rows may have a neighbour that was dropped, bool ``[nodes]``.
+
+        The result is ``None``, which stands for all rows, at first, and where it takes as long to find them.
+        """
         if self._dropped is None:
             return None
         dropped, back = np.zeros(len(self._ends) - 1, bool), self._back
@@ -294,14 +308,16 @@ class _Near:
 
 
 def select_slots(slots: Target, kind: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the slots of one direction that fulfil a pair kind: their offsets by row, targets and sources. Kept
-    with them."""
+    """Return the slots of one direction that fulfil a pair kind: their offsets by row, targets and sources.
+
+    The result is kept with the slots.
+    """
 
     def find() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         ok = slots.fits(kind)
         if ok.all():
             return slots.offsets, slots.targets, slots.sources
-        # Sums of ones up to each slot, at the ends of rows, are where the rows of what is left end.
+        # The number of slots that are left before the end of a row is where that row now ends.
         held = np.flatnonzero(ok)
         return offsets_from(ok)[slots.offsets], slots.targets[held], slots.sources[held]
 
@@ -309,8 +325,16 @@ def select_slots(slots: Target, kind: Any) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def _induced_slots(target: Target, ids: np.ndarray, d: int) -> Target:
-    """Return the slots of a direction between some nodes, ascending, which get the numbers 0, 1, ..; without leading
-    axis."""
+    """Return the slots of one direction between some nodes, which get the numbers 0, 1, and so on.
+
+    Args:
+      target: the target that the nodes are of.
+      ids: int ``[nodes]``, the nodes, ascending.
+      d: the direction.
+
+    Returns:
+      Slots without the leading axis of directions.
+    """
     one = target.direction(d)
     if len(ids) == target.nodes:
         return dataclasses.replace(one, facts={})
@@ -365,8 +389,13 @@ def _family(reduced: Reduced, kinds: np.ndarray, family: np.ndarray) -> _Family:
 
 
 def _set_bits(words: np.ndarray, first: np.ndarray, numbers: np.ndarray) -> None:
-    """Set bit ``numbers[i]`` of the row of words that starts at ``first[i]``; rows, and numbers within them, ascend, so
-    that the bits of one word stand together."""
+    """Set one bit in each of some rows of words.
+
+    Args:
+      words: uint32, written to.
+      first: integers ``[P]``, where the row of words of each bit starts, ascending.
+      numbers: integers ``[P]``, the number of each bit in its row, ascending within a row.
+    """
     place = first + (numbers >> 5)
     if len(place):
         # Bits of one word stand together: each word is written once, with their union.

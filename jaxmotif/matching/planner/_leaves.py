@@ -16,8 +16,13 @@ from jaxmotif.search._limbs import SPARE_BITS
 
 
 class Block(NamedTuple):
-    """Leaves that take nodes from the common candidates of ``sets``, given as leaves: a number of ``leaves``, one
-    after the other, once ``less`` of these candidates are taken."""
+    """Leaves that take nodes from common candidates, one after the other.
+
+    Attributes:
+      sets: leaves whose sets of candidates are intersected.
+      less: the number of these candidates that are taken before.
+      leaves: the number of leaves that take one each.
+    """
 
     sets: tuple[int, ...]
     less: int = 0
@@ -48,14 +53,21 @@ class LeafPlan:
         return all(self.inside[x] >> y & 1 for y in others)
 
     def sets(self, block: Sequence[int], group: Sequence[int]) -> tuple[int, ...]:
-        """Return the leaves of a group whose candidates are to be intersected for those that all of a block have: of
-        two leaves, one within the other's, that one; of equal ones the lowest."""
+        """Return the leaves of a group whose candidates are intersected to find those that a block has in common.
+
+        Of two leaves of which one has all its candidates among the other's, the inner one is enough. Of leaves with
+        equal candidates, the lowest is taken.
+        """
         lowest = {min(y for y in group if self.holds(x, [y]) and self.holds(y, [x])) for x in block}
         return tuple(x for x in sorted(lowest) if not any(self.holds(x, [y]) for y in lowest - {x}))
 
     def layers(self, group: Sequence[int]) -> tuple[list[list[int]], list[int]]:
-        """Return the outermost leaves of a group, whose candidates hold all others', then those of the rest, and so
-        on; and what is left, of which none is outermost. Leaves of a layer have the same candidates."""
+        """Split a group into layers, and return them with the leaves that are left.
+
+        The first layer has the leaves whose candidates hold those of all other leaves. The next layer has the same for
+        the rest, and so on. Leaves of a layer have the same candidates. None of the leaves that are left holds all
+        others'.
+        """
         found, rest = [], list(group)
         while outer := [x for x in rest if self.holds(x, rest)]:
             found.append(outer)
@@ -67,11 +79,11 @@ NO_LEAVES = LeafPlan([], {}, 0)
 
 
 def limbs_for(ways: int) -> int | None:
-    """Return how many limbs hold a number of ways to map leaves, of :data:`LEAF_LIMBS`; ``None`` if not even the most
-    do.
+    """Return how many limbs, of :data:`LEAF_LIMBS`, hold a number of ways to map leaves.
 
-    The ways of one partial match are at most the product of the most candidates of each leaf, since the maps are among
-    the products of sets of candidates. That bounds what a lane counts, so that it is exact or not counted at all.
+    The result is ``None`` if not even the most do. The ways of one partial match are at most the product of the most
+    candidates of each leaf, since the maps are among the products of sets of candidates. That bounds what a lane
+    counts, so that it is exact or not counted at all.
 
     Example:
       >>> limbs_for(2**52), limbs_for(2**52 + 1), limbs_for(5000**8), limbs_for(2**600)
@@ -114,7 +126,7 @@ def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], t
         return (
             mates.bit_count() > 1
             and not near[x] & mates
-            # All its twins are to be leaves: without them the rest must still hold its neighbours together.
+            # All its twins become leaves, and without them the rest must still hold its neighbours together.
             and _connected(near, near[x], rest & ~mates)
             and nodes * words <= MOST_TWIN_WORDS
             and PAIRS_A_WORD * words * degree[x] <= measured.likely[x] ** 2
@@ -125,7 +137,7 @@ def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], t
         for y in group:
             compare(y)
         layers, tangled = plan.layers(group)
-        # At most: domains may overlap.
+        # This bounds the union from above, since domains may overlap.
         union = min(nodes, sum(sizes[y] for y in tangled))
         if len(tangled) > MOST_IN_GROUP or (len(tangled) > 1 and union >= MOST_RANKED):
             return False
@@ -133,9 +145,9 @@ def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], t
         several = [layer[0] for layer in layers if degree[layer[0]] > 1]
         return all(sizes[y] < MOST_RANKED or worth(y, sizes[y] // 32 + 1) for y in several)
 
-    # Nodes of one neighbour first: their candidates are the length of a list, and no rows have to meet.
+    # Nodes of one neighbour come first: the length of a list counts their candidates, and no rows have to meet.
     for x in [v for v in reversed(order) if degree[v] == 1] + [v for v in reversed(order) if degree[v] > 1]:
-        # No two leaves are neighbours, and what they may count fits.
+        # No two leaves may be neighbours, and the number of their maps must fit the widest limbs.
         if tied[x] or near[x] & chosen or limbs_for(ways * max(1, closest[x])) is None:
             continue
         left = rest & ~(1 << x)
@@ -158,9 +170,11 @@ Sum = list[tuple[int, list[Block]]]
 
 
 def products(plan: LeafPlan, group: Sequence[int]) -> list[Sum]:
-    """Return the ways to map a group, as sums that multiply (:mod:`jaxmotif.search._leaf_counts`): one factor for
-    each layer of leaves that hold all others' candidates; of what is left a product for each way to part it, equal
-    ones as one."""
+    """Return the ways to map a group, as sums that are multiplied (:mod:`jaxmotif.search._leaf_counts`).
+
+    Each layer of leaves that hold all others' candidates is one factor. The rest has a product for each way to part it,
+    of which equal ones are put together.
+    """
     layers, tangled = plan.layers(group)
     found: list[Sum] = []
     left = len(group)
@@ -195,8 +209,10 @@ def partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:
 
 
 def coefficient(partition: Sequence[Sequence[int]]) -> int:
-    """Return the coefficient of a set partition in the count of injective maps
-    (:mod:`jaxmotif.search._leaf_counts`)."""
+    """Return the coefficient of a set partition in the count of injective maps.
+
+    The sum is explained in :mod:`jaxmotif.search._leaf_counts`.
+    """
     return math.prod((-1) ** (len(block) - 1) * math.factorial(len(block) - 1) for block in partition)
 
 
@@ -217,7 +233,7 @@ def _connected(near: Sequence[int], wanted: int, allowed: int) -> bool:
     """Return whether some nodes (at least one) lie in one component of the allowed ones."""
     inside = wanted & -wanted
     todo = inside
-    # A flood over sets of nodes as bits, until all that are wanted are reached.
+    # The search goes from node to node until all wanted ones are reached; sets of nodes are bits, which is fast.
     while todo and wanted & ~inside:
         lowest = todo & -todo
         todo ^= lowest

@@ -1,5 +1,8 @@
-"""The fourth phase of a plan, in NumPy alone: which nodes are searched, in which order, which are counted in closed
-form, and which of the maps that automorphisms exchange is searched."""
+"""The fourth phase of a plan, in NumPy alone: the order of the search.
+
+It says which nodes are searched, in which order, which are counted in closed form, and which of the maps that
+automorphisms exchange is searched.
+"""
 
 from __future__ import annotations
 
@@ -48,11 +51,12 @@ def choose_order(
     closed_form: bool,
     allowed: np.ndarray | None = None,
 ) -> SearchOrder:
-    """Choose.
+    """Choose the order of a search, its leaves, and the constraints that break symmetry.
 
     Args:
-      asked: by the query.
-      measured: of its candidate lists; ``None`` for a query that has its order, without leaves.
+      asked: all that the query asks.
+      measured: figures of its candidate lists; ``None`` for a query that has its order, without leaves.
+      search: what the user wants.
       closed_form: whether leaves may be counted in closed form.
       allowed: bool ``[k, n]``, given domains: only nodes with the same may be exchanged.
     """
@@ -64,30 +68,34 @@ def choose_order(
     if search.leaves and closed_form and measured is not None and query.num_nodes > 1:
         tied = np.asarray(
             (asked.non_neighbours >= 0).any(axis=(0, 2))
-        )  # what a node must not be next to, leaf counts do not see
+        )  # leaf counts cannot see which nodes must not be neighbours
         leaves = choose_leaves(asked.which, measured, order, tied)
     leaf_nodes = set(leaves.nodes)
     core = [v for v in order if v not in leaf_nodes]
-    if leaves.nodes and measured is not None and isinstance(search.order, str):  # RI's order of what is left
+    if leaves.nodes and measured is not None and isinstance(search.order, str):  # the rest is ordered anew
         ids = sorted(core)
         core = [ids[i] for i in order_nodes(query.relabel(ids), search.order, measured.sizes[ids])]
     below, multiplier = [], 1
     if search.symmetry:
         # Automorphisms that move leaves are left alone: the closed form counts all maps of leaves.
         below, multiplier = symmetry_constraints(shape, [*core, *leaves.nodes], leaves.nodes, colors)
-    # Without an earlier neighbour no list leads to it: all of its domain is tried.
+    # No list leads to a node without an earlier neighbour, so that all of its domain is tried.
     led = set(np.nonzero(np.tril(query.neighbors[np.ix_(core, core)], -1))[0].tolist())
     free = [core[i] for i in range(len(core)) if i not in led]
     return SearchOrder(core, free, leaves, below, multiplier)
 
 
 def fewest_candidates(query: Pattern, sizes: np.ndarray, slots: np.ndarray, nodes: int) -> list[int]:
-    """Return the matching order that tests the fewest candidates if edges lie anywhere, of all orders of few nodes;
-    RI's, if that tests hardly more.
+    """Return the matching order that tests the fewest candidates if edges lie anywhere.
+
+    All orders of the nodes are compared, so there should be few nodes. The order of RI is taken if it tests hardly
+    more.
 
     Args:
-      sizes: integers ``[k]``, target nodes that each node can map to, of ``nodes``.
+      query: the query.
+      sizes: integers ``[k]``, target nodes that each node can map to.
       slots: numbers ``[k, k]``, symmetric: slots of the target that each edge can map to.
+      nodes: the number of target nodes.
 
     Example:
       >>> path, rare = Pattern.from_edges([(0, 1), (1, 2), (2, 3)]), np.full((4, 4), 50)

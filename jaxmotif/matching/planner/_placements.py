@@ -57,7 +57,7 @@ class Layout(NamedTuple):
         )
 
     def pairs(self, positions: np.ndarray | int, kinds: np.ndarray, x: np.ndarray | int) -> np.ndarray:
-        """Pairs of the nodes at earlier positions with nodes x, integers ``[P, 3]`` as :class:`Pair` has them."""
+        """Return pairs of the nodes at earlier positions with nodes x, integers ``[P, 3]`` like :class:`Pair`."""
         # A family has N + 1 offsets, a kind a matrix: numbers times sizes are places.
         return np.stack([positions, self.number[kinds, x] * (self.nodes + 1), kinds * self.matrix_words], axis=-1)
 
@@ -67,7 +67,7 @@ class Layout(NamedTuple):
 
     def whole_domain(self, x: int) -> Pair:
         """Return the pair by which a free node is placed: its candidates are its whole domain, whatever came before."""
-        # One list whatever was placed before: two offsets, where the domain begins and where it ends.
+        # The list is the same whatever was placed before, so that two offsets are enough: its begin and its end.
         return Pair(-1, self.whole + 2 * self.free.index(x), 0)
 
 
@@ -80,14 +80,14 @@ def placements(layout: Layout, below: list[tuple[int, int]]) -> list[Placement]:
     """
     core = np.array(layout.core)
     position = layout.position
-    asked = layout.which[np.ix_(core, core)]  # [earlier, later], as all masks here
+    asked = layout.which[np.ix_(core, core)]  # by [earlier, later] position, as all masks here
     before = np.triu(np.ones(asked.shape, bool), 1)
     ascending = np.zeros(asked.shape, bool)
     for a, b in below:
         if b in position:
             ascending[position[a], position[b]] = True
     # Neighbours differ anyway, and so do nodes whose domains have nothing in common.
-    # Who must exceed a node differs from it.
+    # A node that must exceed another one differs from it already.
     differ = before & layout.meet[np.ix_(core, core)] & (asked < 0) & ~ascending
     strange = layout.non_neighbours[:, core[:, None], core]
 
@@ -104,6 +104,6 @@ def placements(layout: Layout, below: list[tuple[int, int]]) -> list[Placement]:
 
 def _by_later(mask: np.ndarray, of: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]) -> list[np.ndarray]:
     """Return what a function gives for all (r, earlier, later) of a mask, cut by the later one."""
-    # By the later node first: what each asks stands together.
+    # The later node is the first key, so that the tests of each node stand together.
     later, earlier, r = np.nonzero(mask.T)
     return np.split(of(r, earlier, later), np.searchsorted(later, np.arange(1, mask.shape[-1])))

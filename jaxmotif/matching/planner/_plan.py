@@ -134,7 +134,7 @@ def _make_plans(
     lists, measured = reduce_and_measure(target, asked, kept, options, sizes)
     clock.end("reduce")
     options.deadline.check()
-    # Induced, leaves must not be joined to each other, which no closed form sees; a listing needs every node.
+    # No closed form sees that leaves must not be joined to each other, if induced; and a listing needs every node.
     closed_form = not options.induced and not options.listing
     order = choose_order(asked, measured, options.search, closed_form=closed_form, allowed=allowed)
     if target.on_host and options.may_be_small:
@@ -151,8 +151,8 @@ def _make_plans(
         layout, rows = Layout.of(asked, order, lists, measured.meet), BitRows(lists, sizes)
         groups = build_leaf_terms(order.leaves, layout, rows)
         tally = lay_out(tallied, layout, lists)
-        # Entries and matrices are made once, by the first.
-        made = plans[0].ready if plans else None  # the lists are the same
+        # Entries and matrices are made once, by the first search, since all searches have the same lists.
+        made = plans[0].ready if plans else None
         ready = write(order, lists, measured, layout, groups, rows, tally, options, sizes, device, made)
         plans.append(
             Plan(ready, order.core, order.leaves.nodes, order.multiplier, kept.sizes, lists.reduced.target.ids, tally)
@@ -211,7 +211,7 @@ def index_for_planning(pattern: Pattern, target: Graph, device: jax.Device, by_d
     """Return the index of a target, where the search is to be planned."""
     pairs = int(pattern.neighbors.sum())
     slots = (1 + target.directed) * target.slot_capacity
-    # To plan in NumPy takes about as long as pairs of the query times slots of the target.
+    # The time of planning in NumPy grows with the pairs of the query times the slots of the target.
     labelled = pattern.node_labels is not None and target.node_labels is not None
     work = max(pairs, 1) * slots // (LABELS_LEAVE if labelled else 1)
     on_host = work <= plan_sizes(device).host_work

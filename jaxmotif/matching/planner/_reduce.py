@@ -95,7 +95,7 @@ def reduce_and_measure(
     backend = backend_of(target)
     nodes = backend.capacity(kept.nodes, sizes.nodes, words=True)
     small = backend.reduce_target(target, kept.bits, nodes=nodes, slots=backend.capacity(kept.slots, sizes.slots))
-    # At most half of the memory given: a word has four bytes, and to make matrices takes MAKING times what they are.
+    # Matrices may take half of the memory given. A word has four bytes, and making them takes MAKING times as much.
     most_words = min(MOST_MATRIX_WORDS, (options.memory or 2**63) // (8 * MAKING))
     bitmap = len(asked.kinds) * nodes * (nodes // 32) <= backend.matrix_words(most_words, kept.slots)
     families = list_families(asked, bitmap)
@@ -111,8 +111,11 @@ def reduce_and_measure(
 
 
 def list_families(asked: QueryConstraints, bitmap: bool) -> list[tuple[int, int]]:
-    """(pair kind, node x) of every family of lists that a search may read: those of the query's edges, and those that
-    say which nodes are non_neighbours, unless bit matrices do."""
+    """Return (pair kind, node x) of every family of lists that a search may read, ascending.
+
+    They are the families of the query's edges and, unless there are bit matrices, those that tell which nodes are
+    neighbours that must not be.
+    """
     # Nodes that lead to x by pairs of one kind lead to the same lists: one family serves them all.
     wanted = np.zeros((len(asked.kinds), asked.query.num_nodes), bool)
     _, x, kind = asked.joined()

@@ -32,8 +32,12 @@ Part = tuple[int, ...]
 
 
 class Orbit(NamedTuple):
-    """Parts that automorphisms exchange, and those of them that a search adds up: an orbit of the automorphisms that it
-    leaves out."""
+    """Parts that automorphisms exchange.
+
+    Attributes:
+      parts: all parts of the orbit.
+      added: the parts that a search adds up, an orbit of the automorphisms that the search leaves out.
+    """
 
     parts: list[Part]
     added: list[Part]
@@ -47,10 +51,16 @@ class Tallied(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """The place of the cells of a part: those of a node begin at ``base``, one for each target node; those of an
-    edge too, one for each entry of the lists at ``place`` in the offsets, which lead from its first node to its
-    second, or, if ``turned``, from the second to the first. If the part is of a leaf that takes all candidates
-    ``evenly``, the cells are those of its neighbour, whose lists hold the candidates."""
+    """The place of the cells of a part in the tally.
+
+    Attributes:
+      part: a node, or an edge as a pair of nodes.
+      base: the first cell. A node has one for each target node, an edge one for each entry of its lists.
+      place: where the lists of an edge begin in the offsets; -1 for a node that is searched.
+      turned: whether the lists lead from the second node of the edge to the first.
+      evenly: whether the part is of a leaf that takes all candidates equally often. Then the cells are those of its
+        neighbour, whose lists hold the candidates.
+    """
 
     part: Part
     base: int
@@ -84,7 +94,7 @@ def orbits(query: Pattern, parts: Sequence[Part], automorphisms: Sequence[np.nda
         if part in found:
             continue
         orbit = found[part] = [part]
-        for member in orbit:  # grows
+        for member in orbit:  # the list grows in the loop
             for image in automorphisms:
                 moved = tuple(image[list(member)].tolist())
                 # An edge without direction is one part, whichever end comes first.
@@ -92,7 +102,7 @@ def orbits(query: Pattern, parts: Sequence[Part], automorphisms: Sequence[np.nda
                 if moved not in found:
                     found[moved] = orbit
                     orbit.append(moved)
-    # Members share one list: each orbit once.
+    # The members of an orbit share one list, which is returned once.
     return list({id(orbit): sorted(orbit) for orbit in found.values()}.values())
 
 
@@ -108,23 +118,28 @@ def generators(
 def choose_tallied_orders(
     asked: QueryConstraints, order: SearchOrder, measured: Measures, options: Options, allowed: np.ndarray | None
 ) -> list[Tallied]:
-    """Return the searches: without a tally the one that counts the matches; with one all that find it, and if these are
-    for leaves, the one that counts before them.
+    """Return the searches that find what is asked, and the parts that each adds up.
+
+    Without a tally it is the search that counts the matches. With a tally it is all searches that find it. If some of
+    these are for leaves, a search that counts the matches comes before them.
 
     Args:
-      order: of that one.
+      asked: all that the query asks.
+      order: the order of the search that counts.
+      measured: figures of the candidate lists.
+      options: what is asked for.
       allowed: bool ``[k, n]``, given domains: only nodes with the same may be exchanged.
     """
     if options.tally is None:
         return [Tallied(order, [])]
     query, leaves = asked.query, order.leaves.nodes
     colors = None if allowed is None else np.unique(allowed, axis=0, return_inverse=True)[1].reshape(-1)
-    # By all automorphisms: parts that these exchange have equal counts.
+    # Parts that any automorphism exchanges have equal counts, so that one count serves a whole orbit.
     whole = [[part] for part in options.parts or ()]
     if not whole:
         whole = orbits(query, list_parts(query, options.tally), generators(asked.shape, colors))
     even = find_even_leaves(query, order, measured)
-    # F: those that the search leaves out, which leave leaves alone.
+    # The group F has the automorphisms that the search leaves out, none of which moves a leaf.
     mine = generators(asked.shape, colors, [*order.core, *leaves], leaves) if options.search.symmetry else []
 
     def cost(small: list[Part]) -> tuple[bool, bool, int]:
@@ -133,9 +148,9 @@ def choose_tallied_orders(
     searched_last = {*leaves} - even
     by_leaf: dict[int | None, list[Orbit]] = {}
     for orbit in whole:
-        # Any part of the orbit will do: best one that is searched, else of a leaf that takes candidates evenly.
+        # Any part of the orbit will do. A searched one costs least, then one of a leaf that takes candidates evenly.
         chosen = min(orbits(query, orbit, mine), key=cost)
-        leaf = next(iter({*chosen[0]} & searched_last), None)  # of all of them, since F leaves leaves in place
+        leaf = next(iter({*chosen[0]} & searched_last), None)  # shared by all, as F moves no leaf
         by_leaf.setdefault(leaf, []).append(Orbit(orbit, chosen))
     searched = by_leaf.pop(None, [])
     if not by_leaf:
@@ -156,8 +171,11 @@ def search_leaf_last(order: SearchOrder, leaf: int) -> SearchOrder:
 
 
 def find_even_leaves(query: Pattern, order: SearchOrder, measured: Measures) -> set[int]:
-    """Return the leaves that take all candidates equally often: those of the list of one neighbour, of which no node
-    searched can be one, and for which none but twins compete."""
+    """Return the leaves that take all of their candidates equally often.
+
+    Such a leaf has one neighbour, no node that is searched can take one of its candidates, and only its twins compete
+    with it.
+    """
     found = set()
     core = np.array(order.core)
     for group in order.leaves.groups:
@@ -171,8 +189,14 @@ def find_even_leaves(query: Pattern, order: SearchOrder, measured: Measures) -> 
 
 
 class TallyPlan(NamedTuple):
-    """The sums of a search to be made: as its program says it; of each orbit all parts, and the cells of those added
-    up; how many cells there are, and how many nodes the reduced target has room for."""
+    """The sums of a search to be made.
+
+    Attributes:
+      tallies: the sums, as the program of the search says them.
+      orbits: all parts of each orbit, and the cells of the parts that are added up.
+      size: the number of cells.
+      nodes: the node capacity of the reduced target.
+    """
 
     tallies: list[Tally]
     orbits: list[tuple[list[Part], list[Cells]]]
@@ -208,7 +232,7 @@ def lay_out(tallied: Tallied, layout: Layout, lists: CandidateLists) -> TallyPla
 
     def beside(part: Part, leaf: int) -> Cells:
         [near] = np.flatnonzero(layout.which[leaf] >= 0).tolist()
-        # The cells of its neighbour, which several leaves may share.
+        # Its cells are those of its neighbour, which several leaves may share.
         base = room((near,), lists.nodes)
         return Cells(part, base, layout.pair(near, leaf).place, turned=(near, leaf) != part, evenly=True)
 
@@ -230,8 +254,14 @@ def lay_out(tallied: Tallied, layout: Layout, lists: CandidateLists) -> TallyPla
 
 
 class Found(NamedTuple):
-    """The sums that a search made: the tally, int64; its operands, nodes of the reduced target, the target's of
-    these."""
+    """The sums that a search made.
+
+    Attributes:
+      tally: int64, the cells.
+      operands: the operands of the search.
+      nodes: the node capacity of the reduced target.
+      ids: int ``[nodes]``, the node of the target that each node of the reduced target is.
+    """
 
     tally: np.ndarray
     operands: Operands

@@ -95,7 +95,7 @@ def write(
 ) -> ReadySearch:
     """Write a search that is ready to run; ``made``: another one of the same lists."""
     placed = placements(layout, order.below)
-    # None is not True: looking ahead is then left to the search, once it goes badly.
+    # With None, the search itself begins to look ahead once it goes badly.
     looks = bool(options.search.lookahead)
     draft = Draft(
         placed,
@@ -116,10 +116,10 @@ def write(
         draft = draft._replace(placed=look_ahead(placed, layout, rows, measured.sizes))
     check_places(order, lists, measured)
     leaf_arrays = lists.backend.pad_first_axis(rows.arrays(), (sizes.read, sizes.read))
-    # Of an order whose lists another search has: operands after the program, before the leaves' own.
+    # A search of the same lists shares all operands but the program, which is first, and the leaves, which are last.
     shared = list_arrays(order, lists, measured, sizes) if made is None else made.operands[1:5]
     arrays = jax.device_put((*shared, *leaf_arrays), device)
-    # Known only now: what is left is for tables.
+    # The bytes of the operands are known only now, and tables may take what they leave.
     draft = draft._replace(held=sum(array.nbytes for array in arrays) + 8 * draft.cells)
     stages = choose_stages(draft, looks)
     return ReadySearch(
@@ -149,17 +149,19 @@ def check_places(order: SearchOrder, lists: CandidateLists, measured: Measures) 
 
 
 def fill(order: SearchOrder, lists: CandidateLists, measured: Measures, sizes: PlanSizes) -> tuple[Any, Any, Any]:
-    """Offsets, entries and domains, where the target lies. The entries of the families come first, then the domains of
-    the free nodes."""
+    """Return offsets, entries and domains, where the target lies.
+
+    The entries of the families come first, then the domains of the free nodes.
+    """
     free, starts = order.free, lists.starts
     free_starts = starts[-1] + np.concatenate([[0], np.cumsum(measured.sizes[free])])
     F = power_of_four(len(free), sizes.free)
     padded_free = np.zeros(F, np.int32)
     padded_free[: len(free)] = free
-    # Padded domains begin and end where the entries do: empty.
+    # Padded domains are empty, since they begin and end where the entries end.
     padded_starts = np.full(F + 1, free_starts[-1], np.int32)
     padded_starts[: len(free) + 1] = free_starts
-    # Padded families likewise.
+    # Padded families are empty for the same reason.
     first = np.full(len(lists.rows), starts[-1], np.int32)
     first[: len(lists.families)] = starts[:-1]
     return lists.backend.fill_lists(
@@ -195,7 +197,7 @@ def estimate_row_candidates(order: SearchOrder, lists: CandidateLists, measured:
     """Return candidates that a row of the tables is likely to have at least."""
     # The first node has its whole domain, once; the rest take the shortest list.
     found = measured.likely[order.core[1:]].min(initial=np.inf)
-    if order.below:  # their lists are cut where symmetry says
+    if order.below:  # symmetry cuts their lists
         most = lists.totals[: len(lists.families)].max(initial=0)
         found = min(found, most / max(measured.nodes, 1) / 2)
     return float(found)
@@ -206,7 +208,7 @@ def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
     options, target = draft.options, target_of(draft.device)
     sizes = step.step_sizes(target)
     usual, small = sizes.listing if draft.keeps_lanes else sizes.counting, sizes.first
-    # Few matches wanted: large steps would find many more than are asked for.
+    # If few matches are wanted, large steps would find many more than are asked for.
     if options.limit is not None and options.limit <= FEW_LISTED * small:
         usual = min(usual, small)
     last = whole_stage(draft, options.search.block or usual, None, looks)
@@ -220,8 +222,15 @@ def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
 
 
 def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool, like: Program | None = None) -> Stage:
-    """Return a stage that searches all nodes by steps of a number of flat positions, or as many as the memory allows;
-    ``like``: the program of one of another size."""
+    """Return a stage that searches all nodes.
+
+    Args:
+      draft: what all stages have in common.
+      block: flat positions of a step; fewer are taken if the memory does not allow them.
+      most_steps: steps after which the stage ends, or ``None``.
+      looks: whether it looks ahead.
+      like: a program of another size to resize, or ``None`` to write one.
+    """
     options, target = draft.options, target_of(draft.device)
     sizes = step.step_sizes(target)
     if like is None:
@@ -252,7 +261,7 @@ def prefix_stage(draft: Draft) -> Stage:
     """Return a stage that lists the partial matches of the first nodes, by steps that are the same on all devices."""
     # At least the last node is left to search for.
     first = draft.placed[: min(len(draft.placed) - 1, MOST_PREFIX)]
-    # Rows get wider: about as many entries for each length.
+    # Rows of later nodes are wider, so that fewer of them take about as many entries.
     rooms = [MOST_PREFIXES // (t + 1) for t in range(len(first))]
     if first:  # the first node's candidates all fit
         rooms[0] = max(rooms[0], int(draft.measured.sizes[draft.layout.core[0]]) + 2 * PREFIX_BLOCK)
@@ -261,8 +270,13 @@ def prefix_stage(draft: Draft) -> Stage:
 
 
 def look_ahead_stage(draft: Draft, block: int, operands: Operands) -> tuple[Operands, Stage] | None:
-    """Return a last stage that looks ahead, and the operands it needs, of those at hand (which may lie on another
-    device); ``None`` if there is nothing to look ahead to."""
+    """Return a last stage that looks ahead, and the operands it needs; ``None`` if there is nothing to look ahead to.
+
+    Args:
+      draft: what all stages have in common.
+      block: flat positions of a step.
+      operands: the operands at hand, which may lie on another device.
+    """
     # The rows made so far stay: what is looked ahead to is added.
     rows = draft.rows.copy()
     placed = look_ahead(draft.placed, draft.layout, rows, draft.measured.sizes)
