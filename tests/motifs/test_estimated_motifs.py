@@ -70,7 +70,7 @@ def test_estimates_of_the_same_random_graphs_agree_with_exact_counts():
     z, wanted = a.z, b.z[at]
     assert (np.abs(z) < np.abs(wanted) + 3).all()
     assert (np.sign(z) == np.sign(wanted))[np.abs(wanted) > 10].all()
-    assert stats.spearmanr(z, wanted).statistic > 0.95
+    assert stats.spearmanr(z, wanted).statistic > 0.9  # of 13 classes: two neighbours that change places cost 0.005
     assert any("exact counts, without an estimate" in note for note in found.notes)
 
 
