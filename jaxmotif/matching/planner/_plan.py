@@ -2,11 +2,11 @@
 
 | phase | where | what it finds |
 |---|---|---|
-| ask | ``_conditions`` (NumPy) | what the query asks of target nodes and of pairs of them |
-| filter | ``_domains``, or ``_host`` in NumPy; one wait | which target nodes each query node can map to |
-| reduce | ``_candidates``, or ``_host``; one wait | the target between these, and how long its candidate lists are |
+| ask | ``_ask`` (NumPy) | what the query asks of target nodes and of pairs of them |
+| filter | ``_device_filter``, or ``_host`` in NumPy; one wait | which target nodes each query node can map to |
+| reduce | ``_device``, or ``_host``; one wait | the target between these, and how long its candidate lists are |
 | order | ``_order``, ``_leaves`` (NumPy) | which nodes are searched in which order, and which counted in closed form |
-| search | ``_small`` (NumPy) | if it is on the host and small: the matches, and no more phases |
+| search | ``matching._host_search`` (NumPy) | if it is on the host and small: the matches, and no more phases |
 | tally | ``_tally`` (NumPy) | if asked for: which searches say how often nodes and edges take each part |
 | leaf sets | ``_bit_sets``; one wait if there are leaves | the terms of the leaves, over bit rows |
 | write | ``_placements``, ``_write`` | lists and matrices filled, programs, sizes of steps |
