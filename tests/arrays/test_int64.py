@@ -16,6 +16,13 @@ SMALL = np.array([[2**40, 7, -3], [0, -(2**35), 2**32]])
 COMPARISONS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
 
 
+@pytest.fixture
+def in_32_bits():
+    """JAX's usual mode, whatever the mode of the run."""
+    with jax.enable_x64(False):
+        yield
+
+
 @pytest.fixture(params=[False, True], ids=["x64 off", "x64 on"])
 def x64(request):
     with jax.enable_x64(request.param):
@@ -219,6 +226,7 @@ def test_integers_that_fit_are_cast(x64, dtype):
         jax.jit(lambda x: x.astype(dtype))(Int64.of([1]))
 
 
+@pytest.mark.usefixtures("in_32_bits")
 def test_wide_integers_are_for_the_64_bit_mode():
     counts = Int64.of(SMALL)
     for dtype in ("int64", "uint64"):
@@ -235,6 +243,7 @@ def test_wide_integers_are_for_the_64_bit_mode():
         counts.astype(bool)
 
 
+@pytest.mark.usefixtures("in_32_bits")
 def test_jax_numpy_is_refused_what_it_would_truncate():
     counts = Int64.of(SMALL)
     for compute in (jnp.asarray, lambda x: jnp.ones(3) + x):
@@ -259,6 +268,7 @@ def test_floats_are_refused(floating):
 
 
 @pytest.mark.filterwarnings("ignore:Explicitly requested dtype int64")
+@pytest.mark.usefixtures("in_32_bits")
 def test_functions_over_leaves_cannot_truncate():
     counts = Int64.of(SMALL)
     for change in (lambda x: x.astype(jnp.float32), lambda x: x.astype(jnp.int32), lambda x: x > 0):
