@@ -355,12 +355,13 @@ def plan_union(offsets: jax.Array, targets: jax.Array, *, tuning: Tuning) -> tup
 
 
 class Between(NamedTuple):
-    """What edge orbits take of the arcs between the neighbours of giants.
+    """Values at the arcs between the neighbours of giants, from which edge orbits are made.
 
     Attributes:
       arcs: int32 ``[M]``, the arcs of the graph that the arcs of the union are, one past the last in padding.
       back: int32 ``[S]``, the reversed arcs of the graph.
-      t, rim: int64 ``[S]``, triangles, and the sums of this name, at all arcs of the graph.
+      t: int64 ``[S]``, the triangles at all arcs of the graph.
+      rim: int64 ``[S]``, the sums of this name at all arcs of the graph.
     """
 
     arcs: jax.Array

@@ -251,7 +251,9 @@ def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarr
 
 
 class _Near:
-    """Who is joined by a pair kind: query nodes, and target nodes in ``domains``, uint32 ``[W, nodes]``.
+    """Neighbours by a pair kind, among query nodes and among target nodes.
+
+    The domains, uint32 ``[W, nodes]``, say which query nodes each target node may stand for.
 
     Attributes:
       stale: whether some domain has lost a node since :meth:`unmet` looked.
