@@ -574,7 +574,7 @@ def _rows(
     some = tails >= 0
     # Padding gets the number of some node.
     tails, heads = (take(number, jnp.maximum(x, 0)) for x in (tails, heads))
-    return sorted_rows(jnp.where(some, tails, -1), heads, entry, n, *form)
+    return sorted_rows(jnp.where(some, tails, -1), heads, entry, n, form)
 
 
 @partial(jit64, static_argnames="form")
@@ -587,7 +587,7 @@ def _rows_from_graph(
     if not form.entries:  # an undirected edge is in two rows, and is taken from one
         some = some & (sources < targets)
     tails, heads = jnp.where(some, take(number, sources), -1), take(number, targets)
-    return sorted_rows(tails[None], heads[None], entry, n, *form._replace(entries=max(form.entries, 1)))
+    return sorted_rows(tails[None], heads[None], entry, n, form._replace(entries=max(form.entries, 1)))
 
 
 def sorted_rows(
@@ -595,10 +595,7 @@ def sorted_rows(
     heads: jax.Array,
     entry: jax.Array,
     n: jax.Array,
-    entries: int,
-    bits: int,
-    room: tuple[int, int, int],
-    states: np.dtype,
+    form: RowForm,
 ) -> tuple[Any, ...]:
     """Sort rows of neighbours, inside a compiled function.
 
@@ -607,15 +604,12 @@ def sorted_rows(
       heads: likewise.
       entry: the adjacency entry of each edge, ``[m]``, or one for all.
       n: nodes of each graph.
-      entries: how many values an entry has, or 1 without directions.
-      bits: bits of a dyad's state.
-      room: lengths of the arrays over nodes, slots and cells.
-      states: the type of states.
+      form: the form of the rows; without directions its ``entries`` are 1.
 
     Returns:
       Offsets, neighbours, states, and the matrix or ``None``.
     """
-    nodes, slots, cells = room
+    entries, bits, (nodes, slots, cells), states = form
     u, v = tails.astype(jnp.int64), heads.astype(jnp.int64)
     first = jnp.arange(tails.shape[0], dtype=jnp.int64)[:, None] * n
     none = jnp.iinfo(jnp.int64).max

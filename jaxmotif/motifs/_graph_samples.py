@@ -19,6 +19,7 @@ from jaxmotif.census._pair_states import (
     CensusGraphs,
     Edges,
     Room,
+    RowForm,
     census_graphs,
     graphs_of_rows,
     rows_height,
@@ -127,17 +128,11 @@ def _sorted_in_lanes(
         ),
         device,
     )
-    return _rows_of_lanes(
-        sample.parts,
-        *arrays,
-        entries=alphabet.entries if alphabet.directed else 1,
-        bits=alphabet.state_bits,
-        room=room,
-        states=state_type,
-    )
+    form = RowForm(alphabet.entries if alphabet.directed else 1, alphabet.state_bits, room, state_type)
+    return _rows_of_lanes(sample.parts, *arrays, form=form)
 
 
-@partial(jit64, static_argnames=("entries", "bits", "room", "states"))
+@partial(jit64, static_argnames="form")
 def _rows_of_lanes(
     parts: tuple[Ends, ...],
     begins: jax.Array,
@@ -146,10 +141,7 @@ def _rows_of_lanes(
     entry: jax.Array,
     n: jax.Array,
     *,
-    entries: int,
-    bits: int,
-    room: tuple[int, int, int],
-    states: np.dtype,
+    form: RowForm,
 ) -> tuple[Any, ...]:
     """Sort labels in lanes into rows and a matrix of states, with a graph's edges in the order of ``Wiring.edges``.
 
@@ -170,4 +162,4 @@ def _rows_of_lanes(
     tail, head = (take(place, take(side, jnp.maximum(at, 0))) for side in ends)
     some = (begins >= 0)[:, None] & (edge < edges)[None]
     tails, heads = jnp.where(back[None], head, tail), jnp.where(back[None], tail, head)
-    return sorted_rows(jnp.where(some, tails, -1), heads, entry, n, entries, bits, room, states)
+    return sorted_rows(jnp.where(some, tails, -1), heads, entry, n, form)
