@@ -29,16 +29,15 @@ from jaxmotif.matching import Search, count_matches
 # What is not public: the planner's phases, for Knuth's probes, and the loop of the search, for its schedules.
 from jaxmotif.matching._host_search import HostSearch
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching._sizes import plan_sizes
 from jaxmotif.matching._target import index_target
 from jaxmotif.matching.planner._ask import constrain_query
 from jaxmotif.matching.planner._order import choose_order
-from jaxmotif.matching.planner._plan import make_plan
+from jaxmotif.matching.planner._plan import Matching
 from jaxmotif.matching.planner._reduce import filter_target, reduce_and_measure
 from jaxmotif.patterns import Pattern
-from jaxmotif.search import DeviceReport, advance
 from jaxmotif.search._layout import SearchWords
+from jaxmotif.search._loop import DeviceReport, advance
 
 rows = Rows(__doc__)
 only = option("--only", default="", help="instances whose name holds this")
@@ -427,10 +426,9 @@ def flooding(options: argparse.Namespace) -> None:
             continue
         folder, file = name.split("/")
         query, graph = harness.instance(options.data, name)
-        query, target = Pattern.from_graph(query), index_target(graph)
         how = Search(leaves=options.count, symmetry=options.count, block=block, lookahead=False)
         how = Options(induced=kind == "induced", search=how)
-        plan = make_plan(query, target, None, how, jax.devices()[0], PhaseClock())
+        plan = Matching(Pattern.from_graph(query), graph, how).plan(jax.devices()[0])
         assert plan.ready is not None  # no instance is decided by its plan alone
         lanes_of_step = plan.ready.stages[0].sizes.block
         for schedule in SCHEDULES:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
-from collections.abc import Iterable, Iterator, Sequence
-
-import jax
+from collections.abc import Iterable, Iterator
 
 from jaxmotif.devices._progress import progress as progress_meter
 from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, select_devices
-from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
 from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target
@@ -22,13 +18,10 @@ from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._pieces import count_alone
 from jaxmotif.matching._result import MatchCount, match_count
 from jaxmotif.matching._seconds import PhaseClock
-from jaxmotif.matching._sizes import TOGETHER, TOGETHER_ENTRIES
-from jaxmotif.matching._target import Target
-from jaxmotif.matching.planner._plan import Plan, index_for_planning, plan_search
+from jaxmotif.matching.planner._plan import Matching
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import has_passes
-from jaxmotif.search import Deadline, run_searches
-from jaxmotif.search._sizes import table_memory
+from jaxmotif.search._deadline import Deadline
 
 
 @for_many_targets
@@ -92,15 +85,15 @@ def count_matches(
     pattern = check_query(query, target, wildcard, per)
     if per == "occurrence" and domains is not None:
         raise ValueError("per='occurrence' needs all maps of an occurrence; domains leave some out: use per='map'")
+    options = Options(
+        induced=induced, wildcard=wildcard, memory=memory, search=search, small=checkpoint is None, deadline=deadline
+    )
     if has_passes(pattern):
         if checkpoint is not None:
             raise ValueError(
                 "the query compares elements that no edge joins: its matches are listed, without checkpoint"
             )
-        return count_listed(pattern, target, induced, per, domains, time_limit, memory, devices, search)
-    options = Options(
-        induced=induced, wildcard=wildcard, memory=memory, search=search, small=checkpoint is None, deadline=deadline
-    )
+        return count_listed(pattern, target, per, domains, devices, options)
     selection = select_devices(devices)
     divided = checkpoint is not None or selection.several
     if divided and search.max_steps is not None:
@@ -108,20 +101,14 @@ def count_matches(
             f"max_steps={search.max_steps} counts the steps of one search on one device: give neither several devices "
             "nor a checkpoint"
         )
-    allowed = check_domains(domains, pattern, target)
-    plan = plan_search(pattern, target, allowed, options, selection.main, clock)
-
-    def replan(device: jax.Device, block: int | None) -> Plan:
-        return plan_search(pattern, target, allowed, options.with_block(block), device)
-
+    matching = Matching(pattern, target, options, check_domains(domains, pattern, target))
+    plan = matching.plan(selection.main, clock=clock)
     if divided:
-        store = store_for(
-            checkpoint, selection.together, lambda: search_identity(pattern, target, plan, options, domains)
-        )
-        found, notes = count_in_shares(plan, replan, selection, deadline, store, progress)
+        store = store_for(checkpoint, selection.together, lambda: search_identity(matching, plan, domains))
+        found, notes = count_in_shares(matching, plan, selection, store, progress)
     else:
         with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
-            found, notes = count_alone(pattern, target, plan, replan, allowed, options, selection.main, meter.advance)
+            found, notes = count_alone(matching, plan, selection.main, meter.advance)
     clock.end("search")
     return match_count(pattern, per, plan, found, clock.seconds(), notes)
 
@@ -138,9 +125,7 @@ def count_queries(
     devices: Devices = None,
     search: Search = DEFAULT_SEARCH,
 ) -> Iterator[MatchCount]:
-    """Count the matches of many queries in one target: :func:`count_matches` of each, several under way at a time.
-
-    Some queries are planned at a time, and the device begins their searches before the host waits for the first.
+    """Count the matches of many queries in one target: :func:`count_matches` of each.
 
     Args:
       queries: as for :func:`count_matches`.
@@ -148,8 +133,7 @@ def count_queries(
       search: likewise, without ``max_steps``.
 
     Yields:
-      The counts in the order of the queries. ``seconds`` are a query's own, and of the first slices of searches that
-      run together an equal share.
+      The counts in the order of the queries.
 
     Raises:
       ValueError, TypeError: as :func:`count_matches`.
@@ -165,53 +149,18 @@ def count_queries(
     queries = list(queries)
     target = load_target(target, *queries)
     patterns = [check_query(query, target, wildcard, per) for query in queries]
-    options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search)
-    return _count_queries(patterns, target, options, per, time_limit, devices)
-
-
-def _count_queries(
-    patterns: Sequence[Pattern], target: Graph, options: Options, per: Per, time_limit: float | None, devices: Devices
-) -> Iterator[MatchCount]:
-    selection = select_devices(devices)
-    if selection.several or any(map(has_passes, patterns)):
-        for pattern in patterns:
-            yield count_matches(
-                pattern,
-                target,
-                options.induced,
-                per=per,
-                wildcard=options.wildcard,
-                time_limit=time_limit,
-                memory=options.memory,
-                devices=devices,
-                search=options.search,
-            )
-        return
-    chip = selection.main
-    todo = list(patterns)
-    while todo:
-        # The first query's index says how much memory a plan takes: those of the others take about as much.
-        together = _queries_at_once(index_for_planning(todo[0], target, chip, by_degree=True))
-        some, todo = todo[:together], todo[together:]
-        planned = [_planned(pattern, target, options, chip, time_limit) for pattern in some]
-        memory, spent = table_memory(options.memory, chip), [clock.total for _, clock in planned]
-        found = run_searches([plan.ready for plan, _ in planned], memory, time_limit, spent)
-        for pattern, (plan, clock), (standing, seconds) in zip(some, planned, found, strict=True):
-            clock.add("search", seconds)
-            standing = plan.found.standing if plan.ready is None else standing
-            yield match_count(pattern, per, plan, standing, clock.seconds())
-
-
-def _planned(
-    pattern: Pattern, target: Graph, options: Options, device: jax.Device, time_limit: float | None
-) -> tuple[Plan, PhaseClock]:
-    clock = PhaseClock()
-    options = dataclasses.replace(options, deadline=Deadline(time_limit))
-    return plan_search(pattern, target, None, options, device, clock), clock
-
-
-def _queries_at_once(index: Target) -> int:
-    """Return how many queries to plan at a time, so that what is planned takes no more than some hundred MiB."""
-    # As if each had matrices of four pair kinds, and lists of eight times the slots.
-    matrices = min(4 * index.nodes * (index.nodes // 32), TOGETHER_ENTRIES // 2)
-    return min(max(TOGETHER_ENTRIES // max(matrices, 8 * index.targets.size, 1), 1), TOGETHER)
+    # The call refuses bad queries, before the first count is asked for.
+    return (
+        count_matches(
+            pattern,
+            target,
+            induced,
+            per=per,
+            wildcard=wildcard,
+            time_limit=time_limit,
+            memory=memory,
+            devices=devices,
+            search=search,
+        )
+        for pattern in patterns
+    )

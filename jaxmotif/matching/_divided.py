@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 import jax
 import numpy as np
@@ -15,35 +15,18 @@ from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Selection
-from jaxmotif.graph import Graph
 from jaxmotif.matching._checks import Domains
-from jaxmotif.matching._options import Options
 from jaxmotif.matching._sizes import FEW_STEPS, HYBRID_PARTS, LEAST_BLOCK, PARTS, SHARES
-from jaxmotif.matching.planner._plan import Plan
-from jaxmotif.patterns import Pattern
+from jaxmotif.matching.planner._plan import Matching, Plan
 from jaxmotif.patterns._ruled import RuledPattern
-from jaxmotif.search import (
-    FEW,
-    NO_DEADLINE,
-    NOTHING,
-    Deadline,
-    InParts,
-    Prefixes,
-    ReadySearch,
-    Run,
-    SearchProgress,
-    TimeIsUp,
-    Whole,
-    finish,
-    list_prefixes,
-)
-
-Replan = Callable[[jax.Device, int | None], Plan]
-"""The same search planned for a device, with a number of flat positions a step (``None``: a good one)."""
+from jaxmotif.search._deadline import Deadline, TimeIsUp
+from jaxmotif.search._parts import InParts, Prefixes, list_prefixes
+from jaxmotif.search._run import FEW, NOTHING, ReadySearch, Run, SearchProgress, finish
 
 
-def search_identity(pattern: Pattern, target: Graph, plan: Plan, options: Options, domains: Domains | None) -> tuple:
+def search_identity(matching: Matching, plan: Plan, domains: Domains | None) -> tuple:
     """Return what is searched for, and how: the parts of its fingerprint."""
+    pattern, target, options = matching.pattern, matching.target, matching.options
     search = [
         str(options.search.order),
         *options.chosen_filters(pattern.node_labels, target.node_labels),
@@ -74,11 +57,10 @@ def search_identity(pattern: Pattern, target: Graph, plan: Plan, options: Option
 
 
 def count_on_device(
+    matching: Matching,
     plan: Plan,
-    replan: Replan,
     device: jax.Device,
-    max_steps: int | None,
-    deadline: Deadline,
+    max_steps: int | None = None,
     report: Callable[[int], None] = lambda _: None,
 ) -> tuple[SearchProgress, tuple[str, ...]]:
     """Search on one device; returns where it ended, and notes.
@@ -88,31 +70,19 @@ def count_on_device(
     """
 
     def attempt(plan: Plan) -> SearchProgress:
+        if plan.ready is None:
+            return plan.found.standing
         found, tested = NOTHING, 0
-        for found in _run(plan, max_steps, deadline):
+        for found in finish(Run(plan.ready, max_steps=max_steps), matching.options.deadline):
             report(found.positions - tested)
             tested = found.positions
         return found
 
-    return with_smaller_steps(attempt, plan, lambda plan: _halve(plan, replan, device), device)
+    return with_smaller_steps(attempt, plan, lambda plan: _halve(plan, matching.plan, device), device)
 
 
-def _run(plan: Plan, max_steps: int | None, deadline: Deadline) -> Iterator[SearchProgress]:
-    """Search where the plan's arrays lie; the last standing is the result."""
-    if plan.ready is None:
-        return iter([plan.found.standing])
-    return finish(Run(plan.ready, max_steps=max_steps), deadline)
-
-
-def search_any(plan: Plan, max_steps: int | None, deadline: Deadline) -> SearchProgress:
-    """Search until there is a match."""
-    if plan.ready is None:
-        return plan.found.standing
-    *_, found = finish(Run(plan.ready, Whole(once=True), max_steps), deadline)
-    return found
-
-
-def _halve(plan: Plan, replan: Replan, device: jax.Device) -> tuple[Plan, str] | None:
+def _halve(plan: Plan, replan: Callable[[jax.Device, int | None], Plan], device: jax.Device) -> tuple[Plan, str] | None:
+    """Plan the same search with steps of half the size, and return it with what was changed."""
     if plan.ready is None:
         return None
     block = max(stage.sizes.block for stage in plan.ready.stages) // 2
@@ -120,12 +90,7 @@ def _halve(plan: Plan, replan: Replan, device: jax.Device) -> tuple[Plan, str] |
 
 
 def count_in_shares(
-    plan: Plan,
-    replan: Replan,
-    selection: Selection,
-    deadline: Deadline = NO_DEADLINE,
-    store: Store | None = None,
-    show: bool = False,
+    matching: Matching, plan: Plan, selection: Selection, store: Store | None = None, show: bool = False
 ) -> tuple[SearchProgress, tuple[str, ...]]:
     """Search on several devices, or with checkpoints: shares of the prefixes, taken by whoever is free.
 
@@ -135,7 +100,8 @@ def count_in_shares(
     if plan.ready is None:
         return plan.found.standing, ()
     # A search that ends within few steps costs more to divide than to do.
-    found, notes = count_on_device(plan, replan, selection.main, FEW_STEPS, deadline)
+    deadline = matching.options.deadline
+    found, notes = count_on_device(matching, plan, selection.main, FEW_STEPS)
     if (found.status == "done" and store is None) or deadline.passed:
         return found, notes
     looks = FEW * found.count < found.positions
@@ -152,22 +118,17 @@ def count_in_shares(
         store = store._replace(fingerprint=fingerprint(store.fingerprint, prefixes.listed()))
 
     @functools.cache
-    def search_on(device: jax.Device) -> ReadySearch:
-        # Another kind of device has other sizes of steps: planned anew.
-        if device.platform != selection.main.platform:
-            return replanned(device, None)[0]
-        (stage,) = ready.stages
-        # A device of the same kind searches by the same plan: its arrays are copied.
-        operands, code = jax.device_put((ready.operands, stage.code), device)
-        return dataclasses.replace(ready, operands=operands, stages=[stage._replace(code=code)])
+    def plan_on(device: jax.Device) -> Plan:
+        # A device of the same kind searches by the same plan; another has other sizes of steps.
+        same = device.platform == selection.main.platform
+        return plan.with_search(copy_to(device, ready)) if same else replan(device, None)
 
-    def replanned(device: jax.Device, block: int | None) -> tuple[ReadySearch, Plan]:
-        again = replan(device, block)
+    def replan(device: jax.Device, block: int | None) -> Plan:
+        again = matching.plan(device, block)
         if again.ready is None:
             raise ValueError("a query that had candidates has none when planned again")
         # All shares look ahead or none does, as the first steps decided: counts add up either way.
-        settled = _settle_stages(again.ready, looks)
-        return settled, again.with_search(settled)
+        return again.with_search(_settle_stages(again.ready, looks))
 
     parts = SHARES * len(selection.devices)
     parts = parts if store is None and not show else max(parts, PARTS)
@@ -176,11 +137,8 @@ def count_in_shares(
     alone = len(selection.devices) == 1 and selection.helper is None
     keep = int(starts[-1]) // (1 if alone else 8 * parts)
 
-    def settled_replan(device: jax.Device, block: int | None) -> Plan:
-        return replanned(device, block)[1]
-
     def make(device: jax.Device) -> _Share:
-        return _Share(plan.with_search(search_on(device)), prefixes, keep, settled_replan, device, deadline)
+        return _Share(plan_on(device), prefixes, keep, replan, device, deadline)
 
     def mean_work(span: Span) -> float:
         return float(starts[span.stop] - starts[span.first]) / (span.stop - span.first)
@@ -192,6 +150,13 @@ def count_in_shares(
     done = run_job(job, make, workers_on(selection), selection, store, show)
     found = _progress_of(done.found, "done" if done.finished else deadline.status)
     return found, done.notes
+
+
+def copy_to(device: jax.Device, ready: ReadySearch) -> ReadySearch:
+    """Return the same search of one stage on another device of its kind."""
+    (stage,) = ready.stages
+    operands, code = jax.device_put((ready.operands, stage.code), device)
+    return dataclasses.replace(ready, operands=operands, stages=[stage._replace(code=code)])
 
 
 def _settle_stages(ready: ReadySearch, looks: bool) -> ReadySearch:
@@ -206,7 +171,13 @@ class _Share:
     """Searches shares on a device, one run for all since they were last collected."""
 
     def __init__(
-        self, plan: Plan, prefixes: Prefixes, keep: int, replan: Replan, device: jax.Device, deadline: Deadline
+        self,
+        plan: Plan,
+        prefixes: Prefixes,
+        keep: int,
+        replan: Callable[[jax.Device, int | None], Plan],
+        device: jax.Device,
+        deadline: Deadline,
     ):
         self._plan, self._prefixes, self._keep, self._replan = plan, prefixes, keep, replan
         self._device, self._deadline = device, deadline

@@ -26,7 +26,8 @@ from jaxmotif.matching.planner._host import select_slots
 from jaxmotif.matching.planner._leaves import products
 from jaxmotif.matching.planner._order import SearchOrder, expected_candidates
 from jaxmotif.matching.planner._reduce import CandidateLists, Measures
-from jaxmotif.search import NO_DEADLINE, NOTHING, SearchProgress
+from jaxmotif.search._deadline import NO_DEADLINE
+from jaxmotif.search._run import NOTHING, SearchProgress
 
 
 class Budget(NamedTuple):

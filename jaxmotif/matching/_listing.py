@@ -21,27 +21,19 @@ from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
 from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target
-from jaxmotif.matching._divided import search_any, search_identity
+from jaxmotif.matching._divided import copy_to, search_identity
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._result import MatchCount, match_count
 from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching._sink import Pieces, check_sink, open_writer
 from jaxmotif.matching._sizes import CHECKPOINT_STRETCHES, SHARES, pad_first_axis, plan_sizes
-from jaxmotif.matching.planner._plan import Plan, plan_search
+from jaxmotif.matching.planner._plan import Matching, Plan
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import has_passes, that_pass
-from jaxmotif.search import (
-    NO_DEADLINE,
-    Deadline,
-    Images,
-    Listed,
-    Prefixes,
-    ReadySearch,
-    SearchProgress,
-    TimeIsUp,
-    list_matches,
-    list_prefixes,
-)
+from jaxmotif.search._deadline import Deadline, TimeIsUp
+from jaxmotif.search._listing import Images, Listed, list_matches
+from jaxmotif.search._parts import Prefixes, list_prefixes
+from jaxmotif.search._run import Run, SearchProgress, Whole, finish
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -216,20 +208,9 @@ def find_matches(
     if checkpoint is not None and sink is None:
         raise ValueError("a checkpoint keeps what is written to a sink: give sink= too")
     path = None if sink is None else check_sink(sink)
-    listing = _Listing(
-        query,
-        target,
-        induced,
-        limit,
-        per,
-        wildcard,
-        domains,
-        memory,
-        devices,
-        search,
-        checkpoint is None,
-        Deadline(time_limit),
-    )
+    small, deadline = checkpoint is None, Deadline(time_limit)
+    options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search, small=small, deadline=deadline)
+    listing = Listing(query, target, limit, per, domains, devices, options)
     if path is not None:
         whole, count, status = listing.write(path, checkpoint, domains)
         seconds = listing.seconds()
@@ -239,8 +220,8 @@ def find_matches(
         blocks.append(block.nodes)
         status = block.status
         # The time to join the blocks is part of the limit, too: of long listings it takes seconds.
-        if status == "running" and listing.deadline.left < blocks.joining_seconds:
-            status = listing.deadline.status
+        if status == "running" and deadline.left < blocks.joining_seconds:
+            status = deadline.status
             break
     seconds = listing.seconds()
     return Matches(blocks.join().T, status == "done", status, listing.plan.order, seconds)
@@ -276,7 +257,8 @@ def iter_matches(
       >>> sum(len(block) for block in iter_matches(path, square))
       8
     """
-    listing = _Listing(query, target, induced, limit, per, wildcard, domains, memory, devices, search)
+    options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search)
+    listing = Listing(query, target, limit, per, domains, devices, options)
     return (block.nodes.T for block in listing.blocks() if block.nodes.size)
 
 
@@ -331,38 +313,20 @@ def has_match(
         return len(found) > 0
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search, deadline=deadline)
     allowed = check_domains(domains, pattern, target)
-    plan = plan_search(pattern, target, allowed, options, select_devices(devices).main)
-    found = search_any(plan, search.max_steps, deadline)
+    plan = Matching(pattern, target, options, allowed).plan(select_devices(devices).main)
+    found = plan.found.standing
+    if plan.ready is not None:
+        *_, found = finish(Run(plan.ready, Whole(once=True), search.max_steps), deadline)
     if not found.count and found.status != "done":
         raise TimeoutError(f"no match found so far, {found.status}; allow more time")
     return found.count > 0
 
 
 def count_listed(
-    pattern: Pattern,
-    target: Graph,
-    induced: bool,
-    per: Per,
-    domains: Domains | None,
-    time_limit: float | None,
-    memory: int | None,
-    devices: Devices,
-    search: Search,
+    pattern: Pattern, target: Graph, per: Per, domains: Domains | None, devices: Devices, options: Options
 ) -> MatchCount:
     """Count matches of which not all that the search finds count, by listing them."""
-    listing = _Listing(
-        pattern,
-        target,
-        induced,
-        None,
-        "map",
-        None,
-        domains,
-        memory,
-        devices,
-        search,
-        deadline=Deadline(time_limit),
-    )
+    listing = Listing(pattern, target, None, "map", domains, devices, options)
     count, status = 0, "done"
     for block in listing.blocks():
         count, status = count + block.nodes.shape[1], block.status
@@ -371,50 +335,42 @@ def count_listed(
     return match_count(pattern, per, listing.plan, SearchProgress(count, 0, 0, status), seconds, (note,))
 
 
-class _Listing:
-    """A listing that is planned."""
+class Listing:
+    """A listing that is planned.
+
+    Args:
+      query, target, limit, per, domains, devices: as for :func:`find_matches`.
+      options: how to search; the rest, which makes it a listing, is added here.
+    """
 
     def __init__(
         self,
         query: GraphLike | Pattern | Query,
         target: GraphLike,
-        induced: bool,
         limit: int | None,
         per: Per,
-        wildcard: int | None,
         domains: Domains | None,
-        memory: int | None,
         devices: Devices,
-        search: Search,
-        small: bool = True,
-        deadline: Deadline = NO_DEADLINE,
+        options: Options,
     ):
-        self._clock, self.deadline = PhaseClock(), deadline
-        self.target = load_target(target, query)
-        self.pattern = check_query(query, self.target, wildcard, per)
-        self.size = self.pattern.num_nodes
+        self._clock = PhaseClock()
+        target = load_target(target, query)
+        pattern = check_query(query, target, options.wildcard, per)
+        search, self.size = options.search, pattern.num_nodes
         if limit is not None and whole_number(limit, "limit") < 0:
             raise ValueError(f"limit must be at least 0, got {limit}")
         if search.max_steps is not None:
             raise ValueError(f"max_steps={search.max_steps} is for counts; give a limit or a time_limit")
         # All maps are kept, or one of those that automorphisms exchange; what the search cannot test is told later.
-        self.limit, self.one_each, passes = limit, per == "occurrence", has_passes(self.pattern)
+        self.limit, self.one_each, self._passes = limit, per == "occurrence", has_passes(pattern)
         # Automorphisms may exchange a map that passes and one that does not: then all are listed, and told apart later.
-        search = dataclasses.replace(search, symmetry=self.one_each and not passes)
-        self.options = Options(
-            # How many pass is not known before they are found: the limit is kept afterwards.
-            induced=induced,
-            wildcard=wildcard,
-            listing=True,
-            limit=None if passes else limit,
-            memory=memory,
-            small=small,
-            search=search,
-            deadline=self.deadline,
-        )
+        search = dataclasses.replace(search, symmetry=self.one_each and not self._passes)
+        # How many pass is not known before they are found: the limit is kept afterwards.
+        limit = None if self._passes else limit
+        options = dataclasses.replace(options, listing=True, limit=limit, search=search)
         self.selection = select_devices(devices)
-        allowed = check_domains(domains, self.pattern, self.target)
-        self.plan = plan_search(self.pattern, self.target, allowed, self.options, self.selection.main, self._clock)
+        self.matching = Matching(pattern, target, options, check_domains(domains, pattern, target))
+        self.plan = self.matching.plan(self.selection.main, clock=self._clock)
 
     def seconds(self) -> dict[str, float]:
         """Return the seconds by phase; the search ends now."""
@@ -424,7 +380,7 @@ class _Listing:
     def blocks(self) -> Iterator[Listed]:
         """Return blocks of matches, by all devices of this process."""
         found = self._found()
-        return self._filter_blocks(found) if has_passes(self.pattern) else found
+        return self._filter_blocks(found) if self._passes else found
 
     def write(self, path: Path, folder: str | os.PathLike | None, domains: Domains | None) -> tuple[bool, int, str]:
         """Write the file: whether it is whole, matches listed, and the status."""
@@ -444,11 +400,11 @@ class _Listing:
         return True, count, status
 
     def _write_pieces(self, path: Path, folder: str | os.PathLike, domains: Domains | None) -> tuple[bool, int, str]:
-        if has_passes(self.pattern):
+        if self._passes:
             raise ValueError("the query compares elements that no edge joins: it is listed without checkpoint")
         pieces = Pieces(folder, self.size)
         try:
-            identity = search_identity(self.pattern, self.target, self.plan, self.options, domains)
+            identity = search_identity(self.matching, self.plan, domains)
             count, status = 0, self.plan.found.standing.status
             if self.plan.ready is not None:
                 try:
@@ -480,7 +436,7 @@ class _Listing:
         """Yield what passes of the blocks, up to the limit."""
         left = self.limit
         for block in found:
-            nodes = that_pass(self.pattern, block.nodes.T, self.one_each).T
+            nodes = that_pass(self.matching.pattern, block.nodes.T, self.one_each).T
             if left is not None and nodes.shape[1] > left:
                 yield block._replace(nodes=nodes[:, :left], ends=False, status=f"stopped at limit={self.limit}")
                 return
@@ -494,12 +450,12 @@ class _Listing:
         images = _images(self.plan, self.selection.main)
         devices = self.selection.local or (self.selection.main,)
         if len(devices) == 1:
-            return list_matches([self.plan.ready], images, self.options.limit, self.deadline)
+            return list_matches([self.plan.ready], images, self.matching.options.limit, self.matching.options.deadline)
         try:
             prefixes, stretches = self._cut_stretches(SHARES * len(devices))
         except TimeIsUp as stop:
             return iter([Listed(np.zeros((self.size, 0), np.int32), 0, False, str(stop))])
-        return self._list_on_devices(self.options.limit, prefixes, stretches)
+        return self._list_on_devices(self.matching.options.limit, prefixes, stretches)
 
     def _planned_blocks(self) -> Iterator[Listed]:
         """Return all matches of a search that is over."""
@@ -507,7 +463,7 @@ class _Listing:
         if found is None:
             yield Listed(np.zeros((self.size, 0), np.int32), 0, status == "done", status)
             return
-        nodes, most = np.asarray(self.plan.ids)[found], self.options.limit
+        nodes, most = np.asarray(self.plan.ids)[found], self.matching.options.limit
         if most is None or nodes.shape[1] <= most:
             yield Listed(nodes, 0, True, "done")
         else:
@@ -518,7 +474,7 @@ class _Listing:
         if self.plan.ready is None:
             raise ValueError("there is nothing to list")
         # As given: stretches of a row in order, so that matches come in order.
-        prefixes = list_prefixes(self.plan.ready, "given", self.deadline)
+        prefixes = list_prefixes(self.plan.ready, "given", self.matching.options.deadline)
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
         whole = [Span(0, len(prefixes.work))] if len(prefixes.work) else []
         return prefixes, [unit.span for unit in cut(starts, whole, parts)]
@@ -526,9 +482,9 @@ class _Listing:
     def _list_on_devices(self, limit: int | None, prefixes: Prefixes, stretches: list[Span]) -> Iterator[Listed]:
         """Return blocks of stretches, by all devices of this process."""
         devices = self.selection.local or (self.selection.main,)
-        searches = [_on(self.plan.ready, device) for device in devices if self.plan.ready is not None]
+        searches = [copy_to(device, self.plan.ready) for device in devices if self.plan.ready is not None]
         images = _images(self.plan, self.selection.main)
-        return list_matches(searches, images, limit, self.deadline, prefixes, stretches)
+        return list_matches(searches, images, limit, self.matching.options.deadline, prefixes, stretches)
 
 
 class _Stopped(Exception):
@@ -546,10 +502,3 @@ def _images(plan: Plan, device: jax.Device) -> Images:
         ids = pad_first_axis(ids, plan_sizes(device).read)
     # The position of each query node is the inverse of the order.
     return Images(np.argsort(plan.order), ids)
-
-
-def _on(ready: ReadySearch, device: jax.Device) -> ReadySearch:
-    """Return the same search on another device of its kind."""
-    (stage,) = ready.stages
-    operands, code = jax.device_put((ready.operands, stage.code), device)
-    return dataclasses.replace(ready, operands=operands, stages=[stage._replace(code=code)])

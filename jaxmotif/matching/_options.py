@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Literal
 
-from jaxmotif.search import NO_DEADLINE, Deadline
+from jaxmotif.search._deadline import NO_DEADLINE, Deadline
 
 FILTERS = ("label", "degree", "frequency", "consistency")
 """Filters that shrink the domains before a search (:mod:`jaxmotif.matching.planner._device_filter`)."""

@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator
 from typing import Literal
 
-import jax
 import numpy as np
 
 from jaxmotif.arrays._exact import with_exact_sums
@@ -16,14 +15,15 @@ from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
 from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target
-from jaxmotif.matching._divided import Replan, count_in_shares, count_on_device
-from jaxmotif.matching._listing import _Listing
+from jaxmotif.matching._divided import count_in_shares, count_on_device
+from jaxmotif.matching._listing import Listing
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
-from jaxmotif.matching.planner._plan import Plan, plan_searches
+from jaxmotif.matching.planner._plan import Matching, Plan
 from jaxmotif.matching.planner._tally import EdgeNumbers, Found, Part, list_parts, orbits
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import automorphism_total, automorphisms_of, has_passes
-from jaxmotif.search import Deadline, SearchProgress
+from jaxmotif.search._deadline import Deadline
+from jaxmotif.search._run import SearchProgress
 
 MOST_MATCHES = 2**63 - 1
 """Counts of parts are int64, and none is over the number of matches."""
@@ -87,10 +87,11 @@ def participation_counts(
     parts = list_parts(pattern, of)
     counts = np.zeros((target.n if edges is None else edges.count, len(parts)), np.int64)
     total = automorphism_total(pattern) if per == "occurrence" else 1
+    options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search, deadline=deadline)
     if has_passes(pattern):
-        found = _listed(pattern, target, induced, edges, domains, memory, devices, search, deadline)
+        found = _listed(Listing(pattern, target, None, "map", domains, devices, options), edges)
     else:
-        options = Options(induced=induced, wildcard=wildcard, tally=of, memory=memory, search=search, deadline=deadline)
+        options = dataclasses.replace(options, tally=of)
         found = _sum_searches(pattern, target, domains, options, select_devices(devices), edges)
     for orbit, column in found:
         column = _scale(column, len(orbit), total) if per == "occurrence" else column
@@ -111,21 +112,19 @@ def _sum_searches(
     edges: EdgeNumbers | None,
 ) -> Columns:
     """Yield columns of counts from searches that add up what they find."""
-    allowed = check_domains(domains, pattern, target)
-
-    def plan(device: jax.Device, block: int | None) -> list[Plan]:
-        return plan_searches(pattern, target, allowed, options.with_block(block), device)
+    matching = Matching(pattern, target, options, check_domains(domains, pattern, target))
 
     def search(number: int) -> SearchProgress:
-        return _search(plans[number], lambda device, block: plan(device, block)[number], selection, options.deadline)
+        return _search(dataclasses.replace(matching, number=number), plans[number], selection)
 
-    plans = plan(selection.main, None)
+    plans = matching.plans(selection.main)
     # The first search counts the matches: what it took tells whether leaves are worth closing.
     first = search(0)
     if len(plans) > 1 and not pays_to_close_leaves(first, len(plans) - 1):
         options = dataclasses.replace(options, search=dataclasses.replace(options.search, leaves=False))
         # One search of every node then, instead of one for each orbit of leaves.
-        plans = plan(selection.main, None)
+        matching = dataclasses.replace(matching, options=options)
+        plans = matching.plans(selection.main)
         first = search(0)
     for number, one in enumerate(plans):
         if one.ready is None or not one.tally.size:
@@ -141,24 +140,14 @@ def _sum_searches(
             yield orbit, _scale(np.sum(counts, axis=0), one.multiplier, len(added))
 
 
-def _listed(
-    pattern: Pattern,
-    target: Graph,
-    induced: bool,
-    edges: EdgeNumbers | None,
-    domains: Domains | None,
-    memory: int | None,
-    devices: Devices,
-    search: Search,
-    deadline: Deadline,
-) -> Columns:
+def _listed(listing: Listing, edges: EdgeNumbers | None) -> Columns:
     """Yield columns of counts from a listing, for a query that asks what the search cannot test."""
+    pattern, target, options = listing.matching.pattern, listing.matching.target, listing.matching.options
     parts = list_parts(pattern, "node" if edges is None else "edge")
     columns = np.zeros((len(parts), target.n if edges is None else edges.count), np.int64)
     # A block at a time: none is kept.
-    listing = _Listing(pattern, target, induced, None, "map", None, domains, memory, devices, search, deadline=deadline)
     for block in (listed.nodes.T for listed in listing.blocks()):
-        _check(deadline)
+        _check(options.deadline)
         for column, part in zip(columns, parts, strict=True):
             ends = [block[:, u] for u in part]
             column += np.bincount(ends[0] if edges is None else edges.of(*ends), minlength=len(column))
@@ -184,13 +173,13 @@ def _check(deadline: Deadline) -> None:
         raise TimeoutError(f"not all matches were counted, {deadline.status}; allow more time")
 
 
-def _search(plan: Plan, replan: Replan, selection: Selection, deadline: Deadline) -> SearchProgress:
+def _search(matching: Matching, plan: Plan, selection: Selection) -> SearchProgress:
     if selection.several:
-        found, _ = count_in_shares(plan, replan, selection, deadline)
+        found, _ = count_in_shares(matching, plan, selection)
     else:
-        found, _ = count_on_device(plan, replan, selection.main, None, deadline)
+        found, _ = count_on_device(matching, plan, selection.main)
     if found.status != "done":
-        _check(deadline)
+        _check(matching.options.deadline)
     matches = found.count * plan.multiplier
     if matches > MOST_MATCHES:  # else what is added up modulo 2^64 is right
         raise ValueError(

@@ -22,14 +22,13 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from jaxmotif.graph import Graph
-from jaxmotif.matching._divided import Replan, count_on_device
-from jaxmotif.matching._options import Options
-from jaxmotif.matching.planner._plan import Plan, plan_search, plan_searches
+from jaxmotif.matching._divided import count_on_device
+from jaxmotif.matching.planner._plan import Matching, Plan
 from jaxmotif.matching.planner._tally import Found
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern
-from jaxmotif.search import NO_DEADLINE, Deadline, SearchProgress, TimeIsUp
+from jaxmotif.search._deadline import NO_DEADLINE, Deadline, TimeIsUp
+from jaxmotif.search._run import SearchProgress
 
 MOST_NODES = 64
 """Most nodes of a query that is tried in pieces."""
@@ -63,20 +62,14 @@ class _Counted(Exception):
 
 
 def count_alone(
-    pattern: Pattern,
-    target: Graph,
-    plan: Plan,
-    replan: Replan,
-    allowed: np.ndarray | None,
-    options: Options,
-    device: jax.Device,
-    report: Callable[[int], None],
+    matching: Matching, plan: Plan, device: jax.Device, report: Callable[[int], None]
 ) -> tuple[SearchProgress, tuple[str, ...]]:
     """Count on one device: whole, or in pieces where that is asked for, or tried after a while.
 
     Args:
-      plan, replan, report: as for :func:`count_on_device`. allowed: bool ``[k, n]``, given domains.
+      report: told how many more candidates were tested.
     """
+    pattern, options = matching.pattern, matching.options
     search, deadline, started = options.search, options.deadline, time.perf_counter()
     # What is asked of nodes of both sides at once would be lost.
     plain = not isinstance(pattern, RuledPattern) and not options.induced and search.max_steps is None
@@ -87,9 +80,9 @@ def count_alone(
         # Unasked, where sides share no candidates: smaller queries may take as long as the whole.
         most = MOST_MERGED if search.pieces else 0
         try:
-            cut = choose_cut(pattern, plan.order, options.wildcard, allowed, most, deadline)
-            how = dataclasses.replace(options, deadline=deadline)
-            found = None if cut is None else count_in_pieces(pattern, target, cut, allowed, how, device)
+            cut = choose_cut(pattern, plan.order, options.wildcard, matching.allowed, most, deadline)
+            until = dataclasses.replace(matching, options=dataclasses.replace(options, deadline=deadline))
+            found = None if cut is None else count_in_pieces(until, cut, device)
         except TimeIsUp:
             return None
         # The multiplier says how many maps there are for each that symmetry leaves.
@@ -106,7 +99,7 @@ def count_alone(
     try:
         if search.pieces and may and (found := in_pieces(deadline)) is not None:
             raise _Counted(found)
-        return count_on_device(plan, replan, device, search.max_steps, deadline, watch)
+        return count_on_device(matching, plan, device, search.max_steps, watch)
     except _Counted as done:
         return done.standing, ("counted in pieces",)
 
@@ -148,15 +141,9 @@ def choose_cut(
     return found
 
 
-def count_in_pieces(
-    pattern: Pattern,
-    target: Graph,
-    cut: Cut,
-    allowed: np.ndarray | None,
-    options: Options,
-    device: jax.Device,
-) -> SearchProgress | None:
+def count_in_pieces(matching: Matching, cut: Cut, device: jax.Device) -> SearchProgress | None:
     """Return the maps of a query by a cut; ``None`` if a side has too many, or the deadline of the options passes."""
+    pattern, options, allowed = matching.pattern, matching.options, matching.allowed
     # In a side, symmetry may exchange the ends of a cut edge, whose images are ordered.
     symmetry = options.search.symmetry and len(cut.nodes) < 2
     # The order given, if any, is one of the whole query.
@@ -167,7 +154,8 @@ def count_in_pieces(
         ids = [*cut.nodes, *side]
         domains = None if allowed is None else allowed[ids]
         how = dataclasses.replace(options, search=whole)
-        found = _count_images(pattern.relabel(ids), target, len(cut.nodes), domains, how, device)
+        part = Matching(pattern.relabel(ids), matching.target, how, domains)
+        found = _count_images(part, len(cut.nodes), device)
         if found is None:
             return None
         counts, standing = found
@@ -179,63 +167,38 @@ def count_in_pieces(
         if smaller is None:
             continue
         options.deadline.check()
-        search = dataclasses.replace(options.search, pieces=None, order="ri")
-        one, multiplier = _count_smaller(*smaller, target, dataclasses.replace(options, search=search), device)
+        # The smaller query is counted perhaps again in pieces.
+        how = dataclasses.replace(options, search=dataclasses.replace(options.search, pieces=None, order="ri"))
+        part = Matching(smaller[0], matching.target, how, smaller[1])
+        plan = part.plan(device)
+        one, _ = count_alone(part, plan, device, lambda _: None)
         if one.status != "done":
             return None
-        total, steps, tested = total - one.count * multiplier, steps + one.steps, tested + one.positions
+        total, steps, tested = total - one.count * plan.multiplier, steps + one.steps, tested + one.positions
     return SearchProgress(total, tested, steps, "done")
 
 
-def _count_smaller(
-    pattern: Pattern, allowed: np.ndarray | None, target: Graph, options: Options, device: jax.Device
-) -> tuple[SearchProgress, int]:
-    """Count the maps of a query whose pairs are merged, perhaps again in pieces.
-
-    Returns:
-      The search, and the number of maps that each counted one stands for by symmetry.
-    """
-
-    def plan_on(device: jax.Device, block: int | None) -> Plan:
-        return plan_search(pattern, target, allowed, options.with_block(block), device)
-
-    plan = plan_on(device, None)
-    found, _ = count_alone(pattern, target, plan, plan_on, allowed, options, device, lambda _: None)
-    return found, plan.multiplier
-
-
-def _count_images(
-    side: Pattern,
-    target: Graph,
-    cut: int,
-    allowed: np.ndarray | None,
-    options: Options,
-    device: jax.Device,
-) -> tuple[dict[int, int], SearchProgress] | None:
+def _count_images(matching: Matching, cut: int, device: jax.Device) -> tuple[dict[int, int], SearchProgress] | None:
     """Count the maps of one side of a cut, by the images of the cut.
 
     Args:
-      side: a query whose first nodes are the cut.
-      target: the graph to search in.
+      matching: a query whose first nodes are the cut.
       cut: the number of nodes of the cut, 0 to 2.
-      allowed: bool ``[k, n]``, domains to begin with, or ``None``.
-      options: how to search, and until when.
       device: where to search.
 
     Returns:
       The number of maps by image, and the search. An image is the number of a node, or of two nodes the number of the
       first times n plus that of the second. ``None`` if there are too many maps, or time is over.
     """
+    n = matching.target.n
     # Directed, the arc between them may go either way.
-    part = (1, 0) if cut == 2 and not side.adjacency[0, 1] else tuple(range(cut))
-    options = dataclasses.replace(options, tally=(None, "node", "edge")[cut], parts=(part,) if cut else None)
-
-    def plan_on(device: jax.Device, block: int | None) -> Plan:
-        # Of a leaf that is searched last, the first search is the count before: the last adds up.
-        return plan_searches(side, target, allowed, options.with_block(block), device)[-1]
-
-    plan = plan_on(device, None)
-    found, _ = count_on_device(plan, plan_on, device, None, options.deadline)
+    part = (1, 0) if cut == 2 and not matching.pattern.adjacency[0, 1] else tuple(range(cut))
+    tally = (None, "node", "edge")[cut]
+    options = dataclasses.replace(matching.options, tally=tally, parts=(part,) if cut else None)
+    # Of a leaf that is searched last, the first search is the count before: the last adds up.
+    matching = dataclasses.replace(matching, options=options, number=-1)
+    plan = matching.plan(device)
+    found, _ = count_on_device(matching, plan, device)
     maps = found.count * plan.multiplier
     if found.status != "done" or (cut and maps > MOST_COUNT):
         return None
@@ -246,11 +209,11 @@ def _count_images(
     counts: dict[int, int] = {}
     for cells in added:
         if cut == 1:
-            images, column = np.arange(target.n), sums.by_node(cells, target.n)
+            images, column = np.arange(n), sums.by_node(cells, n)
         else:
             tails, heads, column = sums.lists(cells)
             first, second = (heads, tails) if cells.turned != (part == (1, 0)) else (tails, heads)
-            images = first.astype(np.int64) * target.n + second
+            images = first.astype(np.int64) * n + second
         some = np.flatnonzero(column)
         for image, count in zip(images[some].tolist(), column[some].tolist(), strict=True):
             counts[image] = counts.get(image, 0) + count

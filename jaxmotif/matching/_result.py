@@ -10,7 +10,7 @@ from jaxmotif.arrays._present import Column, Presented, counted, integers
 from jaxmotif.matching.planner._plan import Plan
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import automorphism_total
-from jaxmotif.search import SearchProgress
+from jaxmotif.search._run import SearchProgress
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)

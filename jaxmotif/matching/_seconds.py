@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxmotif.search import compile_seconds, working_time
+from jaxmotif.search._deadline import compile_seconds, working_time
 
 
 class PhaseClock:
@@ -22,15 +22,6 @@ class PhaseClock:
     def skip(self) -> None:
         """Add the seconds since the last phase ended to no phase: they were spent on something else."""
         self._last = working_time()
-
-    def add(self, phase: str, seconds: float) -> None:
-        """Add seconds that were measured elsewhere to a phase."""
-        self._seconds[phase] = self._seconds.get(phase, 0.0) + seconds
-
-    @property
-    def total(self) -> float:
-        """Seconds of all phases that have ended."""
-        return sum(self._seconds.values())
 
     def seconds(self) -> dict[str, float]:
         """Return the seconds by phase, with ``compile`` if programs were compiled since the clock was made."""

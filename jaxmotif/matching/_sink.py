@@ -17,7 +17,7 @@ from typing import BinaryIO, Protocol
 import numpy as np
 
 from jaxmotif.devices import _checkpoint as checkpoint
-from jaxmotif.search import Listed
+from jaxmotif.search._listing import Listed
 
 ROWS = 2**17
 """Rows written at a time."""

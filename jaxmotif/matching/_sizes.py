@@ -85,9 +85,6 @@ LEAST_BLOCK = 2**6
 PREFIX_BLOCK = 2**16
 """Flat positions of the steps that list prefixes: the same on all devices, so that all stop at one level."""
 
-TOGETHER, TOGETHER_ENTRIES = 16, 2**27
-"""Queries to plan at a time, at most; and int32 entries (512 MiB) that what is planned may take."""
-
 # ---- planning in NumPy or on the device
 
 

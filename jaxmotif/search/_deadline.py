@@ -21,18 +21,17 @@ class Deadline:
 
     Args:
       limit: seconds that the call may take; ``None`` for as long as it needs.
-      spent: seconds of the limit that have already passed.
 
     Example:
-      >>> Deadline(None).passed, Deadline(10.0, spent=10.0).passed
+      >>> Deadline(None).passed, Deadline(0.0).passed
       (False, True)
       >>> Deadline(0.5).status
       'stopped at time_limit=0.5 s'
     """
 
-    def __init__(self, limit: float | None = None, spent: float = 0.0):
+    def __init__(self, limit: float | None = None):
         self._limit = limit
-        self._ends = math.inf if limit is None else time.perf_counter() + limit - spent
+        self._ends = math.inf if limit is None else time.perf_counter() + limit
 
     @property
     def left(self) -> float:

@@ -230,7 +230,7 @@ def build_program(
       rooms: rows that each table but the first has room for; a step fills at most two thirds of them.
       stride: words of a row of a bit matrix.
       longest: entries of the longest candidate list.
-      first_steps: how many steps :func:`jaxmotif.search.begin` takes at most.
+      first_steps: how many steps :func:`jaxmotif.search._loop.begin` takes at most.
       first_work: the work after which it ends before that.
       bitmap: whether the search reads bit matrices, which makes its tests cheaper than binary searches.
       whole: keep the nodes of all positions, and append the matches to one more table instead of counting them.

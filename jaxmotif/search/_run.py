@@ -12,7 +12,7 @@ import numpy as np
 
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._sizes import power_of_four
-from jaxmotif.search._deadline import NO_DEADLINE, SLICE_SECONDS, Deadline, compile_seconds, working_time
+from jaxmotif.search._deadline import NO_DEADLINE, SLICE_SECONDS, Deadline, compile_seconds
 from jaxmotif.search._layout import Operands, Sizes
 from jaxmotif.search._loop import MOST_WORK, Allowance, DeviceReport, SearchState, advance, begin, start_state
 from jaxmotif.search._program import Program
@@ -98,7 +98,7 @@ class SearchProgress(NamedTuple):
     tally: np.ndarray | None = None
 
 
-RUNNING, NOTHING = SearchProgress(0, 0, 0, "running"), SearchProgress(0, 0, 0, "done")
+NOTHING = SearchProgress(0, 0, 0, "done")
 
 
 class Driver(Protocol):
@@ -179,11 +179,6 @@ class Run:
         self._steps, self._work, self._compile_seconds = 0, self._first, 0.0
 
     @property
-    def entries(self) -> int:
-        """Number of entries of the tables that the next dispatch works on."""
-        return self._stage.entries
-
-    @property
     def table(self) -> jax.Array:
         """Entries of all tables as the last dispatch leaves them, until the next one overwrites them."""
         if self._state is None:
@@ -194,10 +189,6 @@ class Run:
     def tally(self) -> np.ndarray | None:
         """Tally as the last dispatch leaves it, or ``None`` for a search without one."""
         return None if self._state is None or not self._stage.sizes.cells else np.asarray(self._state.tally)
-
-    def release(self) -> None:
-        """Free the memory of the tables for other searches, at the end of the run."""
-        self._state = None
 
     def dispatch(self) -> jax.Array:
         """Search on, and return the report that :meth:`receive` takes."""
@@ -266,46 +257,3 @@ def finish(run: Run, deadline: Deadline = NO_DEADLINE) -> Iterator[SearchProgres
         yield standing
         if standing.status != "running":
             return
-
-
-def run_searches(
-    searches: Sequence[ReadySearch | None], memory: int, time_limit: float | None, planned: Sequence[float]
-) -> list[tuple[SearchProgress, float]]:
-    """Run several searches on one device.
-
-    The first slices run together, as many as have tables of ``memory`` bytes at most. Searches that are not done then
-    go on one after another.
-
-    Args:
-      searches: the searches; ``None`` where there is nothing to search.
-      memory: bytes for the tables of all searches that run together.
-      time_limit: seconds for each search.
-      planned: seconds of the limit that each search has taken already.
-
-    Returns:
-      The result of each search, and the seconds that it took.
-    """
-    results = [(NOTHING, 0.0)] * len(searches)
-    # The list is reversed, so that `pop` takes the searches in their order.
-    todo = [(i, Run(search)) for i, search in enumerate(searches) if search is not None][::-1]
-    while todo:
-        some, entries = [todo.pop()], 0
-        # The host does not wait between dispatches, so their tables are in memory at the same time.
-        while todo and 4 * (entries + some[-1][1].entries + todo[-1][1].entries) <= memory:
-            entries += some[-1][1].entries
-            some.append(todo.pop())
-        clock = working_time()
-        values = jax.device_get([run.dispatch() for _, run in some])
-        seconds = working_time() - clock
-        for (i, run), value in zip(some, values, strict=True):
-            standing = run.receive(value, seconds) or RUNNING
-            # The searches ran together, and each is said to have taken an equal share of the time.
-            spent = seconds / len(some)
-            if standing.status == "running":
-                clock = working_time()
-                # The rest runs one search after another, each with all of the device.
-                *_, standing = finish(run, Deadline(time_limit, planned[i] + spent))
-                spent += working_time() - clock
-            run.release()
-            results[i] = standing, spent
-    return results

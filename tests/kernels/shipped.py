@@ -30,7 +30,8 @@ from jaxmotif.kernels.cuda import _launchers
 from jaxmotif.kernels.cuda._nvrtc import compile_ptx
 from jaxmotif.kernels.cuda._ptx import shipped_name
 from jaxmotif.kernels.cuda._translate import Program
-from jaxmotif.search import Operands, Sizes, advance, start_state
+from jaxmotif.search._layout import Operands, Sizes
+from jaxmotif.search._loop import advance, start_state
 from jaxmotif.sieve import _polynomials as polynomials
 from tests.samples import DENSE, build
 

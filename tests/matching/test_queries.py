@@ -8,7 +8,6 @@ from jaxmotif.graph import Graph
 from jaxmotif.matching import Search, count_matches, count_queries
 from jaxmotif.patterns import Pattern
 from jaxmotif.search import _sizes as sizes
-from tests.more import more
 
 CYCLE = [(0, 1), (1, 2), (2, 3), (3, 0)]
 
@@ -28,10 +27,8 @@ def queries():
     return [*made, Pattern.from_edges([(0, 1)], node_labels=[0, 7]), Pattern.from_edges(CYCLE)]
 
 
-@pytest.mark.parametrize("together", [16, *more(1, 3)])
-def test_the_same_as_one_by_one(monkeypatch, target, queries, together):
-    monkeypatch.setattr("jaxmotif.matching._count._queries_at_once", lambda index: together)
-    # Steps so few that some searches outgrow their first stage, and memory for the tables of about two.
+def test_the_same_as_one_by_one(monkeypatch, target, queries):
+    # Steps so few that some searches outgrow their first stage.
     monkeypatch.setattr(sizes, "CPU", sizes.CPU._replace(counting=192, first=64, first_steps=6))
     for options in ({"induced": True, "memory": 2**20}, {"per": "occurrence", "search": Search(leaves=False)}):
         alone = [count_matches(query, target, **options) for query in queries]

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.search import CandidateSet, Factor, Operands, Pair, Placement, Sizes, Term, build_program
 from jaxmotif.search._layout import (
     FactorWords,
     GroupWords,
+    Operands,
     PairWords,
     SearchWords,
     SetWords,
+    Sizes,
     TermWords,
     array_reader,
     read_record,
@@ -21,6 +22,7 @@ from jaxmotif.search._layout import (
 )
 from jaxmotif.search._leaf_counts import leaf_ways
 from jaxmotif.search._limbs import LimbCounts, counts_of
+from jaxmotif.search._program import CandidateSet, Factor, Pair, Placement, Term, build_program
 
 
 def records(program, kind, count, first):

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for, jit64
-from jaxmotif.search import DeviceReport, Operands, Pair, Placement, Sizes, Tally, advance, build_program, start_state
+from jaxmotif.search._layout import Operands, Sizes
+from jaxmotif.search._loop import DeviceReport, advance, start_state
+from jaxmotif.search._program import Pair, Placement, Tally, build_program
 from jaxmotif.search._step import Window, extend, prepare_window
 from tests import emulated
 from tests.more import more

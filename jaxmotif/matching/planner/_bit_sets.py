@@ -17,7 +17,7 @@ from jaxmotif.matching._sizes import MOST_AHEAD_NODES, MOST_AHEAD_WORDS, MOST_RO
 from jaxmotif.matching.planner import _leaves as leaves
 from jaxmotif.matching.planner._placements import Layout
 from jaxmotif.matching.planner._reduce import CandidateLists
-from jaxmotif.search import CandidateSet, Factor, Pair, Placement, Term
+from jaxmotif.search._program import CandidateSet, Factor, Pair, Placement, Term
 
 
 class BitRows:

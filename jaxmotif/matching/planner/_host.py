@@ -20,7 +20,7 @@ from jaxmotif.matching._sizes import HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT, pad
 from jaxmotif.matching._target import SLOT_ARRAYS, Target
 from jaxmotif.matching.planner._ask import Conditions, QueryConstraints
 from jaxmotif.matching.planner._backend import FilteredDomains, ListSizes, PlanningBackend, Reduced
-from jaxmotif.search import Deadline
+from jaxmotif.search._deadline import Deadline
 
 KEPT = 2**22
 """Slots at most of a target whose candidate lists are kept from one phase to the next."""

@@ -10,7 +10,7 @@ import numpy as np
 from jaxmotif.matching.planner._ask import QueryConstraints
 from jaxmotif.matching.planner._order import SearchOrder
 from jaxmotif.matching.planner._reduce import CandidateLists
-from jaxmotif.search import Pair, Placement
+from jaxmotif.search._program import Pair, Placement
 
 
 class Layout(NamedTuple):

@@ -43,7 +43,8 @@ from jaxmotif.matching.planner._tally import NO_TALLY, TallyPlan, choose_tallied
 from jaxmotif.matching.planner._write import write
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern
-from jaxmotif.search import NOTHING, ReadySearch, TimeIsUp
+from jaxmotif.search._deadline import TimeIsUp
+from jaxmotif.search._run import NOTHING, ReadySearch
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -75,37 +76,50 @@ class Plan:
         return dataclasses.replace(self, ready=ready)
 
 
-def make_plan(
-    query: Pattern, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device, clock: PhaseClock
-) -> Plan:
-    """Plan a search, phase by phase.
+@dataclasses.dataclass(frozen=True, eq=False)
+class Matching:
+    """A query to match in a target as options ask, which is planned on any device, and again with smaller steps.
 
-    Args:
-      target: its index, on the device or on the host.
+    Attributes:
+      pattern: the query.
+      target: where to search.
+      options: how to plan.
       allowed: bool ``[k, n]``, domains to begin with besides those of a query with rules, or ``None``.
-      options: how to plan, without a tally.
-      device: where to search.
-      clock: is told of each phase that has ended.
+      number: which of the searches :meth:`plan` returns, where a tally takes several; -1 for the last.
     """
-    [plan] = make_plans(query, target, allowed, options, device, clock)
-    return plan
 
+    pattern: Pattern
+    target: Graph
+    options: Options
+    allowed: np.ndarray | None = None
+    number: int = 0
 
-def make_plans(
-    query: Pattern, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device, clock: PhaseClock
-) -> list[Plan]:
-    """Plan the searches that together find what the options ask for: one, or several for a tally.
+    def plan(self, device: jax.Device, block: int | None = None, clock: PhaseClock | None = None) -> Plan:
+        """Plan one search, as :meth:`plans`."""
+        return self.plans(device, block, clock)[self.number]
 
-    If the deadline of the options passes, the result is one plan without anything to run, whose status says so.
-    """
-    try:
-        plans = _make_plans(query, target, allowed, options, device, clock)
-    except TimeIsUp as stop:
-        sizes = np.full(query.num_nodes, int(target.size))
-        status = Found(NOTHING._replace(status=str(stop)))
-        plans = [Plan(None, list(range(query.num_nodes)), [], 1, sizes, found=status)]
-    clock.end("plan")
-    return plans
+    def plans(self, device: jax.Device, block: int | None = None, clock: PhaseClock | None = None) -> list[Plan]:
+        """Plan the searches that together find what the options ask for: one, or several for a tally.
+
+        If the deadline of the options passes, the result is one plan without anything to run, whose status says so.
+
+        Args:
+          device: where to search.
+          block: flat positions of a step (default: what the options say).
+          clock: is told of each phase that has ended.
+        """
+        clock, options, query = clock or PhaseClock(), self.options.with_block(block), self.pattern
+        # A count may renumber the nodes; matches are listed in the order of their own numbers.
+        index = index_for_planning(query, self.target, device, by_degree=not options.listing)
+        clock.end("index")
+        try:
+            plans = _make_plans(query, index, self.allowed, options, device, clock)
+        except TimeIsUp as stop:
+            sizes = np.full(query.num_nodes, int(index.size))
+            status = Found(NOTHING._replace(status=str(stop)))
+            plans = [Plan(None, list(range(query.num_nodes)), [], 1, sizes, found=status)]
+        clock.end("plan")
+        return plans
 
 
 def _make_plans(
@@ -176,35 +190,6 @@ def search_unfiltered(
         return Plan(None, order.core, [], 1, sizes)
     found = search_unreduced(asked, order, target, domains, options, candidate_budget(device, order))
     return None if found is None else Plan(None, order.core, [], order.multiplier, sizes, target.ids, found=found)
-
-
-def plan_search(
-    pattern: Pattern,
-    target: Graph,
-    allowed: np.ndarray | None,
-    options: Options,
-    device: jax.Device,
-    clock: PhaseClock | None = None,
-) -> Plan:
-    """Index the target and plan one search, as :func:`make_plan`."""
-    [plan] = plan_searches(pattern, target, allowed, options, device, clock)
-    return plan
-
-
-def plan_searches(
-    pattern: Pattern,
-    target: Graph,
-    allowed: np.ndarray | None,
-    options: Options,
-    device: jax.Device,
-    clock: PhaseClock | None = None,
-) -> list[Plan]:
-    """Index the target and plan the searches, as :func:`make_plans`."""
-    clock = clock or PhaseClock()
-    # A count may renumber the nodes; matches are listed in the order of their own numbers.
-    index = index_for_planning(pattern, target, device, by_degree=not options.listing)
-    clock.end("index")
-    return make_plans(pattern, index, allowed, options, device, clock)
 
 
 def index_for_planning(pattern: Pattern, target: Graph, device: jax.Device, by_degree: bool) -> Target:

@@ -26,7 +26,8 @@ from jaxmotif.matching.planner._order import SearchOrder
 from jaxmotif.matching.planner._placements import Layout
 from jaxmotif.matching.planner._reduce import CandidateLists, Measures
 from jaxmotif.patterns import Pattern, stabilizer_chain
-from jaxmotif.search import Operands, Pair, Tally
+from jaxmotif.search._layout import Operands
+from jaxmotif.search._program import Pair, Tally
 
 Part = tuple[int, ...]
 

@@ -17,20 +17,11 @@ from jaxmotif.matching.planner._order import SearchOrder
 from jaxmotif.matching.planner._placements import Layout, placements
 from jaxmotif.matching.planner._reduce import CandidateLists, Measures
 from jaxmotif.matching.planner._tally import TallyPlan
-from jaxmotif.search import (
-    Operands,
-    Placement,
-    Program,
-    ReadySearch,
-    Sizes,
-    Stage,
-    Term,
-    build_program,
-    table_columns,
-    table_widths,
-)
 from jaxmotif.search import _sizes as step
+from jaxmotif.search._layout import Operands, Sizes
 from jaxmotif.search._parts import MOST_PREFIX, MOST_PREFIXES
+from jaxmotif.search._program import Placement, Program, Term, build_program, table_columns, table_widths
+from jaxmotif.search._run import ReadySearch, Stage
 
 
 class Draft(NamedTuple):
