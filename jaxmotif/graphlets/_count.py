@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -80,6 +80,15 @@ class GraphletCounts(Presented):
 
 InGraph = dict[str, int] | Callable[[], dict[str, int]]
 """Counts in the whole graph by name, or what finds them."""
+
+
+class HowToRun(NamedTuple):
+    """Where a call runs, in how much memory, and what it keeps and shows, as for :func:`graphlet_counts`."""
+
+    devices: Devices
+    memory: int | None
+    checkpoint: str | os.PathLike | None
+    progress: bool
 
 
 class _Counted(CountTable):
@@ -225,17 +234,17 @@ def graphlet_counts(
       "Graphlet-based characterization of directed networks", Scientific Reports 2016 (its 40 are those without mutual
       arcs). Typed: Rossi et al., "Heterogeneous graphlets", TKDD 2020.
     """
-    graph = as_graph(graph)
+    graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
     _check(graph, size, typed)
     if is_typed(graph, typed):
         _check_typed(induced)
-        counts = typed_counts(graph, size, devices, memory, checkpoint, progress)
+        counts = typed_counts(graph, size, *how)
         words = graph.node_label_names, graph.edge_label_names
         return GraphletCounts(graph.n, graph.m, counts, (), graph.directed, words)
     if _is_five(graph, size):
-        _, counts, notes = _five(graph, devices, memory, checkpoint, "graph", progress)
+        _, counts, notes = _five(graph, "graph", how)
     else:
-        outcome = _run(graph, "graph", devices, memory, checkpoint, progress)
+        outcome = _run(graph, "graph", how)
         counts, notes = _global(graph, outcome), outcome.notes
     return GraphletCounts(graph.n, graph.m, _evaluate(counts) if induced else _all_in_graph(counts), notes)
 
@@ -274,11 +283,11 @@ def edge_graphlets(
       >>> result.values[:, result.columns.index("tailed-triangle-tail")].tolist()
       [0, 0, 0, 1]
     """
-    graph = as_graph(graph)
+    graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
     if is_typed(graph, typed):
-        columns, values, counts = _typed_at("edge", graph, size, induced, devices, memory, checkpoint, progress)
+        columns, values, counts = _typed_at("edge", graph, size, induced, how)
         return EdgeGraphlets(columns, values, graph.m, graph, counts)
-    columns, values, counts, notes = _counts_at("edge", graph, size, induced, devices, memory, checkpoint, progress)
+    columns, values, counts, notes = _counts_at("edge", graph, size, induced, how)
     return EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
 
 
@@ -321,31 +330,24 @@ def node_orbits(
     References:
       ORCA's numbering: Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014.
     """
-    graph = as_graph(graph)
+    graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
     if is_typed(graph, typed):
-        columns, values, counts = _typed_at("node", graph, size, induced, devices, memory, checkpoint, progress)
+        columns, values, counts = _typed_at("node", graph, size, induced, how)
         return NodeOrbits(columns, values, graph.n, counts)
-    columns, values, counts, notes = _counts_at("node", graph, size, induced, devices, memory, checkpoint, progress)
+    columns, values, counts, notes = _counts_at("node", graph, size, induced, how)
     return NodeOrbits(columns, values, graph.n, counts, notes)
 
 
 def _counts_at(
-    at: Root,
-    graph: Graph,
-    size: int,
-    induced: bool,
-    devices: Devices,
-    memory: int | None,
-    checkpoint: str | os.PathLike | None,
-    progress: bool,
+    at: Root, graph: Graph, size: int, induced: bool, how: HowToRun
 ) -> tuple[tuple[str, ...], jax.Array | np.ndarray, InGraph, tuple[str, ...]]:
     """Return the columns, the counts at each edge or node, the counts in the graph, and notes."""
     edges = at == "edge"
     if _is_five(graph, size):
-        values, counts, notes = _five(graph, devices, memory, checkpoint, at, progress)
+        values, counts, notes = _five(graph, at, how)
         columns = EDGE_NAMES_5 if edges else NODE_NAMES_5
     else:
-        outcome = _run(graph, at, devices, memory, checkpoint, progress)
+        outcome = _run(graph, at, how)
         values, counts, notes = outcome.values, _global(graph, outcome), outcome.notes
         columns = EDGE_COLUMN_NAMES if edges else NODE_ORBIT_NAMES
     if not induced:
@@ -355,20 +357,13 @@ def _counts_at(
 
 
 def _typed_at(
-    at: Root,
-    graph: Graph,
-    size: int,
-    induced: bool,
-    devices: Devices,
-    memory: int | None,
-    checkpoint: str | os.PathLike | None,
-    progress: bool,
+    at: Root, graph: Graph, size: int, induced: bool, how: HowToRun
 ) -> tuple[tuple[str, ...], np.ndarray, dict[str, int]]:
     """Return the columns, the counts at each edge or node and the counts in the graph of typed graphlets."""
     _check(graph, size, typed=True)
     _check_typed(induced)
-    counts = typed_counts(graph, size, devices, memory, checkpoint, progress)
-    columns, values = typed_roles(graph, size, at, devices, memory, checkpoint, progress)
+    counts = typed_counts(graph, size, *how)
+    columns, values = typed_roles(graph, size, at, *how)
     return columns, values, counts
 
 
@@ -548,14 +543,7 @@ def _check_typed(induced: bool) -> None:
         raise ValueError("typed=True counts induced subgraphs alone; leave induced=False out")
 
 
-def _five(
-    graph: Graph,
-    devices: Devices,
-    memory: int | None,
-    checkpoint: str | os.PathLike | None,
-    detail: Detail,
-    progress: bool,
-) -> tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]:
+def _five(graph: Graph, detail: Detail, how: HowToRun) -> tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]:
     """Count the orbits of up to five nodes.
 
     Returns:
@@ -564,25 +552,25 @@ def _five(
     """
     from jaxmotif.graphlets.five import orbits as five
 
-    selection, ignored = select_devices(devices), ignored_labels(graph)
+    selection, ignored = select_devices(how.devices), ignored_labels(graph)
     none = np.zeros((graph.n, len(NODE_NAMES_5)) if detail == "node" else (0, len(EDGE_NAMES_5)), np.int64)
     if not graph.m:
         counts = all_counts(np, np.array(graph.n, object), np.zeros(len(NODE_NAMES_5), object))
         return none, _named_counts(counts), ignored
-    store = store_for(checkpoint, selection.together, lambda: ("graphlets-5", detail, graph.edge_list(), graph.n))
+    store = store_for(how.checkpoint, selection.together, lambda: ("graphlets-5", detail, graph.edge_list(), graph.n))
     # A memory budget is meant for the graph as it is, so the graph keeps its padding.
-    padded = _padded(graph, selection.main) if memory is None else graph
+    padded = _padded(graph, selection.main) if how.memory is None else graph
 
     def counted() -> tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]:
         if detail == "graph":
-            counts, notes = five.five_node_counts(padded, selection, memory, progress, store)
+            counts, notes = five.five_node_counts(padded, selection, how.memory, how.progress, store)
             return none, _named_counts(counts), notes
         edges = detail == "edge"
-        result = five.five_node_orbits(padded, selection, edges, memory, progress, store, nodes=not edges)
+        result = five.five_node_orbits(padded, selection, edges, how.memory, how.progress, store, nodes=not edges)
         orbits = result.nodes if result.edges is None else result.edges
         return orbits, partial(_summed_up, graph.n, orbits), result.notes
 
-    programs = "graphlets-5", selection.main, detail, memory, padded.node_capacity, padded.slot_capacity
+    programs = "graphlets-5", selection.main, detail, how.memory, padded.node_capacity, padded.slot_capacity
     values, counts, notes = rehearsed(counted, selection.main, programs)
     return values, counts, (*ignored, *notes)
 
@@ -614,14 +602,7 @@ def _check(graph: Graph | Graphs, size: int = 4, typed: bool = False) -> None:
         raise ValueError(f"size must be 4 or 5, got {size}: it is the number of nodes of the largest graphlets")
 
 
-def _run(
-    graph: Graph,
-    detail: Detail,
-    devices: Devices,
-    memory: int | None,
-    checkpoint: str | os.PathLike | None,
-    progress: bool,
-) -> Outcome:
+def _run(graph: Graph, detail: Detail, how: HowToRun) -> Outcome:
     _check(graph)
     if detail == "node" and (largest := int(graph.degrees.max(initial=0))) > equations.MAX_DEGREE_INT64:
         raise OverflowError(
@@ -629,16 +610,16 @@ def _run(
             "graphlet_counts and edge_graphlets stay exact"
         )
     ignored = ignored_labels(graph)
-    selection = select_devices(devices)
+    selection = select_devices(how.devices)
     if not graph.m:
         shape = {"graph": (0, 0), "edge": (0, len(EDGE_COLUMN_NAMES)), "node": (graph.n, len(NODE_ORBIT_NAMES))}[detail]
         return Outcome(np.zeros((len(equations.TERMS), 2), np.int64), np.zeros(shape, np.int64), ignored)
     store = store_for(
-        checkpoint, selection.together, lambda: ("graphlets", detail != "graph", graph.edge_list(), graph.n)
+        how.checkpoint, selection.together, lambda: ("graphlets", detail != "graph", graph.edge_list(), graph.n)
     )
-    if memory is None:  # a memory budget is meant for the graph as it is
+    if how.memory is None:  # a memory budget is meant for the graph as it is
         graph = _padded(graph, selection.main)
-    outcome = jax.block_until_ready(run(graph, detail, selection, memory, progress, store))
+    outcome = jax.block_until_ready(run(graph, detail, selection, how.memory, how.progress, store))
     return outcome._replace(notes=(*ignored, *outcome.notes))
 
 

@@ -340,6 +340,6 @@ class Cliques:
         return f"{self._cells} cells of matrices"
 
 
-def statistics(pairs: PairSums, K: jax.Array) -> Statistics:
+def statistics(pairs: PairSums, K: jax.Array | np.ndarray) -> Statistics:
     """Join the sums over pairs of nodes and the 4-cliques to the statistics that the equations take."""
     return Statistics(pairs.t, K, pairs.cyc, pairs.A, pairs.B)

@@ -74,7 +74,7 @@ class Statistics(NamedTuple):
     """
 
     t: jax.Array
-    K: jax.Array
+    K: jax.Array | np.ndarray
     cyc: jax.Array
     A: jax.Array | None
     B: jax.Array | None

@@ -160,40 +160,19 @@ def order_arcs(offsets, targets, order, rank, starts, heads, back, arc_of_slot):
         arc_of_slot[slot] = back[arc_of_slot[slot]]
 
 
-@_loop(types.void(_INTS, _ARCS, _INTS, _INTS, _INTS, _INTS))
-def count_triangles(offsets, heads, up, t, below, between):
-    """Count the triangles ``u < v < w`` at the upward arcs of their nodes, by where the third node is."""
-    arc_to = np.full(len(up), -1, np.int64)
-    for u in range(len(up)):
-        if offsets[u + 1] - up[u] < 2:
-            continue
-        for uw in range(up[u], offsets[u + 1]):
-            arc_to[heads[uw]] = uw
-        for uv in range(up[u], offsets[u + 1]):
-            v = heads[uv]
-            for vw in range(up[v], offsets[v + 1]):
-                uw = arc_to[heads[vw]]
-                if uw >= 0:
-                    t[uv] += 1
-                    t[uw] += 1
-                    t[vw] += 1
-                    between[uw] += 1
-                    below[vw] += 1
-        for uw in range(up[u], offsets[u + 1]):
-            arc_to[heads[uw]] = -1
-
-
 @numba.njit(inline="always")
 def _append(place, around, arc, other):
     around[place[arc]] = other
     place[arc] += 1
 
 
-@_loop(types.void(_INTS, _ARCS, _ARCS, _INTS, _INTS, _ARCS))
-def list_triangles(offsets, heads, back, up, place, around):
-    """Write :attr:`RankedRows.around`; ``place`` is where the list of each arc begins, and is moved to its end.
+@_loop(types.void(_INTS, _ARCS, _ARCS, _INTS, _TABLE, _INTS, _ARCS))
+def find_triangles(offsets, heads, back, up, counts, place, around):
+    """Find the triangles ``u < v < w``: count them, or list them if ``around`` has room for any.
 
-    Triangles come in ascending order of their nodes, so that every list is filled in ascending order, too.
+    Counts are at the upward arcs of their nodes: rows are :attr:`RankedRows.t`, ``below`` and ``between``. Lists are
+    :attr:`RankedRows.around`; ``place`` is where that of each arc begins, and is moved to its end. Triangles come in
+    ascending order of their nodes, so that every list is filled in ascending order, too.
     """
     arc_to = np.full(len(up), -1, np.int64)
     for u in range(len(up)):
@@ -205,13 +184,21 @@ def list_triangles(offsets, heads, back, up, place, around):
             v = heads[uv]
             for vw in range(up[v], offsets[v + 1]):
                 uw = arc_to[heads[vw]]
-                if uw >= 0:
+                if uw < 0:
+                    continue
+                if len(around):
                     _append(place, around, uv, uw)
                     _append(place, around, uw, uv)
                     _append(place, around, back[uv], vw)
                     _append(place, around, vw, back[uv])
                     _append(place, around, back[uw], back[vw])
                     _append(place, around, back[vw], back[uw])
+                else:
+                    counts[0, uv] += 1
+                    counts[0, uw] += 1
+                    counts[0, vw] += 1
+                    counts[1, vw] += 1
+                    counts[2, uw] += 1
         for uw in range(up[u], offsets[u + 1]):
             arc_to[heads[uw]] = -1
 
@@ -634,9 +621,9 @@ class CpuLoops:
         order_arcs(offsets, targets, order, self._places.astype(np.uint32), starts, heads, back, arc_of_slot)
         tails = np.repeat(np.arange(nodes), self._degrees)
         up = starts[:-1] + np.bincount(tails, heads < tails, nodes).astype(np.int64)
-        t, below, between = np.zeros((3, arcs), np.int64)
-        count_triangles(starts, heads, up, t, below, between)
-        t, below, between = (x + x[back] for x in (t, below, between))
+        counts = np.zeros((3, arcs), np.int64)
+        find_triangles(starts, heads, back, up, counts, np.empty(0, np.int64), np.empty(0, np.uint32))
+        t, below, between = (x + x[back] for x in counts)
         # Each edge from its lower end, as the edge list has it.
         owners = np.repeat(np.arange(nodes), degrees)
         self._edges = arc_of_slot[owners < targets].astype(np.int64)
@@ -673,7 +660,8 @@ class CpuLoops:
         """The graph with the lists of its triangles."""
         graph = self._graph
         around = np.empty(graph.starts[-1], np.uint32)
-        list_triangles(graph.offsets, graph.heads, graph.back, graph.up, graph.starts[:-1].copy(), around)
+        counts, place = np.empty((0, 0), np.int64), graph.starts[:-1].copy()
+        find_triangles(graph.offsets, graph.heads, graph.back, graph.up, counts, place, around)
         return graph._replace(around=around)
 
     def add_up(self, selection: Selection, store: Store | None, show: bool) -> tuple[str, ...]:
