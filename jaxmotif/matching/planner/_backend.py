@@ -40,6 +40,36 @@ class Reduced(NamedTuple):
     bits: Any
 
 
+class Families(NamedTuple):
+    """Families of candidate lists in a reduced target.
+
+    Attributes:
+      reduced: the target and the domains.
+      kinds: int32 ``[C, 6]``, pair kinds.
+      rows: int32 ``[J, 2]``, pair kind and query node of each family, padded.
+      count: int32, how many families there are.
+    """
+
+    reduced: Reduced
+    kinds: Any
+    rows: Any
+    count: Any
+
+
+class FreeDomains(NamedTuple):
+    """Query nodes whose whole domains are listed, as no earlier node leads to them.
+
+    Attributes:
+      nodes: int32 ``[F]``, padded.
+      count: int32, how many there are.
+      starts: int32 ``[F + 1]``, where the domain of each begins in the entries.
+    """
+
+    nodes: Any
+    count: Any
+    starts: Any
+
+
 class ListSizes(NamedTuple):
     """The lengths of candidate lists, and how the domains overlap.
 
@@ -99,38 +129,18 @@ class PlanningBackend(ABC):
         """Keep the nodes in some domain and the slots between them, at capacities that hold them."""
 
     @abstractmethod
-    def measure_lists(
-        self, reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, count: int, options: Options
-    ) -> ListSizes:
-        """Lay out the list families.
-
-        Args:
-          kinds: int32 ``[C, 6]``, pair kinds.
-          lists: int32 ``[J, 2]``, pair kind and query node of each of ``count`` families.
-          options: until when.
-        """
+    def measure_lists(self, families: Families, options: Options) -> ListSizes:
+        """Lay out the list families, until a deadline of the options."""
 
     @abstractmethod
     def fill_lists(
-        self,
-        reduced: Reduced,
-        kinds: np.ndarray,
-        lists: np.ndarray,
-        num_lists: np.integer,
-        offsets: Any,
-        starts: np.ndarray,
-        free: np.ndarray,
-        num_free: np.integer,
-        free_starts: np.ndarray,
-        *,
-        capacity: int,
+        self, families: Families, offsets: Any, starts: np.ndarray, free: FreeDomains, *, capacity: int
     ) -> tuple[Any, Any, Any]:
         """Write the list families, and whole domains for the nodes that no earlier node leads to.
 
         Args:
           offsets: int32 ``[J, N + 1]``, as measured.
           starts: int32 ``[J]``, where each family begins in the entries.
-          free: int32 ``[F]``, query nodes; free_starts: int32 ``[F + 1]``.
           capacity: entries.
 
         Returns:
@@ -139,7 +149,7 @@ class PlanningBackend(ABC):
         """
 
     @abstractmethod
-    def bit_matrices(self, reduced: Reduced, kinds: np.ndarray, chosen: np.ndarray, *, count: int) -> Any:
+    def bit_matrices(self, families: Families, chosen: np.ndarray, *, count: int) -> Any:
         """Return adjacency by pair kind as bits: int32, ``count`` matrices of N rows of N / 32 words."""
 
     @abstractmethod
@@ -155,17 +165,7 @@ class PlanningBackend(ABC):
         """
 
     @abstractmethod
-    def bit_rows(
-        self,
-        reduced: Reduced,
-        kinds: np.ndarray,
-        lists: np.ndarray,
-        ranks: Any,
-        rows: np.ndarray,
-        num_rows: np.integer,
-        *,
-        capacity: int,
-    ) -> Any:
+    def bit_rows(self, families: Families, ranks: Any, rows: np.ndarray, *, capacity: int) -> Any:
         """Return the lists of some families as bit rows over numberings, int32.
 
         Args:

@@ -74,15 +74,9 @@ class BitRows:
         lists, rows = np.zeros((R, 2), np.int32), np.zeros((R, 4), np.int32)
         for r, ((kind, x, g), (first, width)) in enumerate(self._rows.items()):
             lists[r], rows[r] = (kind, x), (r, g, width, first)
-        words = self._lists.backend.bit_rows(
-            self._lists.reduced,
-            self._lists.kinds,
-            lists,
-            numbers,
-            rows,
-            np.int32(len(self._rows)),
-            capacity=power_of_four(self.words, self._sizes.entries),
-        )
+        families = self._lists.families._replace(rows=lists, count=np.int32(len(self._rows)))
+        capacity = power_of_four(self.words, self._sizes.entries)
+        words = self._lists.backend.bit_rows(families, numbers, rows, capacity=capacity)
         return words, numbers.reshape(-1)
 
 

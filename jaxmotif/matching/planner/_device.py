@@ -22,7 +22,14 @@ from jaxmotif.matching._options import Options
 from jaxmotif.matching._sizes import MAKING
 from jaxmotif.matching._target import Target
 from jaxmotif.matching.planner._ask import QueryConstraints
-from jaxmotif.matching.planner._backend import FilteredDomains, ListSizes, PlanningBackend, Reduced
+from jaxmotif.matching.planner._backend import (
+    Families,
+    FilteredDomains,
+    FreeDomains,
+    ListSizes,
+    PlanningBackend,
+    Reduced,
+)
 from jaxmotif.matching.planner._device_filter import filter_domains, unpack
 
 SLOT_FIELDS = ("sources", "targets", "labels", "reverse", "reverse_labels")
@@ -69,7 +76,8 @@ def _reduce_target(target: Target, bits: jax.Array, *, nodes: int, slots: int) -
 
 
 @jit64
-def _measure_lists(reduced: Reduced, kinds: jax.Array, lists: jax.Array, num_lists: jax.Array) -> tuple[Any, ...]:
+def _measure_lists(families: Families) -> tuple[Any, ...]:
+    reduced, kinds, lists, num_lists = families
     target, bits = reduced.target, reduced.bits
     J, K = lists.shape[0], 32 * bits.shape[0]
 
@@ -102,18 +110,9 @@ def _measure_lists(reduced: Reduced, kinds: jax.Array, lists: jax.Array, num_lis
 
 @jit64(static_argnames=("capacity",))
 def _fill_lists(
-    reduced: Reduced,
-    kinds: jax.Array,
-    lists: jax.Array,
-    num_lists: jax.Array,
-    offsets: jax.Array,
-    starts: jax.Array,
-    free: jax.Array,
-    num_free: jax.Array,
-    free_starts: jax.Array,
-    *,
-    capacity: int,
+    families: Families, offsets: jax.Array, starts: jax.Array, free: FreeDomains, *, capacity: int
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
+    reduced, kinds, lists, num_lists = families
     entries = jnp.zeros(capacity + 1, jnp.int32)
 
     def family(j, entries):
@@ -123,23 +122,23 @@ def _fill_lists(
         return entries.at[jnp.where(member, place, capacity)].set(targets, mode="promise_in_bounds")
 
     def domain(f, entries):
-        u = free[f]
+        u = free.nodes[f]
         member = has_bit(take(reduced.bits, u >> 5), u)
-        place = free_starts[f] + jnp.cumsum(member, dtype=jnp.int32) - 1
+        place = free.starts[f] + jnp.cumsum(member, dtype=jnp.int32) - 1
         ids = jnp.arange(member.shape[0], dtype=jnp.int32)
         return entries.at[jnp.where(member, place, capacity)].set(ids, mode="promise_in_bounds")
 
     entries = lax.fori_loop(jnp.int32(0), num_lists, family, entries)
-    entries = lax.fori_loop(jnp.int32(0), num_free, domain, entries)
-    bounds = jnp.stack([free_starts[:-1], free_starts[1:]], axis=1)
+    entries = lax.fori_loop(jnp.int32(0), free.count, domain, entries)
+    bounds = jnp.stack([free.starts[:-1], free.starts[1:]], axis=1)
     # Each family's offsets count from 0: from here on all index one array of entries.
     flat = jnp.concatenate([(offsets + starts[:, None]).reshape(-1), bounds.reshape(-1)])
     return flat, entries, lax.bitcast_convert_type(reduced.bits, jnp.int32).reshape(-1)
 
 
 @jit64(static_argnames=("count",))
-def _bit_matrices(reduced: Reduced, kinds: jax.Array, chosen: jax.Array, *, count: int) -> jax.Array:
-    target = reduced.target
+def _bit_matrices(families: Families, chosen: jax.Array, *, count: int) -> jax.Array:
+    target, kinds = families.reduced.target, families.kinds
     N = target.nodes
     stride = N // 32
     size = N * stride
@@ -167,16 +166,8 @@ def _number_nodes(bits: jax.Array, unions: jax.Array) -> tuple[jax.Array, jax.Ar
 
 
 @jit64(static_argnames=("capacity",))
-def _bit_rows(
-    reduced: Reduced,
-    kinds: jax.Array,
-    lists: jax.Array,
-    ranks: jax.Array,
-    rows: jax.Array,
-    num_rows: jax.Array,
-    *,
-    capacity: int,
-) -> jax.Array:
+def _bit_rows(families: Families, ranks: jax.Array, rows: jax.Array, *, capacity: int) -> jax.Array:
+    reduced, kinds, lists, count = families
 
     def family(r, words):
         j, numbering, width, first = rows[r]
@@ -188,7 +179,7 @@ def _bit_rows(
         # A slot's bit is entered once: a sum is a union.
         return words.at[word].add(bit, mode="promise_in_bounds")
 
-    words = lax.fori_loop(jnp.int32(0), num_rows, family, jnp.zeros(capacity + 1, jnp.uint32))
+    words = lax.fori_loop(jnp.int32(0), count, family, jnp.zeros(capacity + 1, jnp.uint32))
     return lax.bitcast_convert_type(words, jnp.int32)
 
 
@@ -245,10 +236,8 @@ class DeviceBackend(PlanningBackend):
     bit_matrices = staticmethod(_bit_matrices)
     bit_rows = staticmethod(_bit_rows)
 
-    def measure_lists(
-        self, reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, count: int, options: Options
-    ) -> ListSizes:
-        offsets, *measured = _measure_lists(reduced, kinds, lists, np.int32(count))
+    def measure_lists(self, families: Families, options: Options) -> ListSizes:
+        offsets, *measured = _measure_lists(families)
         return ListSizes(offsets, *jax.device_get(measured))
 
     def number_nodes(self, bits: Any, unions: np.ndarray) -> tuple[Any, np.ndarray]:

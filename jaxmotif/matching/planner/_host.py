@@ -19,7 +19,14 @@ from jaxmotif.matching._options import Options
 from jaxmotif.matching._sizes import HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT, pad_first_axis
 from jaxmotif.matching._target import SLOT_ARRAYS, Target
 from jaxmotif.matching.planner._ask import Conditions, QueryConstraints
-from jaxmotif.matching.planner._backend import FilteredDomains, ListSizes, PlanningBackend, Reduced
+from jaxmotif.matching.planner._backend import (
+    Families,
+    FilteredDomains,
+    FreeDomains,
+    ListSizes,
+    PlanningBackend,
+    Reduced,
+)
 from jaxmotif.search._deadline import Deadline
 
 KEPT = 2**22
@@ -84,13 +91,11 @@ class HostBackend(PlanningBackend):
         )
         return Reduced(kept, kept_bits)
 
-    def measure_lists(
-        self, reduced: Reduced, kinds: np.ndarray, lists: np.ndarray, count: int, options: Options
-    ) -> ListSizes:
-        offsets = np.zeros((len(lists), reduced.target.nodes + 1), np.int32)
-        for j in range(count):
+    def measure_lists(self, families: Families, options: Options) -> ListSizes:
+        reduced, offsets = families.reduced, np.zeros((len(families.rows), families.reduced.target.nodes + 1), np.int32)
+        for j in range(int(families.count)):
             options.deadline.check()
-            offsets[j] = _family(reduced, kinds, lists[j]).offsets
+            offsets[j] = _family(families, j).offsets
         lengths = np.diff(offsets)
         totals = offsets[:, -1]
         squares = (lengths.astype(np.float32) ** 2).sum(axis=1)
@@ -109,33 +114,22 @@ class HostBackend(PlanningBackend):
         return ListSizes(offsets, totals, lengths.max(axis=1), typical, meet, within)
 
     def fill_lists(
-        self,
-        reduced: Reduced,
-        kinds: np.ndarray,
-        lists: np.ndarray,
-        num_lists: np.integer,
-        offsets: np.ndarray,
-        starts: np.ndarray,
-        free: np.ndarray,
-        num_free: np.integer,
-        free_starts: np.ndarray,
-        *,
-        capacity: int,
+        self, families: Families, offsets: np.ndarray, starts: np.ndarray, free: FreeDomains, *, capacity: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         del capacity  # the arrays have their exact sizes
-        families = [_family(reduced, kinds, lists[j]).targets for j in range(int(num_lists))]
-        inside = _unpack_rows(reduced.bits)
-        domains = [np.flatnonzero(inside[u]) for u in free[: int(num_free)]]
-        entries = np.concatenate([np.zeros(0, np.int32), *families, *domains]).astype(np.int32)
-        bounds = np.stack([free_starts[:-1], free_starts[1:]], axis=1)
+        bits, lists = families.reduced.bits, [_family(families, j).targets for j in range(int(families.count))]
+        inside = _unpack_rows(bits)
+        domains = [np.flatnonzero(inside[u]) for u in free.nodes[: int(free.count)]]
+        entries = np.concatenate([np.zeros(0, np.int32), *lists, *domains]).astype(np.int32)
+        bounds = np.stack([free.starts[:-1], free.starts[1:]], axis=1)
         flat = np.concatenate([(offsets + starts[:, None]).reshape(-1), bounds.reshape(-1)])
-        return flat.astype(np.int32), entries, reduced.bits.reshape(-1).view(np.int32)
+        return flat.astype(np.int32), entries, bits.reshape(-1).view(np.int32)
 
-    def bit_matrices(self, reduced: Reduced, kinds: np.ndarray, chosen: np.ndarray, *, count: int) -> np.ndarray:
-        target, N = reduced.target, reduced.target.nodes
+    def bit_matrices(self, families: Families, chosen: np.ndarray, *, count: int) -> np.ndarray:
+        target, N = families.reduced.target, families.reduced.target.nodes
         stride = N // 32
         words = np.zeros((count, N * stride), np.uint32)
-        for number, kind in enumerate(kinds[chosen[:count]]):
+        for number, kind in enumerate(families.kinds[chosen[:count]]):
             slots = target.direction(kind[0])
             ok = slots.fits(kind)
             _set_bits(words[number], slots.sources[ok].astype(np.int64) * stride, slots.targets[ok])
@@ -146,20 +140,10 @@ class HostBackend(PlanningBackend):
         number = np.cumsum(inside, axis=1, dtype=np.int32)
         return np.where(inside, number, 0), number[:, -1]
 
-    def bit_rows(
-        self,
-        reduced: Reduced,
-        kinds: np.ndarray,
-        lists: np.ndarray,
-        ranks: np.ndarray,
-        rows: np.ndarray,
-        num_rows: np.integer,
-        *,
-        capacity: int,
-    ) -> np.ndarray:
-        N, words = reduced.target.nodes, np.zeros(capacity, np.uint32)
-        for j, numbering, width, first in rows[: int(num_rows)]:
-            family = _family(reduced, kinds, lists[j])
+    def bit_rows(self, families: Families, ranks: np.ndarray, rows: np.ndarray, *, capacity: int) -> np.ndarray:
+        N, words = families.reduced.target.nodes, np.zeros(capacity, np.uint32)
+        for j, numbering, width, first in rows[: int(families.count)]:
+            family = _family(families, j)
             sources = row_of(family.offsets, len(family.targets)).astype(np.int64)
             _set_bits(words[first : first + N * width], sources * width, ranks[numbering].take(family.targets))
         return words.view(np.int32)
@@ -374,9 +358,10 @@ class _Family(NamedTuple):
     targets: np.ndarray
 
 
-def _family(reduced: Reduced, kinds: np.ndarray, family: np.ndarray) -> _Family:
+def _family(families: Families, number: int) -> _Family:
     """Return the slots of a kind that lead to nodes of a domain. Short ones are kept: several phases ask."""
-    kind, x = kinds[family[0]], int(family[1])
+    reduced, (kind, x) = families.reduced, families.rows[number].tolist()
+    kind = families.kinds[kind]
     slots = reduced.target.direction(kind[0])
 
     def find() -> _Family:

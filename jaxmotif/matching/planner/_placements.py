@@ -42,7 +42,7 @@ class Layout(NamedTuple):
     def of(cls, asked: QueryConstraints, order: SearchOrder, lists: CandidateLists, meet: np.ndarray) -> Layout:
         nodes = lists.nodes
         matrix_words = nodes * (nodes // 32) if lists.bitmap else 0
-        whole = len(lists.rows) * (nodes + 1)
+        whole = len(lists.families.rows) * (nodes + 1)
         return cls(
             order.core,
             order.position,

@@ -40,7 +40,7 @@ from jaxmotif.matching.planner._order import choose_order
 from jaxmotif.matching.planner._placements import Layout
 from jaxmotif.matching.planner._reduce import filter_target, reduce_and_measure
 from jaxmotif.matching.planner._tally import NO_TALLY, TallyPlan, choose_tallied_orders, lay_out
-from jaxmotif.matching.planner._write import write
+from jaxmotif.matching.planner._write import Draft, write
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern
 from jaxmotif.search._deadline import TimeIsUp
@@ -165,9 +165,9 @@ def _make_plans(
         layout, rows = Layout.of(asked, order, lists, measured.meet), BitRows(lists, sizes)
         groups = build_leaf_terms(order.leaves, layout, rows)
         tally = lay_out(tallied, layout, lists)
+        draft = Draft(order, lists, measured, layout, groups, rows, tally, options, sizes, device)
         # Entries and matrices are made once, by the first search, since all searches have the same lists.
-        made = plans[0].ready if plans else None
-        ready = write(order, lists, measured, layout, groups, rows, tally, options, sizes, device, made)
+        ready = write(draft, plans[0].ready if plans else None)
         plans.append(
             Plan(ready, order.core, order.leaves.nodes, order.multiplier, kept.sizes, lists.reduced.target.ids, tally)
         )

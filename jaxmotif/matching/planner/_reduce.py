@@ -11,7 +11,7 @@ from jaxmotif.matching._options import Options
 from jaxmotif.matching._sizes import MAKING, MOST_MATRIX_WORDS, PlanSizes
 from jaxmotif.matching._target import Target
 from jaxmotif.matching.planner._ask import QueryConstraints
-from jaxmotif.matching.planner._backend import FilteredDomains, PlanningBackend, Reduced
+from jaxmotif.matching.planner._backend import Families, FilteredDomains, PlanningBackend, Reduced
 from jaxmotif.matching.planner._device import DeviceBackend
 from jaxmotif.matching.planner._host import HostBackend
 
@@ -47,9 +47,8 @@ class CandidateLists(NamedTuple):
     """The candidate lists, measured but not filled.
 
     Attributes:
-      backend, reduced: the target between the nodes kept, and where it is planned.
-      kinds: int32 ``[C, 6]``, padded.
-      families: (pair kind, query node) of each family of lists, ascending; rows: the same, int32 ``[J, 2]``, padded.
+      backend: where they are planned.
+      families: the families of lists, ascending by pair kind and query node.
       number: int64 ``[kinds, k]``, of the family of a kind and node.
       offsets: of the lists, where the target lies. totals, longest: integers ``[J]``, entries and longest list.
       bitmap: whether there is room for bit matrices.
@@ -57,10 +56,7 @@ class CandidateLists(NamedTuple):
     """
 
     backend: PlanningBackend
-    reduced: Reduced
-    kinds: np.ndarray
-    families: list[tuple[int, int]]
-    rows: np.ndarray
+    families: Families
     number: np.ndarray
     offsets: Any
     totals: np.ndarray
@@ -69,9 +65,19 @@ class CandidateLists(NamedTuple):
     nodes: int
 
     @property
+    def reduced(self) -> Reduced:
+        """The target between the nodes kept."""
+        return self.families.reduced
+
+    @property
+    def count(self) -> int:
+        """The number of families."""
+        return int(self.families.count)
+
+    @property
     def starts(self) -> np.ndarray:
         """The place where each family begins in the entries, and the end of the last, int64 ``[families + 1]``."""
-        return np.concatenate([[0], np.cumsum(self.totals[: len(self.families)].astype(np.int64))])
+        return np.concatenate([[0], np.cumsum(self.totals[: self.count].astype(np.int64))])
 
 
 def filter_target(
@@ -98,20 +104,20 @@ def reduce_and_measure(
     # Matrices may take half of the memory given. A word has four bytes, and making them takes MAKING times as much.
     most_words = min(MOST_MATRIX_WORDS, (options.memory or 2**63) // (8 * MAKING))
     bitmap = len(asked.kinds) * nodes * (nodes // 32) <= backend.matrix_words(most_words, kept.slots)
-    families = list_families(asked, bitmap)
-    rows = np.zeros((backend.capacity(len(families), sizes.families), 2), np.int32)
-    rows[: len(families)] = np.array(families, np.int32).reshape(-1, 2)
-    found = backend.measure_lists(small, kinds, rows, len(families), options)
+    some = list_families(asked, bitmap)
+    rows = np.zeros((backend.capacity(len(some), sizes.families), 2), np.int32)
+    rows[: len(some)] = some
+    families = Families(small, kinds, rows, np.int32(len(some)))
+    found = backend.measure_lists(families, options)
     number = np.zeros((len(asked.kinds), k), np.int64)
     # Padding of `rows` is no family: it would take the number of the first.
-    number[tuple(rows[: len(families)].T)] = np.arange(len(families))
-    numbered = kinds, families, rows, number
-    lists = CandidateLists(backend, small, *numbered, found.offsets, found.totals, found.longest, bitmap, nodes)
+    number[tuple(some.T)] = np.arange(len(some))
+    lists = CandidateLists(backend, families, number, found.offsets, found.totals, found.longest, bitmap, nodes)
     return lists, measure_nodes(asked, kept, lists, found.typical, found.meet[:k, :k], found.within[:k, :k])
 
 
-def list_families(asked: QueryConstraints, bitmap: bool) -> list[tuple[int, int]]:
-    """Return (pair kind, node x) of every family of lists that a search may read, ascending.
+def list_families(asked: QueryConstraints, bitmap: bool) -> np.ndarray:
+    """Return (pair kind, node x), integers ``[J, 2]``, of every family of lists that a search may read, ascending.
 
     They are the families of the query's edges and, unless there are bit matrices, those that tell which nodes are
     neighbours that must not be.
@@ -123,7 +129,7 @@ def list_families(asked: QueryConstraints, bitmap: bool) -> list[tuple[int, int]
     if not bitmap:
         at = np.nonzero(asked.non_neighbours >= 0)
         wanted[asked.non_neighbours[at], at[2]] = True
-    return [(kind, x) for kind, x in np.argwhere(wanted).tolist()]
+    return np.argwhere(wanted)
 
 
 def measure_nodes(

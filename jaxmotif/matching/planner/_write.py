@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._sizes import FEW_LISTED, MOST_PLACES, PREFIX_BLOCK, PlanSizes, pad_first_axis
+from jaxmotif.matching.planner._backend import FreeDomains
 from jaxmotif.matching.planner._bit_sets import BitRows, look_ahead
 from jaxmotif.matching.planner._order import SearchOrder
 from jaxmotif.matching.planner._placements import Layout, placements
@@ -28,29 +30,26 @@ class Draft(NamedTuple):
     """A plan of which only programs are still to be written: what all stages of its search have in common.
 
     Attributes:
-      placed, groups: how nodes are placed, and the terms of the leaves.
-      layout, rows, lists: what they refer to. measured: what the lists say of the nodes.
-      options, sizes, device: how to search, and where.
-      limbs: of the ways to map the leaves.
-      longest: entries of the longest list.
-      row_candidates: of a row of the tables, at least, as far as one can say.
+      order: the order of the search, its leaves, and the constraints that break symmetry.
+      lists, measured: the candidate lists, and what they say of the nodes.
+      layout, groups, rows: the places of what programs refer to, the terms of the leaves, and their bit rows.
       tally: what is added up.
+      options, sizes, device: how to search, and where.
+      placed: how nodes are placed.
       held: bytes of the operands but the program.
     """
 
-    placed: list[Placement]
-    groups: list[list[Term]]
-    layout: Layout
-    rows: BitRows
+    order: SearchOrder
     lists: CandidateLists
     measured: Measures
+    layout: Layout
+    groups: list[list[Term]]
+    rows: BitRows
+    tally: TallyPlan
     options: Options
     sizes: PlanSizes
     device: jax.Device
-    limbs: int
-    longest: int
-    estimate_row_candidates: float
-    tally: TallyPlan
+    placed: Sequence[Placement] = ()
     held: int = 0
 
     @property
@@ -70,53 +69,45 @@ class Draft(NamedTuple):
         """Steps of the first stage: every level takes a step at least, and most take two."""
         return step.step_sizes(target_of(self.device)).first_steps + 2 * len(self.placed)
 
+    @property
+    def longest(self) -> int:
+        """Entries of the longest list that candidates are taken from."""
+        lists, free = self.lists, self.measured.sizes[self.order.free]
+        return max(int(lists.longest[: lists.count].max(initial=1)), int(free.max(initial=1)))
 
-def write(
-    order: SearchOrder,
-    lists: CandidateLists,
-    measured: Measures,
-    layout: Layout,
-    groups: list[list[Term]],
-    rows: BitRows,
-    tally: TallyPlan,
-    options: Options,
-    sizes: PlanSizes,
-    device: jax.Device,
-    made: ReadySearch | None = None,
-) -> ReadySearch:
+    @property
+    def row_candidates(self) -> float:
+        """Candidates that a row of the tables is likely to have at least."""
+        lists, measured = self.lists, self.measured
+        # The first node has its whole domain, once; the rest take the shortest list.
+        found = measured.likely[self.order.core[1:]].min(initial=np.inf)
+        if self.order.below:  # symmetry cuts their lists
+            most = lists.totals[: lists.count].max(initial=0)
+            found = min(found, most / max(measured.nodes, 1) / 2)
+        return float(found)
+
+
+def write(draft: Draft, made: ReadySearch | None = None) -> ReadySearch:
     """Write a search that is ready to run; ``made``: another one of the same lists."""
-    placed = placements(layout, order.below)
+    order, lists, measured, sizes = draft.order, draft.lists, draft.measured, draft.sizes
+    draft = draft._replace(placed=placements(draft.layout, order.below))
     # With None, the search itself begins to look ahead once it goes badly.
-    looks = bool(options.search.lookahead)
-    draft = Draft(
-        placed,
-        groups,
-        layout,
-        rows,
-        lists,
-        measured,
-        options,
-        sizes,
-        device,
-        order.leaves.limbs,
-        find_longest_list(order, lists, measured),
-        estimate_row_candidates(order, lists, measured),
-        tally,
-    )
+    lookahead = draft.options.search.lookahead
+    looks = bool(lookahead)
     if looks:
-        draft = draft._replace(placed=look_ahead(placed, layout, rows, measured.sizes))
+        draft = draft._replace(placed=look_ahead(draft.placed, draft.layout, draft.rows, measured.sizes))
     check_places(order, lists, measured)
-    leaf_arrays = lists.backend.pad_first_axis(rows.arrays(), (sizes.read, sizes.read))
+    leaf_arrays = lists.backend.pad_first_axis(draft.rows.arrays(), (sizes.read, sizes.read))
     # A search of the same lists shares all operands but the program, which is first, and the leaves, which are last.
     shared = list_arrays(order, lists, measured, sizes) if made is None else made.operands[1:5]
-    arrays = jax.device_put((*shared, *leaf_arrays), device)
+    arrays = jax.device_put((*shared, *leaf_arrays), draft.device)
     # The bytes of the operands are known only now, and tables may take what they leave.
     draft = draft._replace(held=sum(array.nbytes for array in arrays) + 8 * draft.cells)
     stages = choose_stages(draft, looks)
     return ReadySearch(
         Operands(stages[0].code, *arrays),
         stages,
-        ahead=partial(look_ahead_stage, draft, stages[-1].sizes.block) if options.search.lookahead is None else None,
+        ahead=partial(look_ahead_stage, draft, stages[-1].sizes.block) if lookahead is None else None,
         prefixes=partial(prefix_stage, draft),
     )
 
@@ -131,7 +122,7 @@ def list_arrays(order: SearchOrder, lists: CandidateLists, measured: Measures, s
 def check_places(order: SearchOrder, lists: CandidateLists, measured: Measures) -> None:
     """Raise ValueError when lists have more entries, or offsets, than int32 can number."""
     entries = int(lists.starts[-1]) + int(measured.sizes[order.free].sum())
-    offsets = len(lists.rows) * (lists.nodes + 1)
+    offsets = len(lists.families.rows) * (lists.nodes + 1)
     if max(entries, offsets) > MOST_PLACES:
         raise ValueError(
             f"candidate lists of {entries} entries and {offsets} offsets are over the limit of {MOST_PLACES}; add "
@@ -153,20 +144,11 @@ def fill(order: SearchOrder, lists: CandidateLists, measured: Measures, sizes: P
     padded_starts = np.full(F + 1, free_starts[-1], np.int32)
     padded_starts[: len(free) + 1] = free_starts
     # Padded families are empty for the same reason.
-    first = np.full(len(lists.rows), starts[-1], np.int32)
-    first[: len(lists.families)] = starts[:-1]
-    return lists.backend.fill_lists(
-        lists.reduced,
-        lists.kinds,
-        lists.rows,
-        np.int32(len(lists.families)),
-        lists.offsets,
-        first,
-        padded_free,
-        np.int32(len(free)),
-        padded_starts,
-        capacity=power_of_four(int(free_starts[-1]), sizes.entries),
-    )
+    first = np.full(len(lists.families.rows), starts[-1], np.int32)
+    first[: lists.count] = starts[:-1]
+    capacity = power_of_four(int(free_starts[-1]), sizes.entries)
+    domains = FreeDomains(padded_free, np.int32(len(free)), padded_starts)
+    return lists.backend.fill_lists(lists.families, lists.offsets, first, domains, capacity=capacity)
 
 
 def bit_matrices(lists: CandidateLists) -> Any:
@@ -176,22 +158,7 @@ def bit_matrices(lists: CandidateLists) -> Any:
     kinds = len(lists.number)
     chosen = np.zeros(power_of_four(kinds, 1), np.int32)
     chosen[:kinds] = np.arange(kinds)
-    return lists.backend.bit_matrices(lists.reduced, lists.kinds, chosen, count=len(chosen))
-
-
-def find_longest_list(order: SearchOrder, lists: CandidateLists, measured: Measures) -> int:
-    """Return entries of the longest list that candidates are taken from."""
-    return max(int(lists.longest[: len(lists.families)].max(initial=1)), int(measured.sizes[order.free].max(initial=1)))
-
-
-def estimate_row_candidates(order: SearchOrder, lists: CandidateLists, measured: Measures) -> float:
-    """Return candidates that a row of the tables is likely to have at least."""
-    # The first node has its whole domain, once; the rest take the shortest list.
-    found = measured.likely[order.core[1:]].min(initial=np.inf)
-    if order.below:  # symmetry cuts their lists
-        most = lists.totals[: len(lists.families)].max(initial=0)
-        found = min(found, most / max(measured.nodes, 1) / 2)
-    return float(found)
+    return lists.backend.bit_matrices(lists.families, chosen, count=len(chosen))
 
 
 def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
@@ -208,7 +175,7 @@ def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
     # Small tables of their own stay in a CPU's caches; elsewhere the last stage's tables serve from the start.
     if sizes.restarts:
         return [whole_stage(draft, small, draft.first_steps, looks, last.program), last]
-    window = step.window_rows(small, draft.estimate_row_candidates, target)
+    window = step.window_rows(small, draft.row_candidates, target)
     return [last._replace(sizes=last.sizes._replace(block=small, window=window), most_steps=draft.first_steps), last]
 
 
@@ -234,10 +201,10 @@ def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool, l
     block, rooms = step.fit_tables(block, usual, widths, options.memory, draft.device, draft.held, making)
     static = Sizes(
         block,
-        step.window_rows(block, draft.estimate_row_candidates, target),
+        step.window_rows(block, draft.row_candidates, target),
         draft.lists.bitmap,
         looks,
-        draft.limbs,
+        draft.order.leaves.limbs,
         in_order=options.listing,
         cells=draft.cells,
     )
@@ -283,7 +250,7 @@ def look_ahead_stage(draft: Draft, block: int, operands: Operands) -> tuple[Oper
 
 def write_program(
     draft: Draft,
-    placed: list[Placement],
+    placed: Sequence[Placement],
     groups: list[list[Term]],
     rooms: Any,
     static: Sizes,
