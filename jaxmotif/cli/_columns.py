@@ -75,11 +75,16 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     | {
         "mean": "the mean of the counts in the random graphs",
         "sd": "their standard deviation",
-        "z": "(count - mean) / sd; none where sd is 0",
-        "q": "the false discovery rate at which the class is still found, after Benjamini and Hochberg over all "
-        "classes, for the two-sided p = 2 min(p_high, p_low)",
-        "verdict": "motif: the count is at least --threshold sd above the mean; anti-motif: it is as far below",
+        "z": "(count - mean) / sd; none where sd is 0. It describes, and decides nothing",
+        "fold": "(count + 1/2) / (mean + 1/2), the size of the effect",
+        "q": "the false discovery rate at which the class is still found, after Benjamini and Hochberg (or as "
+        "--correction says) over the tested classes, for the two-sided p = 2 min(p_high, p_low); none where the class "
+        "is not tested, since its count follows from those of others",
+        "verdict": "motif: q is at most --alpha, the count at least --min-count and fold at least --min-fold; "
+        "anti-motif: q is at most --alpha, the mean at least --min-count and fold at most 1 / --min-fold",
+        "why": "the verdict with its figures, or why there is none, in words",
         "motif, anti_motif": "the same as truth values",
+        "fold_low, fold_high": "95 % interval of fold, from that of the mean",
         "p_high": "(1 + random graphs with this count or more) / (1 + random graphs)",
         "p_low": "the same with this count or less",
         "profile": "z divided by the length of the vector of all z (significance profile)",
@@ -100,11 +105,11 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "sd": "the standard deviation of the random counts without the errors: sd^2 = max(s^2 - random_error^2, 0), "
         "where s^2 is the variance of the estimates",
         "z": "(count - mean) / sqrt(sd^2 + max(error, random_error)^2), which is nearer to 0 than the z of exact "
-        "counts, and close to it after many draws; none where the estimates in random graphs do not differ. That of a "
-        "motif is at least --threshold",
+        "counts, and close to it after many draws; none where the estimates in random graphs do not differ",
         "p_high, p_low, q": "these come from the ranks of estimates, and are as valid as those from ranks of counts",
     },
     "motifs, above the table": {
+        "result": "how many motifs and anti-motifs there are, by which rule, among how many tested classes",
         "total": "how many connected subgraphs of this size the graph has",
         "estimate": "how many maps of trees were drawn from each graph, where counts are estimates",
         "random_graphs": "how many random graphs were drawn",
@@ -112,7 +117,6 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "attempts_per_edge": "switches tried for each edge and random graph; accepted_per_edge: those that were made",
         "engine": "how the random graphs were counted",
         "absent_classes": "whether classes that the graph itself does not have were looked for",
-        "threshold": "how many sd the count of a motif or an anti-motif is away from the mean at least",
         "accepted_by_kind": "the same for each one-way arc, and for each reciprocated pair: below 10 of either, the "
         "chains are too short",
         "longer_z": "farthest difference of the means at full and at four times the length, in standard errors: beyond "

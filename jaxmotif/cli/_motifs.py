@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from jaxmotif.graph import Graph
     from jaxmotif.motifs import Motifs
 
-_READ_FIRST = ("count", "mean", "sd", "z", "q", "verdict")
+_READ_FIRST = ("count", "mean", "fold", "z", "q", "why")
+_RULE = ("alpha", "min_count", "min_fold", "correction", "family")
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -43,18 +44,11 @@ def _options(parser: argparse.ArgumentParser) -> None:
         help="number of random graphs to compare with, or as many as decide which q are at most --alpha "
         "(default: %(default)s)",
     )
-    parser.add_argument("--alpha", type=float, metavar="A", help="with --random auto: the false discovery rate (0.05)")
     parser.add_argument(
         "--most", type=whole_number, metavar="R", help="with --random auto: random graphs at most (default: 10,000)"
     )
     add_keep_options(parser)
-    parser.add_argument(
-        "--threshold",
-        type=float,
-        default=2.0,
-        metavar="T",
-        help="a motif's count is at least T standard deviations above the mean (default: %(default)s)",
-    )
+    _add_rule(parser)
     parser.add_argument(
         "--switches",
         type=float,
@@ -81,6 +75,40 @@ def _options(parser: argparse.ArgumentParser) -> None:
     add_report_options(parser)
 
 
+def _add_rule(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what a motif is")
+    group.add_argument(
+        "--alpha", type=float, default=0.05, metavar="A", help="its q is at most A (default: %(default)s)"
+    )
+    group.add_argument(
+        "--min-count",
+        type=float,
+        default=4,
+        metavar="N",
+        help="it occurs N times at least; an anti-motif is expected so often (default: %(default)s)",
+    )
+    group.add_argument(
+        "--min-fold",
+        type=float,
+        default=1.5,
+        metavar="F",
+        help="its count is at least F times the mean, with a half added to both (default: %(default)s)",
+    )
+    group.add_argument(
+        "--correction",
+        choices=("bh", "by", "max"),
+        default="bh",
+        help="q is a false discovery rate (bh; by: under any dependence of classes), or the family-wise error by the "
+        "largest deviation in every random graph (max) (default: %(default)s)",
+    )
+    group.add_argument(
+        "--family",
+        choices=("closed", "all"),
+        default="closed",
+        help="of three nodes, test the classes alone from which the others follow, or all (default: %(default)s)",
+    )
+
+
 def _number(text: str) -> int | str:
     """Parse a number of random graphs, or ``auto``.
 
@@ -93,7 +121,7 @@ def _number(text: str) -> int | str:
 
 def _run(args: argparse.Namespace) -> Report:
     if args.random != "auto":
-        refuse(args, ("alpha", "most"), "of --random auto")
+        refuse(args, ("most",), "of --random auto")
     if len(args.graph) > 1:
         refuse(args, ("occurrences",), "of one network; give them one by one")
     if args.estimate:
@@ -132,7 +160,7 @@ def _rank_classes(motifs: Sequence[Motifs]) -> list[str]:
 
 
 def _find(args: argparse.Namespace, graph: Graph, checkpoint: Path | None) -> Motifs:
-    from jaxmotif.motifs import Until, find_motifs
+    from jaxmotif.motifs import Rule, Until, find_motifs
     from jaxmotif.motifs._estimate import DEFAULT_SAMPLES
 
     draws = None
@@ -140,14 +168,16 @@ def _find(args: argparse.Namespace, graph: Graph, checkpoint: Path | None) -> Mo
         draws = DEFAULT_SAMPLES if args.samples is None else args.samples
     number = args.random
     if number == "auto":
-        number = Until(**{name: getattr(args, name) for name in ("alpha", "most") if getattr(args, name) is not None})
-    options = {name: getattr(args, name) for name in ("threshold", "switches", "attempts", "step", "engine")}
+        number = Until() if args.most is None else Until(most=args.most)
+    options = {name: getattr(args, name) for name in ("switches", "attempts", "step", "engine")}
+    options["rule"] = Rule(**{name: getattr(args, name) for name in _RULE})
     options |= work_options(args) | {"checkpoint": checkpoint, "estimate": draws}
     return find_motifs(graph, args.size, number, args.seed, null_model(args, graph), **options)
 
 
 def _report(graph: Graph, found: Motifs) -> Report:
     summary = {
+        "result": found.summary,
         "size": found.size,
         "directed": found.directed,
         "total": found.counts.sum().item(),
@@ -159,7 +189,6 @@ def _report(graph: Graph, found: Motifs) -> Report:
         "accepted_by_kind": "; ".join(f"{name} {made:.1f}" for name, made in found.accepted_by_kind.items()),
         "engine": found.engine,
         "absent_classes": "not looked for" if found.engine == "matching" else "counted",
-        "threshold": found.threshold,
         "longer_z": _farthest(found.mixing.longer_z),
         **({} if found.decided is None else {"decided": int(found.decided.sum())}),
         "notes": "; ".join(found.notes),

@@ -9,6 +9,7 @@ from jaxmotif.motifs._rewire import rewire_edges
 from jaxmotif.motifs._sample import sample_subgraphs
 from jaxmotif.motifs._significance import Mixing, Significance
 from jaxmotif.motifs._until import Until
+from jaxmotif.motifs._verdict import Rule
 
 __all__ = [
     "NULL_MODELS",
@@ -18,6 +19,7 @@ __all__ = [
     "Motifs",
     "NullModel",
     "RandomGraphs",
+    "Rule",
     "Significance",
     "Until",
     "dense_census",

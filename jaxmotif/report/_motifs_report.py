@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxmotif.arrays._present import counted
 from jaxmotif.drawing._drawing import Drawing, as_text, draw_pattern
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import Motifs
@@ -29,11 +28,11 @@ from jaxmotif.report._parts import (
 )
 from jaxmotif.report._words import mixing_in_words
 
-_HEADS_OF_ONE = (
+_HEADS = (
     Head("count"),
     Head("mean", meaning="of the counts in the random graphs"),
     Head("sd"),
-    Head("effect", meaning="count / mean"),
+    Head("effect", meaning="(count + 1/2) / (mean + 1/2)"),
     Head("z", meaning="(count - mean) / sd, of estimates with their errors"),
     Head("", sorts=False),
     Head("q", meaning="false discovery rate"),
@@ -92,7 +91,9 @@ def motifs_report(networks: Sequence[tuple[str, Graph, Motifs]], run: Mapping[st
     ranked = _rank_classes(compared)
     classes = sorted(ranked[:MOST_CLASSES])
     drawings = _draw_classes(classes, compared[0])
-    sections = [_profile_section(compared, classes, drawings), _class_section(compared, classes, ranked, drawings)]
+    sections = [_profile_section(compared, classes, drawings)]
+    shown, omitted = ranked[:MOST_CLASSES], omission_note(len(ranked))
+    sections += [_class_section(network, several, shown, drawings, omitted) for network in compared]
     sections += [_motif_roles(network, several) for network in compared]
     sections += [_random_graphs_section(compared), origin_section("motifs", run)]
     names = ", ".join(n.name for n in compared)
@@ -120,14 +121,9 @@ def _draw_classes(classes: Sequence[str], network: NetworkMotifs) -> dict[str, D
 
 
 def _lead(network: NetworkMotifs, named: bool) -> str:
-    motifs = network.motifs
-    more, less = int(motifs.is_motif.sum()), int(motifs.is_anti_motif.sum())
     name = f"{network.name}: " if named else ""
-    return as_text(
-        f"{name}{describe_size(network.graph)}. Of {counted(len(motifs.classes), 'class')} of connected subgraphs, "
-        f"{more} {'occurs' if more == 1 else 'occur'} more often and {less} less often than in "
-        f"{len(motifs.random_counts):,} random graphs with the same degrees."
-    )
+    found = network.motifs.summary
+    return as_text(f"{name}{describe_size(network.graph)}. {found[:1].upper()}{found[1:]}.")
 
 
 def _profile_section(networks: Sequence[NetworkMotifs], classes: Sequence[str], drawings: Mapping[str, Drawing]) -> str:
@@ -151,48 +147,33 @@ def _profile_section(networks: Sequence[NetworkMotifs], classes: Sequence[str], 
 
 
 def _class_section(
-    networks: Sequence[NetworkMotifs],
-    classes: Sequence[str],
-    ranked: Sequence[str],
-    drawings: Mapping[str, Drawing],
+    network: NetworkMotifs, named: bool, classes: Sequence[str], drawings: Mapping[str, Drawing], omitted: str
 ) -> str:
-    """Return the table of classes, those with the largest z first.
+    """Return the table of the classes of a network.
 
     Args:
-      networks: One network, of which the table tells all, or several, of which it tells the count and z.
-      classes: The strings of the classes that are shown, in ascending order.
-      ranked: The strings of all classes, those with the largest z first.
-      drawings: A drawing for each class that is shown.
+      network: The network.
+      named: Whether the heading names it, since there are several.
+      classes: The strings of the classes that are shown, in their order.
+      drawings: A drawing for each class.
+      omitted: A note on classes that are not shown.
     """
-    columns = class_columns(classes, networks[0].motifs.directed)
-    column_row = {name: i for i, name in enumerate(classes)}
-    single = len(networks) == 1
-    heads = [Head("", sorts=False), *class_heads(columns)]
-    for network in networks:
-        heads += _HEADS_OF_ONE if single else (Head(f"{network.name}: count"), Head("z"))
-    scores = np.concatenate([network.motifs.significance.z for network in networks])
-    longest_bar = float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
+    motifs = network.motifs
+    columns = class_columns(classes, motifs.directed)
+    scores = motifs.significance.z[np.isfinite(motifs.significance.z)]
+    longest_bar = float(np.abs(scores).max(initial=0.0))
     rows = []
-    for name in ranked[:MOST_CLASSES]:
-        cells = [Cell(drawings[name].svg()), *class_cells(columns, column_row[name], networks[0].graph)]
-        for network in networks:
-            cells += _all_cells(network, name, longest_bar) if single else _count_and_z(network, name)
-        rows.append(cells)
+    for i, name in enumerate(classes):
+        if name in network.row_of:
+            cells = [Cell(drawings[name].svg()), *class_cells(columns, i, network.graph)]
+            rows.append([*cells, *_statistics_cells(network, name, longest_bar)])
     note = (
-        f"Motifs occur at least {networks[0].motifs.threshold:g} standard deviations more often than in the random "
-        "graphs, "
+        f"A motif has {motifs.rule}; an anti-motif is as much rarer than expected. The effect is the count over the "
+        f"mean, with a half added to both; z decides nothing. {omitted}"
     )
-    if single:
-        note += "anti-motifs as much less. The effect is the count over the mean; q is the false discovery rate."
-    else:
-        note += "which makes their z bold."
-    return section("Classes", table(heads, rows), note=f"{note} {omission_note(len(ranked))}".strip())
-
-
-def _verdict(motifs: Motifs, row: int) -> str:
-    if motifs.is_motif[row]:
-        return "motif"
-    return "anti-motif" if motifs.is_anti_motif[row] else ""
+    heading = f"Classes: {network.name}" if named else "Classes"
+    heads = [Head("", sorts=False), *class_heads(columns), *_HEADS]
+    return section(heading, table(heads, rows), note=note.strip())
 
 
 def _marked(content: str, verdict: str) -> str:
@@ -208,17 +189,8 @@ def _frequency_cell(motifs: Motifs, row: int) -> Cell:
     return Cell(number(estimate), estimate)
 
 
-def _count_and_z(network: NetworkMotifs, name: str) -> list[Cell]:
-    """Return two cells for a class where several networks are compared."""
-    if name not in network.row_of:
-        return [Cell("–")] * 2
-    row, motifs = network.row_of[name], network.motifs
-    z = float(motifs.significance.z[row])
-    return [_frequency_cell(motifs, row), Cell(_marked(number(z, 1), _verdict(motifs, row)), z)]
-
-
-def _all_cells(network: NetworkMotifs, name: str, longest_bar: float) -> list[Cell]:
-    """Return the cells of a class for a page of one network, under :data:`_HEADS_OF_ONE`.
+def _statistics_cells(network: NetworkMotifs, name: str, longest_bar: float) -> list[Cell]:
+    """Return the cells of a class under :data:`_HEADS`.
 
     Args:
       network: The network.
@@ -226,22 +198,20 @@ def _all_cells(network: NetworkMotifs, name: str, longest_bar: float) -> list[Ce
       longest_bar: The z, of either sign, whose bar is the longest.
     """
     row, motifs, significance = network.row_of[name], network.motifs, network.motifs.significance
-    count, mean, sd, z, q = (
+    mean, sd, fold, z, q = (
         float(column[row])
-        for column in (motifs.counts, significance.mean, significance.sd, significance.z, significance.q)
+        for column in (significance.mean, significance.sd, significance.fold, significance.z, significance.q)
     )
-    effect = count / mean if mean else float("inf") if count else float("nan")
-    times = number(effect, 0 if effect >= 100 else 2) + ("×" if np.isfinite(effect) else "")
-    verdict = _verdict(motifs, row)
+    verdict, why = (column[row] for column in motifs.verdicts)
     return [
         _frequency_cell(motifs, row),
         Cell(number(mean), mean),
         Cell(number(sd), sd),
-        Cell(times, effect),
+        Cell(number(fold, 0 if fold >= 100 else 2) + "×", fold),
         Cell(number(z, 1), z),
         Cell(bar(z, longest_bar)),
-        Cell(f"{q:.2g}", q),
-        Cell(_marked(verdict, verdict), verdict),
+        Cell("–" if np.isnan(q) else f"{q:.2g}", q),
+        Cell(_marked(as_text(why), verdict), why),
     ]
 
 

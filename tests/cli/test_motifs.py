@@ -25,7 +25,7 @@ def test_census_and_motifs(capsys, tmp_path):
     assert census["total"] == sum(row["count"] for row in census["classes"])
     ffl = {"class": "000100110", "id": 38, "name": "030T feed-forward loop", "przulj": "", "count": 11}
     assert ffl in census["classes"]
-    options = (tmp_path / "g.txt", "--directed", "--random", 20, "--checkpoint", tmp_path / "kept")
+    options = (tmp_path / "g.txt", "--directed", "--random", 100, "--checkpoint", tmp_path / "kept")
     motifs = document(capsys, "motifs", *options)
     counts = {row["class"]: row["count"] for row in motifs["classes"] if row["count"]}
     assert counts == {row["class"]: row["count"] for row in census["classes"]}
