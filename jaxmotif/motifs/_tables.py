@@ -20,13 +20,14 @@ def motifs_line(motifs: Motifs) -> str:
     """Return a line that says what was found, by which rule, and what random graphs keep."""
     motif, anti = int(motifs.is_motif.sum()), int(motifs.is_anti_motif.sum())
     found = " and ".join(counted(number, what) for number, what in ((motif, "motif"), (anti, "anti-motif")) if number)
-    tests = motifs.significance.tests
+    tests, corrected = int(motifs.tested.sum()), motifs.significance.tests
     closed = f"{tests} closed " + ("class" if tests == 1 else "classes")
     classes = counted(tests, "class") if tests == len(motifs.classes) else closed
+    more = "" if corrected == tests else f", corrected for {corrected:,} classes of all networks"
     drawn = "" if motifs.estimate is None else f", by {counted(motifs.estimate, 'draw')} from each graph"
     keeps = motifs.null_model.partition(";")[0].replace("keeps", "keep", 1)
     return (
-        f"{found or 'no motif'} ({motifs.rule}) among {classes} of {motifs.size} nodes against "
+        f"{found or 'no motif'} ({motifs.rule}{more}) among {classes} of {motifs.size} nodes against "
         f"{counted(len(motifs.random_counts), 'random graph')} that {keeps}{drawn}"
     )
 

@@ -10,10 +10,11 @@ import numpy as np
 from jaxmotif.drawing._drawing import Drawing, as_text, draw_pattern
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import Motifs
+from jaxmotif.motifs._compare import check_comparable, compare_motifs
 from jaxmotif.motifs._tables import null_interval
 from jaxmotif.patterns import class_columns, named_pattern
 from jaxmotif.report._charts import Profile, bar, legend, profile_chart
-from jaxmotif.report._page import Cell, Head, count_cell, number, page, paragraphs, section, table
+from jaxmotif.report._page import Cell, Head, count_cell, number, page, paragraphs, section, table, text_cell
 from jaxmotif.report._parts import (
     MOST_CLASSES,
     MOST_RANKED,
@@ -60,13 +61,18 @@ class NetworkMotifs(NamedTuple):
         return float(column[self.row_of[class_name]]) if class_name in self.row_of else float("nan")
 
 
-def motifs_report(networks: Sequence[tuple[str, Graph, Motifs]], run: Mapping[str, object] | None = None) -> str:
+def motifs_report(
+    networks: Sequence[tuple[str, Graph, Motifs]],
+    run: Mapping[str, object] | None = None,
+    distances: Mapping[str, np.ndarray] | None = None,
+) -> str:
     """Return a page of the motifs of one network, or of several networks side by side.
 
     Args:
       networks: The name, the graph and the motifs of each network. All have motifs of one size, and all are directed
         or none is.
       run: How the result was made: the command line as ``"argv"``, and the options by name.
+      distances: Distances of the networks, float64 ``[networks, networks]``, by what they are called.
 
     Returns:
       An HTML page that needs no other file.
@@ -85,13 +91,14 @@ def motifs_report(networks: Sequence[tuple[str, Graph, Motifs]], run: Mapping[st
     for name, graph, motifs in networks:
         compared.append(NetworkMotifs(name, graph, motifs, {c: i for i, c in enumerate(motifs.classes)}))
     first = compared[0].motifs
-    if any((n.motifs.size, n.motifs.directed) != (first.size, first.directed) for n in compared):
-        raise ValueError("a report compares networks of one size of motif, all directed or all undirected")
+    check_comparable({n.name: (n.motifs.directed, n.motifs.size) for n in compared})
     several = len(compared) > 1
     ranked = _rank_classes(compared)
     classes = sorted(ranked[:MOST_CLASSES])
     drawings = _draw_classes(classes, compared[0])
     sections = [_profile_section(compared, classes, drawings)]
+    if several:
+        sections.append(_comparison_section(compared, distances or {}))
     shown, omitted = ranked[:MOST_CLASSES], omission_note(len(ranked))
     sections += [_class_section(network, several, shown, drawings, omitted) for network in compared]
     sections += [_motif_roles(network, several) for network in compared]
@@ -144,6 +151,35 @@ def _profile_section(networks: Sequence[NetworkMotifs], classes: Sequence[str], 
     lines = legend([n.name for n in networks]) if len(networks) > 1 else ""
     figure = f"<figure>{profile_chart(labels, [drawings[c] for c in classes], profiles)}</figure>"
     return section("Significance profile", lines, figure, note=note)
+
+
+def _comparison_section(networks: Sequence[NetworkMotifs], distances: Mapping[str, np.ndarray]) -> str:
+    """Return the correlations of the profiles of networks, and other distances of these, as square tables."""
+    found = compare_motifs({network.name: network.motifs for network in networks})
+    tables = {f"all {len(found.classes)} classes": found.correlation}
+    if not found.tested.all():
+        closed = int(np.count_nonzero(found.tested))
+        tables[f"the {closed} closed classes, from which the others follow"] = found.tested_correlation
+    titled = {f"Correlation over {name}": matrix for name, matrix in tables.items()} | dict(distances)
+    parts = [f"<h3>{as_text(title)}</h3>" + _square(found.names, matrix) for title, matrix in titled.items()]
+    note = (
+        "Pearson's correlation of significance profiles. Classes depend on each other, so that it has no simple test. "
+        "The 95 % intervals, over all classes, are from random graphs drawn again; each network itself is one draw."
+    )
+    ends = [
+        f"{one} and {other}: {value:.3f} ({low:.3f} to {high:.3f})"
+        for one, other, value, low, high, _ in zip(*found.table().values(), strict=True)
+    ]
+    return section("The networks compared", *parts, paragraphs(ends), note=note)
+
+
+def _square(names: Sequence[str], matrix: np.ndarray) -> str:
+    """Return a table with a row and a column for each network."""
+    rows = [
+        [text_cell(name), *(Cell(number(value, 3), value) for value in values)]
+        for name, values in zip(names, matrix.tolist(), strict=True)
+    ]
+    return table([Head("", text=True), *map(Head, names)], rows)
 
 
 def _class_section(
