@@ -59,6 +59,16 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "F2) or a node (node, F3): a lower bound of the largest number that is possible",
         "disjoint_upper": "an upper bound of this number, by how many nodes or edges take each role",
     },
+    "census --strengths": {
+        "intensity": "the mean over the occurrences of the class of the geometric mean of an occurrence's weights",
+        "coherence": "the mean of that geometric mean divided by the arithmetic mean: 1 where the weights are equal",
+        "expected_intensity, expected_coherence": "the same with random weights of the same edges",
+        "ratio": "intensity divided by expected_intensity",
+        "z": "(intensity - expected_intensity) / the standard deviation over random weights; it decides nothing",
+        "q": "the false discovery rate over all classes, of the two-sided rank of the intensity",
+        "why": "strong: q is at most 0.05, the ratio at least 1.1 and there are 4 occurrences or more; weak: the "
+        "ratio is at most 1 / 1.1; or why neither",
+    },
     "census --estimate": {
         "count": "the estimate of how many sets of nodes of the graph induce the class",
         "low, high": "the ends of its interval, at --level",
@@ -120,8 +130,8 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "accepted_by_kind": "the same for each one-way arc, and for each reciprocated pair: below 10 of either, the "
         "chains are too short",
         "compared; correlation (A, B), correlation_95, correlation_closed": "of several networks: Pearson's "
-        "correlation of two significance profiles over all classes, its interval from random graphs drawn again, and the "
-        "correlation over the tested classes alone; of undirected classes of four nodes by the subgraph ratio profile",
+        "correlation of two significance profiles over all classes, its interval from random graphs drawn again, and "
+        "the correlation over the tested classes alone; of undirected classes of four nodes by the ratio profile",
         "gcd11 (A, B), gcd73": "the graphlet correlation distance of two networks (--gcd)",
         "longer_z": "farthest difference of the means at full and at four times the length, in standard errors: beyond "
         "about 4 the chains are too short, take more --switches",

@@ -96,7 +96,9 @@ def compare_motifs(motifs: Mapping[str, Motifs], seed: int = 0) -> MotifComparis
             parts[-1][:, at] = values
     first = np.concatenate(profiles)
     draws = np.stack([_correlations(some) for some in np.stack(again, axis=1)])
-    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+    # Graphs drawn again may have a constant profile; one that always has gets no interval.
+    draws[:, np.isnan(draws).all(axis=0)] = 0.0
+    low, high = np.where(np.isnan(_correlations(first)), np.nan, np.nanquantile(draws, [0.025, 0.975], axis=0))
     return MotifComparison(
         tuple(motifs), tuple(classes), first, _correlations(first), low, high, tested, _correlations(first[:, tested])
     )
