@@ -53,7 +53,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         "with random weights, which keep all weights, those that leave each node, or the strengths of each node",
     )
     parser.add_argument(
-        "--random", type=whole_number, metavar="R", help="with --strengths: how many random weights (default: 100)"
+        "--random-weights", type=whole_number, metavar="R", help="with --strengths: how many random weights (default: 100)"
     )
     add_occurrences_option(parser)
     add_report_options(parser)
@@ -70,7 +70,7 @@ def _run(args: argparse.Namespace) -> Report:
     else:
         refuse(args, ("samples", "error", "level"), "of estimates; add --estimate")
     if args.strengths is None:
-        refuse(args, ("random",), "of random weights; add --strengths")
+        refuse(args, ("random_weights",), "of strengths; add --strengths")
         if not args.estimate:
             refuse(args, ("seed",), "of estimates and random weights; add --estimate or --strengths")
     elif args.weight is None:
@@ -104,7 +104,7 @@ def _count(args: argparse.Namespace, graph: Graph) -> Report:
     if args.strengths is not None:
         from jaxmotif.features import motif_strengths
 
-        number = 100 if args.random is None else args.random
+        number = 100 if args.random_weights is None else args.random_weights
         options = {"seed": args.seed or 0, "devices": own_devices(args), "memory": args.memory}
         with timed("strengths computed"):
             strengths = motif_strengths(graph, args.size, str(args.weight), number, args.strengths, **options)

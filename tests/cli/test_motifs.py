@@ -198,7 +198,7 @@ def test_strengths_of_classes(capsys, tmp_path):
     rows = ["pre,post,n", *(f"{u},{v},{1 + u % 5}" for i in range(9) for u, v in ((i, i + 1), (i, i + 2), (i, i + 1)))]
     (tmp_path / "g.csv").write_text("\n".join(rows) + "\n")
     options = "census", tmp_path / "g.csv", "--directed", "--weight", "n"
-    found = document(capsys, *options, "--strengths", "senders", "--random", 20)
+    found = document(capsys, *options, "--strengths", "senders", "--random-weights", 20)
     assert "leave every node" in found["random_weights"]
     for row in found["classes"]:
         assert 0 < row["coherence"] <= 1
@@ -207,7 +207,7 @@ def test_strengths_of_classes(capsys, tmp_path):
     assert few["total"] < found["total"]
     for extra, text in (
         (("census", "karate", "--strengths", "all"), "name their column with --weight"),
-        (("census", "karate", "--random", 5), "add --strengths"),
+        (("census", "karate", "--random-weights", 5), "add --strengths"),
         (("census", "karate", "--min-weight", 5), "--weight"),
     ):
         assert main([*map(str, extra)]) == 1
