@@ -53,7 +53,10 @@ def _options(parser: argparse.ArgumentParser) -> None:
         "with random weights, which keep all weights, those that leave each node, or the strengths of each node",
     )
     parser.add_argument(
-        "--random-weights", type=whole_number, metavar="R", help="with --strengths: how many random weights (default: 100)"
+        "--random-weights",
+        type=whole_number,
+        metavar="R",
+        help="with --strengths: number of random weights (default: 100)",
     )
     add_occurrences_option(parser)
     add_report_options(parser)

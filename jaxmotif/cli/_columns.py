@@ -20,7 +20,9 @@ _CLASS = {
     "a colon, and those of edges stand in the place of 1",
     "id": "the same matrix read as a binary number, which is the number of the class in mfinder and FANMOD; classes "
     "with labels have none",
-    "name": "the usual name of the class without its labels: that of the triad census, of the graphlet, ...",
+    "name": "the usual name of the class without its labels: that of the triad census, of the graphlet, ...; of signed "
+    "feed-forward loops also the type, coherent C1 to C4 or incoherent I1 to I4",
+    "reading": "of classes with labels: who acts on whom, in words; nodes are lettered X, Y, Z, ...",
     "przulj": "the number of an undirected class as a graphlet, G0 to G29",
     "count": "how many sets of nodes of the graph induce it",
 }
@@ -200,7 +202,9 @@ def class_report(columns: Mapping[str, Column], graph: Graph, others: Sequence[s
     classes = [in_words(str(name), graph.node_label_names, graph.edge_label_names) for name in columns["class"]]
     labelled = any(number is None for number in columns["id"])
     narrow = []
-    if labelled or max(map(len, classes), default=0) <= _WIDEST_CLASS:
+    if labelled:
+        narrow.append("reading")
+    elif max(map(len, classes), default=0) <= _WIDEST_CLASS:
         narrow.append("class")
     if not labelled:
         narrow.append("id")

@@ -81,7 +81,7 @@ class MotifStrengths(OfClasses):
 
     def table(self) -> dict[str, Column]:
         columns = {
-            **class_columns(self.classes, self.directed),
+            **class_columns(self.classes, self.directed, self.label_words),
             "count": self.counts,
             "intensity": self.intensity,
             "coherence": self.coherence,

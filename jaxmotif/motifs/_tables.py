@@ -39,7 +39,10 @@ def motifs_table(motifs: Motifs) -> dict[str, Column]:
         {} if motifs.estimate is None else {name: getattr(motifs, name)} for name in ("error", "random_error")
     )
     columns = {
-        **{name: np.array(column, object) for name, column in class_columns(motifs.classes, motifs.directed).items()},
+        **{
+            name: np.array(column, object)
+            for name, column in class_columns(motifs.classes, motifs.directed, motifs.label_words).items()
+        },
         "count": motifs.counts,
         **error,
         "mean": s.mean,

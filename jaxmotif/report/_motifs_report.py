@@ -20,6 +20,7 @@ from jaxmotif.report._parts import (
     MOST_RANKED,
     class_cells,
     class_heads,
+    class_label,
     class_title,
     describe_size,
     label_names,
@@ -119,7 +120,7 @@ def _rank_classes(networks: Sequence[NetworkMotifs]) -> list[str]:
 
 
 def _draw_classes(classes: Sequence[str], network: NetworkMotifs) -> dict[str, Drawing]:
-    columns = class_columns(classes, network.motifs.directed)
+    columns = class_columns(classes, network.motifs.directed, label_names(network.graph))
     drawings = {}
     for i, name in enumerate(classes):
         pattern = named_pattern(name, network.motifs.directed)
@@ -134,8 +135,8 @@ def _lead(network: NetworkMotifs, named: bool) -> str:
 
 
 def _profile_section(networks: Sequence[NetworkMotifs], classes: Sequence[str], drawings: Mapping[str, Drawing]) -> str:
-    columns = class_columns(classes, networks[0].motifs.directed)
-    labels = [str(number) if number is not None else "" for number in columns["id"]]
+    columns = class_columns(classes, networks[0].motifs.directed, label_names(networks[0].graph))
+    labels = [class_label(columns, i) for i in range(len(classes))]
     profiles = []
     for network in networks:
         motifs = network.motifs
@@ -195,7 +196,7 @@ def _class_section(
       omitted: A note on classes that are not shown.
     """
     motifs = network.motifs
-    columns = class_columns(classes, motifs.directed)
+    columns = class_columns(classes, motifs.directed, label_names(network.graph))
     scores = motifs.significance.z[np.isfinite(motifs.significance.z)]
     longest_bar = float(np.abs(scores).max(initial=0.0))
     rows = []
