@@ -102,6 +102,20 @@ def census_room(need: tuple[int, int, int], least: tuple[int, int, int], acceler
     return nodes, max(slots, least[1] << side.bit_length() // 2), max(power_of_two(need[2]), least[2] * side**2)
 
 
+def table_columns(nodes: int, accelerated: bool) -> int:
+    """Return the columns of a table over pairs of nodes, whole words of bits.
+
+    On an accelerator two sizes hold all tables that fit its memory with ease, up to 2^15 nodes.
+
+    Example:
+      >>> table_columns(450, True), table_columns(9_000, True), table_columns(450, False)
+      (8192, 32768, 512)
+    """
+    if accelerated and nodes <= 2**15:
+        return 2**13 if nodes <= 2**13 else 2**15
+    return bucket_size(max(nodes, 32) + 31) // 32 * 32
+
+
 def power_of_four(x: int, least: int) -> int:
     """Return the smallest of ``least``, ``4 * least``, ``16 * least``, .. that is at least ``x``."""
     while least < x:

@@ -91,13 +91,10 @@ def subgraph_census(
             classifier = Classifier(graphs.alphabet, size)
             return graphs, classifier, count_classes(graphs, size, classifier, sizes, bar.advance).sum(axis=0)
 
-        nodes, programs = (
-            None,
-            ("census", device, size, sizes, room_of(1, graph.n, graph.m, least_room(device), device)),
-        )
+        room, nodes = room_of(1, graph.n, graph.m, least_room(device), device), None
         with jax.default_device(device):
             with meter(None, f"subgraphs of {size - 1}", "census", enabled=progress) as bar:
-                graphs, classifier, counts = rehearsed(count, device, programs)
+                graphs, classifier, counts = rehearsed(count, device, ("census", device, size, sizes, room))
             if per_node:
                 # The counts are in the order of degrees; the user's rows are in the order of the graph.
                 nodes = count_participation(graphs, size, classifier, sizes)[degree_rank(graph)]
