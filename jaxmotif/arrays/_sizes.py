@@ -90,16 +90,17 @@ def census_room(need: tuple[int, int, int], least: tuple[int, int, int], acceler
       >>> census_room((688, 2_158, 473_344), (2**9, 2**15, 2**18), False)
       (2048, 65536, 4194304)
     """
-    large = 2**22 if accelerated else 2**17
-    nodes, slots = (
-        (power_of_four if x <= large else power_of_two)(x, low) for x, low in zip(need[:2], least[:2], strict=True)
-    )
+
+    def grown(x: int, least: int) -> int:
+        return (power_of_four if x <= (2**22 if accelerated else 2**17) else power_of_two)(x, least)
+
+    nodes = grown(need[0], least[0])
     if accelerated:
-        return nodes, slots, power_of_four(need[2], least[2])
+        return nodes, grown(need[1], least[1]), power_of_four(need[2], least[2])
     if nodes > 2**13:
-        return nodes, slots, power_of_two(need[2], least[2])
+        return nodes, grown(need[1], least[1]), power_of_two(need[2], least[2])
     side = nodes // least[0]  # 1, 4 or 16
-    return nodes, max(slots, least[1] << side.bit_length() // 2), max(power_of_two(need[2]), least[2] * side**2)
+    return nodes, grown(need[1], least[1] << side.bit_length() // 2), least[2] * side**2
 
 
 def table_columns(nodes: int, accelerated: bool) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import jit64, put64, target_of
+from jaxmotif.arrays._host import zeros_for_jax
 from jaxmotif.arrays._rows import row_of
 from jaxmotif.arrays._sizes import bucket_size, census_room, power_of_four
 from jaxmotif.graph import Graph, Graphs
@@ -502,7 +503,7 @@ def _padded(rows: Slots, n: int, room: Room, state_type: np.dtype) -> tuple[Any,
     )
     matrix = None
     if cells:
-        matrix = np.zeros(cells, state_type)
+        matrix = zeros_for_jax((cells,), state_type)
         row = np.repeat(np.arange(rows.offsets.size - 1), np.diff(rows.offsets))
         matrix[row * n + rows.near] = rows.states
     return offsets, near, states, matrix
