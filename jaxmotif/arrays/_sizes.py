@@ -61,7 +61,7 @@ def graph_class(nodes: int, slots: int, accelerated: bool) -> tuple[int, int]:
     if nodes <= 1024 and slots <= 2**14:
         size = max(power_of_four(nodes, 64), power_of_four(slots, 1024) // 16)
         return size, 16 * size
-    slots = power_of_two(slots, 2**14)
+    slots = power_of_two(slots, 2**15)
     return power_of_two(nodes, slots // 8), slots
 
 
