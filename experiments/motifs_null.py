@@ -23,7 +23,7 @@ from jaxmotif.graph import Graph
 
 # What is not public: the name of a type.
 from jaxmotif.kernels._switching import Step
-from jaxmotif.motifs import NullModel, find_motifs, keep_blocks, keep_distances
+from jaxmotif.motifs import NullModel, find_motifs, keep_blocks, keep_distances, random_graphs
 
 rows = Rows(__doc__)
 graphs = option("--graphs", type=int, default=1000, help="number of random graphs")
