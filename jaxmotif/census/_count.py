@@ -9,12 +9,19 @@ import jax
 import numpy as np
 
 from jaxmotif.arrays._ahead import rehearsed
-from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._enumerate import count_classes, count_participation
 from jaxmotif.census._job import divided_census
 from jaxmotif.census._many import count_many
-from jaxmotif.census._pair_states import SMALLEST, CensusGraphs, census_graphs, check_size, degree_rank
+from jaxmotif.census._pair_states import (
+    SMALLEST,
+    CensusGraphs,
+    census_graphs,
+    check_size,
+    degree_rank,
+    least_room,
+    room_of,
+)
 from jaxmotif.census._sizes import halve_memory, plan
 from jaxmotif.census._tables import Census
 from jaxmotif.devices._memory import with_smaller_steps
@@ -84,10 +91,10 @@ def subgraph_census(
             classifier = Classifier(graphs.alphabet, size)
             return graphs, classifier, count_classes(graphs, size, classifier, sizes, bar.advance).sum(axis=0)
 
-        nodes, programs = None, ("census", device, size, sizes, bucket_size(graph.n), bucket_size(graph.m))
+        room, nodes = room_of(1, graph.n, graph.m, least_room(device), device), None
         with jax.default_device(device):
             with meter(None, f"subgraphs of {size - 1}", "census", enabled=progress) as bar:
-                graphs, classifier, counts = rehearsed(count, device, programs)
+                graphs, classifier, counts = rehearsed(count, device, ("census", device, size, sizes, room))
             if per_node:
                 # The counts are in the order of degrees; the user's rows are in the order of the graph.
                 nodes = count_participation(graphs, size, classifier, sizes)[degree_rank(graph)]

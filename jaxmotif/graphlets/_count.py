@@ -563,6 +563,7 @@ def _five(
       the graph, and notes.
     """
     from jaxmotif.graphlets.five import orbits as five
+    from jaxmotif.graphlets.five.plan import program_sizes
 
     selection, ignored = select_devices(devices), ignored_labels(graph)
     none = np.zeros((graph.n, len(NODE_NAMES_5)) if detail == "node" else (0, len(EDGE_NAMES_5)), np.int64)
@@ -582,7 +583,8 @@ def _five(
         orbits = result.nodes if result.edges is None else result.edges
         return orbits, partial(_summed_up, graph.n, orbits), result.notes
 
-    programs = "graphlets-5", selection.main, detail, memory, padded.node_capacity, padded.slot_capacity
+    capacities = padded.node_capacity, padded.slot_capacity
+    programs = "graphlets-5", selection.main, detail, memory, *capacities, *program_sizes(graph, selection.main)
     values, counts, notes = rehearsed(counted, selection.main, programs)
     return values, counts, (*ignored, *notes)
 

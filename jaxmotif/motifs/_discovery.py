@@ -19,11 +19,20 @@ from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import Target, target_of
 from jaxmotif.arrays._present import Column, counted
-from jaxmotif.arrays._sizes import bucket_size, floor_power_of_two
+from jaxmotif.arrays._sizes import bucket_size, chain_lanes, floor_power_of_two
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._count import subgraph_census
 from jaxmotif.census._enumerate import count_classes
-from jaxmotif.census._pair_states import LARGEST, Alphabet, check_size, content_of, in_one_room, likely_subgraphs
+from jaxmotif.census._pair_states import (
+    ACCELERATOR_SAMPLE,
+    LARGEST,
+    Alphabet,
+    check_size,
+    content_of,
+    in_one_room,
+    likely_subgraphs,
+    room_of,
+)
 from jaxmotif.census._sizes import ENOUGH, least_memory, less_memory, plan
 from jaxmotif.census._tables import OfClasses
 from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
@@ -448,8 +457,9 @@ class _Task:
         batch = self._dealt[: self._batch]
         started = time.monotonic()
         graph, size = self._work.chains.graph, self._work.size
-        rooms = bucket_size(graph.n), bucket_size(graph.m)
-        programs = "motifs", self._device, size, len(batch), self._memory, *rooms, self._work.estimate
+        lanes = chain_lanes(len(batch) * graph.m, target_of(self._device).is_accelerator)
+        room = room_of(len(batch), graph.n, len(batch) * graph.m, ACCELERATOR_SAMPLE, self._device)
+        programs = "motifs", self._device, size, len(batch), self._memory, lanes, room, self._work.estimate
 
         def rehearsal() -> None:
             twin = copy.copy(self)
