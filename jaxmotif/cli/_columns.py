@@ -134,7 +134,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "compared; correlation (A, B), correlation_95, correlation_closed": "of several networks: Pearson's "
         "correlation of two significance profiles over all classes, its interval from random graphs drawn again, and "
         "the correlation over the tested classes alone; of undirected classes of four nodes by the ratio profile",
-        "gcd11 (A, B), gcd73": "the graphlet correlation distance of two networks (--gcd)",
+        "GCD-11 (A, B), GCD-73": "the graphlet correlation distance of two networks (--gcd)",
         "longer_z": "farthest difference of the means at full and at four times the length, in standard errors: beyond "
         "about 4 the chains are too short, take more --switches",
     },

@@ -195,7 +195,7 @@ def _distances(args: argparse.Namespace, graphs: Sequence[Graph]) -> dict[str, n
     options = {"size": size, "devices": own_devices(args), "memory": args.memory}
     orbits = [np.asarray(node_orbits(without_directions(graph), **options).values) for graph in graphs]
     matrices = [graphlet_correlation_matrix(values, size) for values in orbits]
-    return {f"gcd{args.gcd}": np.array([[graphlet_correlation_distance(a, b) for b in matrices] for a in matrices])}
+    return {f"GCD-{args.gcd}": np.array([[graphlet_correlation_distance(a, b) for b in matrices] for a in matrices])}
 
 
 def _pairs(compared: MotifComparison, distances: Mapping[str, np.ndarray]) -> dict[str, object]:

@@ -80,7 +80,7 @@ def test_one_run_compares_networks(tmp_path, capsys):
     assert main([*options, "--format", "json"]) == 0
     written = json.loads(capsys.readouterr().out)
     distance = graphlet_correlation_distance(datasets.load("karate"), datasets.load("florentine"))
-    assert written["gcd11 (karate, florentine)"] == pytest.approx(distance)
+    assert written["GCD-11 (karate, florentine)"] == pytest.approx(distance)
     assert abs(written["correlation (karate, florentine)"]) == pytest.approx(1)  # of two classes
     for row in written["classes"]:
         assert {"network", "mean", "sd", "z", "q", "verdict", "why"} <= set(row)
