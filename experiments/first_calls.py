@@ -13,7 +13,7 @@ Each job runs in a process of its own, without any cache of compiled code:
 and three that are run only where they are named, of all networks below a million edges, one after another:
 
     undirected   counts of graphlets, at edges and at nodes
-    undirected5  node orbits of five nodes
+    five         node orbits of five nodes
     directed     censuses of three and four nodes, and motifs of three in 100 random graphs
 
 A line for each program: when it was ready (seconds from the start of the call), how long XLA took, its name; with
@@ -40,9 +40,9 @@ from harness import directed, instance, undirected
 import jaxmotif
 from jaxmotif.graph import synthetic
 
-SERIES = ("undirected", "undirected5", "directed")
 EVENTS = "/jax/core/compile/"
 JOBS = ("motifs", "motifs3", "census", "estimate", "estimate8", "graphlets", "graphlets5", "match", "sieve")
+NETWORKS = ("undirected", "five", "directed")
 
 
 def call_of(job: str, data: Path, small: bool) -> Callable[[], object]:
@@ -68,7 +68,7 @@ def call_of(job: str, data: Path, small: bool) -> Callable[[], object]:
     if job == "match":
         query, target = instance(data, "string_yeast_u32/sparse_e8_0")
         return lambda: jaxmotif.count_matches(query, target)
-    if job in SERIES:
+    if job in NETWORKS:
         return networks_of(job, data, small)
     graph = undirected(data, "karate" if small else "email-Enron")
     if job == "graphlets":
@@ -77,7 +77,7 @@ def call_of(job: str, data: Path, small: bool) -> Callable[[], object]:
 
 
 def networks_of(job: str, data: Path, small: bool) -> Callable[[], object]:
-    """Return the calls of all networks of a series, read beforehand; with ``small`` of the first two."""
+    """Return the calls of all networks of a kind, read beforehand; with ``small`` of the first two."""
     kind = "directed" if job == "directed" else "undirected"
     read, ending = (undirected, ".edges.gz") if kind == "undirected" else (directed, ".edges")
     files = sorted(harness.data_folder(data, kind).glob(f"*{ending}"))
@@ -87,7 +87,7 @@ def networks_of(job: str, data: Path, small: bool) -> Callable[[], object]:
         for graph in graphs:
             if graph.m >= 10**6:
                 continue
-            if job == "undirected5":
+            if job == "five":
                 jaxmotif.node_orbits(graph, size=5).on_device().block_until_ready()
             elif job == "undirected":
                 jaxmotif.graphlet_counts(graph)
@@ -146,7 +146,7 @@ def work(job: str, options: argparse.Namespace) -> None:
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("jobs", nargs="*", default=list(JOBS), metavar="JOB", help=", ".join((*JOBS, *SERIES)))
+parser.add_argument("jobs", nargs="*", default=list(JOBS), metavar="JOB", help=", ".join((*JOBS, *NETWORKS)))
 parser.add_argument("--shapes", action="store_true", help="also what each program is given")
 parser.add_argument("--small", action="store_true", help="few nodes, small sizes")
 parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)

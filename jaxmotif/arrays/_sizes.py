@@ -68,9 +68,9 @@ def graph_class(nodes: int, slots: int, accelerated: bool) -> tuple[int, int]:
 def chain_lanes(labels: int, accelerated: bool) -> int:
     """Return how many lanes to make room for, for random graphs of ``labels`` labels together.
 
-    Empty lanes take as long as others. An accelerator works on 2^16 lanes at once, so fewer take no less time; from
-    there to 2^18 lanes a step is short, and compiling takes longer. Up to 2^20 lanes there are two steps from each
-    power of two to the next, as on a CPU, and beyond these eight.
+    Empty lanes take as long as others. Fewer than 2^16 do not fill an accelerator, and up to 2^18 lanes the sizes
+    double there, since compiling takes seconds. Up to 2^20 lanes there are two steps from each power of two to the
+    next, as on a CPU, and beyond these eight.
 
     Example:
       >>> [chain_lanes(x, True) for x in (1_000, 70_000, 300_000, 1_100_000)], chain_lanes(10_000, False)

@@ -33,7 +33,7 @@ from jaxmotif.motifs._null_models import States, Wiring
 from jaxmotif.motifs._random_graphs import RandomGraphs
 
 LEAST_EDGES = 2**17
-"""Least edges, of all graphs together, that are sorted at once: fewer take as long."""
+"""Least room for the edges of all graphs together that are sorted at once: fewer do not fill an accelerator."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
