@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import Command, add_estimate, add_size, how, refuse, timed
+from jaxmotif.cli._command import Command, add_certificate, add_estimate, add_size, how, refuse, timed
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
 from jaxmotif.cli._options import own_devices, work_options
@@ -46,16 +46,21 @@ def _options(parser: argparse.ArgumentParser) -> None:
         choices=("edge", "node"),
         help="also how many occurrences without a shared edge (F2), or node (F3): a greedy set, and an upper bound",
     )
+    add_certificate(parser)
     add_occurrences_option(parser)
     add_report_options(parser)
 
 
-_OF_THE_GRAPH = ("estimate", "occurrences", "report", "svg", "disjoint")
+_OF_THE_GRAPH = ("estimate", "occurrences", "report", "svg", "disjoint", "certificate")
 
 
 def _run(args: argparse.Namespace) -> Report:
     if args.estimate:
-        refuse(args, ("occurrences", "report", "disjoint"), "of exact censuses; leave it out with --estimate")
+        refuse(
+            args,
+            ("occurrences", "report", "disjoint", "certificate"),
+            "of exact censuses; leave it out with --estimate",
+        )
     else:
         refuse(args, ("samples", "error", "level", "seed"), "of estimates; add --estimate")
     if args.per != "graph":
@@ -81,7 +86,7 @@ def _count(args: argparse.Namespace, graph: Graph) -> Report:
     from jaxmotif.motifs import subgraph_census
 
     with timed("counted"):
-        census = subgraph_census(graph, args.size, **work_options(args))
+        census = subgraph_census(graph, args.size, certify=args.certificate, **work_options(args))
     summary = {"size": census.size, "directed": census.directed, "total": census.total}
     columns = census.table()
     if args.disjoint is not None:

@@ -3,8 +3,7 @@
 A copy of this folder runs alone: ``python -m verify CERTIFICATE EDGES``.
 """
 
-from ._certificate import Refused
 from ._check import Report, check
-from ._graph import SimpleGraph, graph_from_edges, read_edge_list
+from ._graph import SimpleGraph, graph_from_edges, read_answer, read_edge_list
 
-__all__ = ["Refused", "Report", "SimpleGraph", "check", "graph_from_edges", "read_edge_list"]
+__all__ = ["Report", "SimpleGraph", "check", "graph_from_edges", "read_answer", "read_edge_list"]

@@ -67,7 +67,7 @@ class Neighbourhoods:
 
     def _close(self, chosen: tuple[int, ...], sets: Counter) -> None:
         """Count the nodes that can be added to a set, by the states of their pairs with its nodes."""
-        if time.monotonic() > self.deadline:
+        if time.process_time() > self.deadline:
             raise TimeoutError
         codes, members, rows = self._codes, list(chosen), [self._graph.neighbours(node) for node in chosen]
         for i, (ends, states) in enumerate(rows):

@@ -1,6 +1,7 @@
 """Numbers of subgraphs of up to four nodes at each edge and node, induced or not, by formulas of one line each.
 
-Where triangles, cycles or cliques have to be known, they come from the 0/1 matrix of each node's neighbourhood.
+Each formula is for the arcs v -> w of an undirected graph, an edge being two of them. Where triangles, cycles or
+cliques have to be known, they come from the 0/1 matrix of each node's neighbours.
 """
 
 from __future__ import annotations
@@ -12,137 +13,114 @@ import numpy as np
 from ._graph import SimpleGraph
 from ._shapes import Shape, canonical, plain_shape
 
-LARGEST_NEIGHBOURHOOD = 8192
-MOST_STEPS = 1e12
-"""Limits of the matrices: 256 MiB for one, and some minutes for the products of all."""
+LARGEST_NEIGHBOURHOOD = 16384
+MOST_STEPS = 1e11
+"""Limits of the matrices: 256 MiB for one, and some minutes for all."""
 
 
-def feasible(graph: SimpleGraph) -> bool:
-    """Return whether the matrices of all neighbourhoods are within the limits."""
-    degrees = graph.degrees.astype(float)
-    steps = (degrees**3).sum() + float(graph.nodes) ** 2
-    return bool(degrees.max(initial=0) <= LARGEST_NEIGHBOURHOOD and steps <= MOST_STEPS)
-
-
-def count_at_arcs(graph: SimpleGraph, deadline: float) -> np.ndarray:
+def count_around_nodes(graph: SimpleGraph, deadline: float) -> np.ndarray | None:
     """Return sums of each arc v -> w over the triangles vwx, int64 ``[5, 2 m]``, arcs as in ``graph.rows``.
 
-    They are the triangles, the 4-cliques, the 4-cycles through vw, and the sums of t(v, x) and of the degree of x.
+    They are the triangles, the 4-cliques, the 4-cycles through vw, and the sums of t(w, x) and of the degree of x. For
+    a graph beyond the limits the result is None.
     """
     offsets, targets, _ = graph.rows
+    steps = (graph.degrees.astype(float) ** 3).sum() / 64 + float(graph.nodes) ** 2
+    if graph.degrees.max(initial=0) > LARGEST_NEIGHBOURHOOD or steps > MOST_STEPS:
+        return None
     sums, place = np.zeros((5, len(targets)), np.int64), np.full(graph.nodes, -1)
     for v in np.flatnonzero(graph.degrees).tolist():
-        if time.monotonic() > deadline:
-            raise TimeoutError
+        if time.process_time() > deadline:
+            return None
         near = targets[offsets[v] : offsets[v + 1]]
         lengths = graph.degrees[near]
         starts = np.cumsum(lengths) - lengths
         second = targets[np.repeat(offsets[near] - starts, lengths) + np.arange(lengths.sum())]
         place[near] = np.arange(len(near))
-        row, column = np.repeat(np.arange(len(near)), lengths), place[second]
+        w, x = np.repeat(np.arange(len(near)), lengths), place[second]
         place[near] = -1
-        matrix = np.zeros((len(near), len(near)), np.float32)  # its products are whole numbers below 2^24
-        matrix[row[column >= 0], column[column >= 0]] = 1
-        triangles = matrix.sum(axis=1, dtype=np.float64)
+        w, x = w[x >= 0], x[x >= 0]  # the pairs of neighbours that are joined: triangles vwx
+        matrix = np.zeros((len(near), -(-len(near) // 64) * 64), bool)
+        matrix[w, x] = True
+        bits = np.packbits(matrix, axis=1).view(np.uint64)
+        blocks = range(0, len(w), 2**23 // bits.shape[1])
+        shared = [np.bitwise_count(bits[w[i : i + blocks.step]] & bits[x[i : i + blocks.step]]).sum(1) for i in blocks]
+        triangles = np.bincount(w, minlength=len(near))
         walks = np.bincount(second, minlength=graph.nodes)  # of two steps from v
         sums[:, offsets[v] : offsets[v + 1]] = (
             triangles,
-            ((matrix @ matrix) * matrix).sum(axis=1, dtype=np.float64) / 2,
+            np.bincount(w, np.concatenate([np.zeros(0), *shared]), len(near)) / 2,
             np.add.reduceat(walks[second] - 1, starts) - (len(near) - 1),  # without the walk back to v
-            matrix @ triangles,
-            matrix @ lengths.astype(np.float64),
+            np.bincount(w, triangles[x], len(near)),
+            np.bincount(w, lengths[x], len(near)),
         )
+    sums[3] = sums[3, graph.ends[2]]  # was the sum of t(v, x)
     return sums
 
 
-def at_edges(graph: SimpleGraph, arcs: np.ndarray | None) -> dict[Shape, np.ndarray]:
-    """Return the numbers of subgraphs with an edge of each shape as their root, int64 ``[m]``.
+def count_subgraphs(graph: SimpleGraph, sums: np.ndarray | None) -> dict[int, dict[Shape, np.ndarray]]:
+    """Return how many subgraphs of each shape have a node, and an edge, as their root.
 
     Args:
       graph: an undirected graph.
-      arcs: the result of :func:`count_at_arcs`. Without it, numbers that need it are left out.
+      sums: the result of :func:`count_around_nodes`; without it, numbers that need it are left out.
+
+    Returns:
+      For 1: shapes with a node as root, and their numbers at nodes, int64 ``[n]``. For 2: with edges, ``[m]``.
     """
-    (u, v), n, m, d = graph.edges.T, graph.nodes, len(graph.edges), graph.degrees
-    a, b, one = d[u] - 1, d[v] - 1, np.ones(m, np.int64)
-    numbers = {
-        _at("01", 0, 1, nodes=2): one,
-        _at("01 12", 0, 1, nodes=3): a + b,
-        _at("01", 0, 1, nodes=3): (n - 2) * one,
-        _at("01 02 03", 0, 1): _pairs(a) + _pairs(b),
-        _at("01 12", 0, 1): (a + b) * (n - 3),
-        _at("01 23", 0, 1): m - a - b - 1,
-        _at("01", 0, 1): _pairs(n - 2) * one,
+    (v, w, back), n, m, d = graph.ends, graph.nodes, len(graph.edges), graph.degrees
+    a, b, one = d[v] - 1, d[w] - 1, np.ones(len(v), np.int64)
+    formulas = {"01/01": one, "01 12/01": b, "01 02 03/10": _pairs(b)}  # edges / the arc v -> w
+    if sums is not None:
+        t, cliques, cycles, beside, degrees = sums
+        near, corners = _at_sources(graph, d[w]), _at_sources(graph, t) // 2  # neighbours' degrees, triangles of a node
+        formulas |= {
+            "01 02 12/01": t,
+            "01 12 23/01": near[w] - d[v] - b - t,
+            "01 12 23/12": a * b - t,
+            "01 02 12 23/32": corners[w] - t,
+            "01 02 12 23/01": degrees - 2 * t,
+            "01 02 12 23/02": t * (b - 1),
+            "01 12 23 30/01": cycles,
+            "01 02 03 12 13/20": beside - t,
+            "01 02 03 12 13/01": _pairs(t),
+            "01 02 03 12 13 23/01": cliques,
+        }
+    first = np.flatnonzero(v < w)  # the arcs in the order of the edges
+    at_nodes, at_edges = {}, {}
+    for text, values in formulas.items():
+        edges = [(int(edge[0]), int(edge[1])) for edge in text.partition("/")[0].split()]
+        root, other = int(text[-2]), int(text[-1])
+        symmetric = _arc(edges, root, other) == _arc(edges, other, root)
+        at_edges[_shape(edges, root, other)] = values[first] if symmetric else (values + values[back])[first]
+        for x, y, from_x in ((root, other, values), (other, root, values[back])):
+            alike = sum(_arc(edges, x, z) == _arc(edges, x, y) for z in range(4) if {(x, z), (z, x)} & set(edges))
+            at_nodes[_shape(edges, x)] = _at_sources(graph, from_x) // alike
+    a, b, one = a[first], b[first], one[first]
+    at_edges |= {
+        _shape([(0, 1)], 0, 1, size=3): (n - 2) * one,
+        _shape([(0, 1), (1, 2)], 0, 1, size=4): (a + b) * (n - 3),
+        _shape([(0, 1), (2, 3)], 0, 1): m - a - b - 1,
+        _shape([(0, 1)], 0, 1, size=4): _pairs(n - 2) * one,
     }
-    if arcs is None:
-        return numbers
-    source, target, back = _ends(graph)
-    there = np.searchsorted(source * n + target, u * n + v)
-    t, cliques, cycles, by_u, by_degree = arcs[:, there]
-    by_v = arcs[3, back[there]]
-    near, corners = _at_sources(graph, d[target]), _at_sources(graph, arcs[0]) // 2
-    return numbers | {
-        _at("01 02 12", 0, 1, nodes=3): t,
-        _at("01 02 12", 0, 1): t * (n - 3),
-        _at("01 12 23", 0, 1): near[u] + near[v] - d[u] - d[v] - a - b - 2 * t,
-        _at("01 12 23", 1, 2): a * b - t,
-        _at("01 02 12 23", 2, 3): corners[u] + corners[v] - 2 * t,
-        _at("01 02 12 23", 0, 1): by_degree - 2 * t,
-        _at("01 02 12 23", 0, 2): t * (a + b - 2),
-        _at("01 12 23 30", 0, 1): cycles,
-        _at("01 02 03 12 13", 0, 2): by_u + by_v - 2 * t,
-        _at("01 02 03 12 13", 0, 1): _pairs(t),
-        _at("01 02 03 12 13 23", 0, 1): cliques,
-    }
+    if sums is not None:
+        at_edges[_shape([(0, 1), (0, 2), (1, 2)], 0, 1, size=4)] = sums[0, first] * (n - 3)
+    return {1: at_nodes, 2: at_edges}
 
 
-def at_nodes(graph: SimpleGraph, arcs: np.ndarray | None) -> dict[Shape, np.ndarray]:
-    """Return the numbers of connected subgraphs with a node of each shape as their root, int64 ``[n]``.
-
-    Args:
-      graph: an undirected graph.
-      arcs: as for :func:`at_edges`.
-    """
-    (_, target, back), d = _ends(graph), graph.degrees
-    near = _at_sources(graph, d[target])  # sums of the neighbours' degrees
-    numbers = {
-        _at("01", 0, nodes=2): d,
-        _at("01 12", 0, nodes=3): near - d,
-        _at("01 12", 1, nodes=3): _pairs(d),
-        _at("01 02 03", 1): _at_sources(graph, _pairs(d - 1)[target]),
-        _at("01 02 03", 0): _pairs(d) * (d - 2) // 3,
-    }
-    if arcs is None:
-        return numbers
-    t, cliques, cycles, _, _ = arcs
-    corners = _at_sources(graph, t) // 2
-    return numbers | {
-        _at("01 02 12", 0, nodes=3): corners,
-        _at("01 12 23", 0): _at_sources(graph, near[target]) - d * d - (near - d) - 2 * corners,
-        _at("01 12 23", 1): (d - 1) * (near - d) - 2 * corners,
-        _at("01 12 23 30", 0): _at_sources(graph, cycles) // 2,
-        _at("01 02 12 23", 3): _at_sources(graph, corners[target]) - 2 * corners,
-        _at("01 02 12 23", 0): _at_sources(graph, t * (d[target] - 2)),
-        _at("01 02 12 23", 2): corners * (d - 2),
-        _at("01 02 03 12 13", 2): _at_sources(graph, arcs[3, back]) // 2 - corners,
-        _at("01 02 03 12 13", 0): _at_sources(graph, _pairs(t)),
-        _at("01 02 03 12 13 23", 0): _at_sources(graph, cliques) // 3,
-    }
+def _shape(edges: list[tuple[int, int]], *root: int, size: int = 0) -> Shape:
+    order = [*root, *(u for u in range(size or 1 + max(map(max, edges))) if u not in root)]
+    return canonical(plain_shape(edges, order, len(root)), False)
 
 
-def _at(edges: str, *root: int, nodes: int = 4) -> Shape:
-    """Return the shape with edges such as ``"01 12"`` and with a root."""
-    order = [*root, *(u for u in range(nodes) if u not in root)]
-    return canonical(plain_shape([(int(e[0]), int(e[1])) for e in edges.split()], order, len(root)), False)
+def _arc(edges: list[tuple[int, int]], *root: int) -> Shape:
+    """Return a shape whose root is an arc: an edge of which one end is the first."""
+    order = [*root, *(u for u in range(1 + max(map(max, edges))) if u not in root)]
+    return canonical(plain_shape(edges, order, 2), True)
 
 
 def _pairs(x):
     return x * (x - 1) // 2
-
-
-def _ends(graph: SimpleGraph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the source and target of each arc, and the place of the arc back."""
-    source, target = np.repeat(np.arange(graph.nodes), graph.degrees), graph.rows[1]
-    return source, target, np.searchsorted(source * graph.nodes + target, target * graph.nodes + source)
 
 
 def _at_sources(graph: SimpleGraph, values: np.ndarray) -> np.ndarray:

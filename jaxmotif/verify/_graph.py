@@ -74,6 +74,12 @@ class SimpleGraph:
         return np.searchsorted(keys, np.arange(self.nodes + 1) * n), keys % n, state
 
     @cached_property
+    def ends(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Source and target of each pair of ``rows``, and the place of the pair the other way round."""
+        source, target = np.repeat(np.arange(self.nodes), self.degrees), self.rows[1]
+        return source, target, np.searchsorted(source * self.nodes + target, target * self.nodes + source)
+
+    @cached_property
     def degrees(self) -> np.ndarray:
         """Number of neighbours of each node, in whatever direction, int64 ``[n]``."""
         return np.diff(self.rows[0])
@@ -139,3 +145,14 @@ def read_edge_list(path: str, directed: bool = False) -> SimpleGraph:
         rows = np.loadtxt(lines, np.int64, comments=("#", "%"), usecols=(0, 1), ndmin=2)
     ids, ends = np.unique(rows, return_inverse=True)
     return graph_from_edges(ends.reshape(-1, 2), len(ids), directed)
+
+
+def read_answer(path: str) -> np.ndarray:
+    """Read a table in CSV, as Python integers, without its columns ``u`` and ``v``, or ``node``.
+
+    It has a line of names, and perhaps comments after ``#``.
+    """
+    with open(path, encoding="utf-8") as file:
+        names, *rows = [line.strip().split(",") for line in file if not line.startswith("#")]
+    first = sum(name in ("u", "v", "node") for name in names[:2])
+    return np.array([[int(value) for value in row[first:]] for row in rows], object).reshape(-1, len(names) - first)

@@ -47,24 +47,22 @@ def weighted_sums(weights: np.ndarray, table: np.ndarray) -> list[int]:
     """Return the weighted sum of each column modulo P, exactly.
 
     Weights and values are cut into pieces of 16 bits. A float64 holds the sum of 2^20 products of two pieces without
-    rounding, so the work is done by products of matrices.
+    rounding.
 
     Args:
       weights: uint64 ``[rows]``.
       table: int64, or Python integers, ``[rows, columns]``.
     """
     if table.dtype == object or table.min(initial=0) < 0:
-        rows = zip(weights.tolist(), table.tolist(), strict=True)
-        return [
-            total % P
-            for total in sum((weight * np.array(row, object) for weight, row in rows), np.zeros(table.shape[1], object))
-        ]
+        columns = table.astype(object).T.tolist()
+        return [sum(w * x for w, x in zip(weights.tolist(), column, strict=True)) % P for column in columns]
     sums = [0] * table.shape[1]
     for first in range(0, len(table), 2**20):
-        block, weight = table[first : first + 2**20], weights[first : first + 2**20]
+        block, weight = np.ascontiguousarray(table[first : first + 2**20]), weights[first : first + 2**20]
         pieces = np.stack([_piece(weight, i) for i in range(4)])
         for j in range(-(-int(block.max(initial=0)).bit_length() // 16)):
-            for i, products in enumerate(pieces @ _piece(block, j)):
+            # As BLAS would do it, but without its threads, which wait for each other on a busy machine.
+            for i, products in enumerate(np.einsum("ir,rc->ic", pieces, _piece(block, j))):
                 sums = [total + (int(x) << 16 * (i + j)) for total, x in zip(sums, products, strict=True)]
     return [total % P for total in sums]
 
