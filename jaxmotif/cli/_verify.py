@@ -27,8 +27,9 @@ def _run(args: argparse.Namespace) -> Report:
     report = verify.check(args.file, simple, answer, args.seconds)
     if not report.accepted:
         raise ValueError(f"{args.file}: refused: {report.reason}")
-    statements = [*report.checked, *report.open]
-    chances = [*report.checked.values(), *["not checked"] * len(report.open)]
+    names = [f"here {name} is {meaning}" for name, meaning in report.names.items()]
+    statements = [*report.checked, *report.open, *names]
+    chances = [*report.checked.values(), *["not checked"] * len(report.open), *[""] * len(names)]
     return Report({"accepted": True}, {"statement": statements, "a wrong one is refused with probability": chances})
 
 

@@ -289,7 +289,7 @@ def edge_graphlets(
     columns, values, counts, notes = _counts_at("edge", graph, size, induced, devices, memory, checkpoint, progress)
     result = EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
     if certify is not None:
-        certify_graphlets(certify, graph, "edge", result.counts, induced, columns, result.values)
+        certify_graphlets(certify, graph, "edge", result.counts, induced, columns, result.values, values)
     return result
 
 
@@ -341,7 +341,7 @@ def node_orbits(
     columns, values, counts, notes = _counts_at("node", graph, size, induced, devices, memory, checkpoint, progress)
     result = NodeOrbits(columns, values, graph.n, counts, notes)
     if certify is not None:
-        certify_graphlets(certify, graph, "node", result.counts, induced, columns, result.values)
+        certify_graphlets(certify, graph, "node", result.counts, induced, columns, result.values, values)
     return result
 
 

@@ -8,15 +8,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
+from jaxmotif.arrays._compile import jit64
 from jaxmotif.patterns._catalogue import EDGE_ORBITS, GRAPHLETS
 from jaxmotif.patterns._names import named_pattern
 from jaxmotif.patterns._orbits import CONNECTED, EDGE_NAMES_5
 from jaxmotif.patterns._pattern import Pattern
 from jaxmotif.verify._certificate import FORMAT, seed_of
 from jaxmotif.verify._graph import SimpleGraph
-from jaxmotif.verify._modular import digest, exact_sum, multiply, random_rows, random_weights, weighted_sums
+from jaxmotif.verify._modular import P, digest, exact_sum, multiply, random_rows, random_weights, weighted_sums
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
@@ -36,6 +39,7 @@ def certify_graphlets(
     induced: bool,
     columns: Sequence[str] = (),
     table: np.ndarray | None = None,
+    raw_counts: jax.Array | np.ndarray | None = None,
 ) -> None:
     """Write a certificate of graphlets.
 
@@ -47,6 +51,7 @@ def certify_graphlets(
       induced: as for :func:`jaxmotif.graphlet_counts`.
       columns: names of the columns.
       table: integers ``[rows, columns]``.
+      raw_counts: the same and perhaps more rows as the engine made them, to be added up where they lie.
     """
     patterns = {name: named_pattern(name, False) for name in counts}
     roots: dict[str, tuple[Pattern, Sequence[int]]] = {}
@@ -66,7 +71,7 @@ def certify_graphlets(
         "counts": list(map(int, counts.values())),
         "columns": [_shape(name, *roots[name]) for name in columns],
     }
-    _write(path, _plain_graph(graph, False, False), claim, table)
+    _write(path, _plain_graph(graph, False, False), claim, table, raw_counts=raw_counts)
 
 
 def certify_census(
@@ -162,16 +167,24 @@ def _write(
     claim: dict[str, Any],
     table: np.ndarray | None,
     maps: np.ndarray | None = None,
+    raw_counts: jax.Array | np.ndarray | None = None,
 ) -> None:
     """Write a certificate, whole or not at all; what is random in it follows from the graph and the claim."""
     claim = {"maps_each": 1, "rows": 0, "sums": [], "sha256": "", **claim}
     if table is not None:
-        sums = [exact_sum(column) if table.dtype != object else sum(column.tolist()) for column in table.T]
+        if isinstance(raw_counts, jax.Array):
+            sums = _device_sums(raw_counts, np.ones(len(table), np.uint64))
+        else:
+            sums = [exact_sum(column) if table.dtype != object else sum(column.tolist()) for column in table.T]
         claim |= {"rows": len(table), "sums": sums, "sha256": digest(table)}
     certificate = {"format": FORMAT, "graph": graph.described(), "claim": claim, "fingerprints": [], "witnesses": []}
     seed = seed_of(certificate)
     if table is not None:
-        certificate["fingerprints"] = weighted_sums(random_weights(seed, "rows", len(table)), table)
+        weights = random_weights(seed, "rows", len(table))
+        if isinstance(raw_counts, jax.Array):
+            certificate["fingerprints"] = [total % P for total in _device_sums(raw_counts, weights)]
+        else:
+            certificate["fingerprints"] = weighted_sums(weights, table)
         if claim["columns"] and len(table):
             certificate["witnesses"] = table[random_rows(seed, len(table), WITNESSES)].tolist()
     if maps is not None:
@@ -194,4 +207,31 @@ def _sum_of_products(seed: bytes, nodes: int, maps: np.ndarray) -> int:
         for weight, images in zip(weights, maps[first : first + 2**18].T, strict=True):
             products = multiply(products, weight[images])
         total += exact_sum(products)
-    return total % (2**61 - 1)
+    return total % P
+
+
+def _device_sums(counts: jax.Array, weights: np.ndarray) -> list[int]:
+    """Return the weighted sums of columns of counts on a device, exactly.
+
+    Args:
+      counts: uint32 or int64, none negative, ``[rows or more, columns]``.
+      weights: uint64 ``[rows]``.
+    """
+    padded = np.zeros(counts.shape[0], np.uint64)
+    padded[: len(weights)] = weights
+    products = np.asarray(_add_products(counts, padded)).astype(object)
+    shifts = 16 * np.add.outer(np.arange(4), np.arange(4)).astype(object)
+    return (products << shifts[:, :, None]).sum(axis=(0, 1)).tolist()
+
+
+@jit64
+def _add_products(counts: jax.Array, weights: jax.Array) -> jax.Array:
+    """Return sums over rows of products of 16-bit pieces of weights and of counts, uint64 ``[4, 4, columns]``."""
+
+    def pieces(values: jax.Array) -> list[jax.Array]:
+        values = values.astype(jnp.uint64)
+        return [(values >> jnp.uint64(16 * i)) & jnp.uint64(0xFFFF) for i in range(4)]
+
+    values = pieces(counts)
+    rows = [[(weight[:, None] * value).sum(axis=0) for value in values] for weight in pieces(weights)]
+    return jnp.stack([jnp.stack(row) for row in rows])

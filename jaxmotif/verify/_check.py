@@ -43,18 +43,21 @@ class Report:
       reason: what does not hold, if anything.
       checked: statements, each with the probability with which it would have been refused if it were wrong.
       open: what is not checked.
+      names: what the names in statements mean: the edges of a small graph, whose first nodes are the root.
     """
 
     accepted: bool
     reason: str = ""
     checked: dict[str, str] = field(default_factory=dict)
     open: list[str] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         if not self.accepted:
             return f"refused: {self.reason}"
         lines = [f"checked: {text}\n    (if wrong, refused with probability {p})" for text, p in self.checked.items()]
-        return "\n".join([*lines, *(f"not checked: {text}" for text in self.open), "accepted"])
+        lines += [f"not checked: {text}" for text in self.open]
+        return "\n".join([*lines, *(f"here {name} is {meaning}" for name, meaning in self.names.items()), "accepted"])
 
 
 def check(
@@ -130,7 +133,8 @@ class _Check:
         for described in self._claim[part]:
             need(time.process_time() < self._deadline, "the time was over before all shapes were read")
             shapes[canonical(self._graph.shape(described), self._graph.directed)] = described["name"]
-        need(len(shapes) == len(self._claim[part]), f"two of the {part} mean the same")
+            self._report.names[f"{part[:-1]} {described['name']}"] = self._graph.meaning(described)
+        need(len(shapes) == len(set(shapes.values())) == len(self._claim[part]), f"two {part} have one meaning or name")
         return shapes
 
     def _check_answer(self) -> None:
@@ -263,6 +267,7 @@ class _Check:
         """Compare the count, and the participation of nodes or the maps themselves, with sums by algebra."""
         (described,), (count,), claim = self._claim["shapes"], self._claim["counts"], self._claim
         self._graph.shape({**described, "roots": 0})  # refuses what is no shape
+        self._report.names["query"] = self._graph.meaning(described)
         query, maps = Query(described, self._graph, claim["induced"], self._deadline), count * claim["maps_each"]
         if claim["maps_each"] != 1:
             self._report.open.append(f"whether each occurrence of the query is {claim['maps_each']} maps")

@@ -97,7 +97,7 @@ class SimpleGraph:
         return targets[place], state[place]
 
     def shape(self, described: dict) -> Shape:
-        """Return a shape as a certificate describes it, with labels as this graph numbers them.
+        """Return a shape that a certificate describes, with labels as this graph numbers them.
 
         A label that the graph does not have is the number -1: such a shape occurs nowhere.
         """
@@ -118,6 +118,19 @@ class SimpleGraph:
         )
         need(described["roots"] in (0, 1, 2) and described["roots"] <= size, "a root is not of 0 to 2 nodes")
         return described["roots"], pairs, tuple(kinds.get(label, -1) for label in labels)
+
+    def meaning(self, described: dict) -> str:
+        """Return a shape that a certificate describes in words."""
+        arcs, labels = described["arcs"], described["labels"]
+        pairs = [(u, v) for u, row in enumerate(arcs) for v, arc in enumerate(row) if arc is not None]
+        sign = ">" if self.directed else "-"
+        text = [
+            f"{u}{sign}{v}" + ("" if arcs[u][v] is True else f" with label {arcs[u][v]}")
+            for u, v in pairs
+            if self.directed or u < v
+        ]
+        text += [f"{u} with label {label}" for u, label in enumerate(labels) if label is not None]
+        return f"{len(labels)} nodes, {described['roots']} in the root: {', '.join(text)}"
 
 
 def graph_from_edges(edges, nodes=None, directed=False, node_labels=None, edge_labels=None) -> SimpleGraph:
