@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from functools import partial
 
@@ -29,6 +30,7 @@ from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._coerce import for_many
+from jaxmotif.patterns._certificate import CertificateFile, certify_census
 
 
 @for_many(lambda graphs, *args, **options: count_many(graphs, *args, alone=subgraph_census, **options))
@@ -40,6 +42,7 @@ def subgraph_census(
     devices: Devices = None,
     memory: int | None = None,
     checkpoint: str | os.PathLike | None = None,
+    certify: CertificateFile = None,
     progress: bool = False,
 ) -> Census:
     """Count every connected induced subgraph of ``size`` nodes by isomorphism class.
@@ -56,6 +59,7 @@ def subgraph_census(
       memory: bytes to work in beyond the graph, on each device (default: half of what is free).
       checkpoint: a folder in which finished work is kept. The same call made again, however the first one ended,
         goes on from there and gives the same bits.
+      certify: a file to write a certificate to, which :func:`jaxmotif.verify.check` checks. It takes the second pass.
       progress: show a meter on standard error.
 
     Returns:
@@ -77,6 +81,12 @@ def subgraph_census(
     """
     graph = as_graph(graph)
     check_size(graph, size)
+    if certify is not None:
+        census = subgraph_census(
+            graph, size, per_node=True, devices=devices, memory=memory, checkpoint=checkpoint, progress=progress
+        )
+        certify_census(certify, graph, census.classes, census.counts, census.per_node)
+        return census if per_node else dataclasses.replace(census, per_node=None)
     selection = select_devices(devices)
     device = selection.main
     if size > SMALLEST and (selection.several or checkpoint is not None):

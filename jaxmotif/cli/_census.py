@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import Command, add_estimate, add_size, how, refuse, timed, whole_number
+from jaxmotif.cli._command import (
+    Command,
+    add_certificate,
+    add_estimate,
+    add_size,
+    how,
+    refuse,
+    timed,
+    whole_number,
+)
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
 from jaxmotif.cli._options import own_devices, work_options
@@ -58,17 +67,20 @@ def _options(parser: argparse.ArgumentParser) -> None:
         metavar="R",
         help="with --strengths: number of random weights (default: 100)",
     )
+    add_certificate(parser)
     add_occurrences_option(parser)
     add_report_options(parser)
 
 
-_OF_THE_GRAPH = ("estimate", "occurrences", "report", "svg", "disjoint", "strengths")
+_OF_THE_GRAPH = ("estimate", "occurrences", "report", "svg", "disjoint", "strengths", "certificate")
 
 
 def _run(args: argparse.Namespace) -> Report:
     if args.estimate:
         refuse(
-            args, ("occurrences", "report", "disjoint", "strengths"), "of exact censuses; leave it out with --estimate"
+            args,
+            ("occurrences", "report", "disjoint", "strengths", "certificate"),
+            "of exact censuses; leave it out with --estimate",
         )
     else:
         refuse(args, ("samples", "error", "level"), "of estimates; add --estimate")
@@ -101,7 +113,7 @@ def _count(args: argparse.Namespace, graph: Graph) -> Report:
     from jaxmotif.motifs import subgraph_census
 
     with timed("counted"):
-        census = subgraph_census(graph, args.size, **work_options(args))
+        census = subgraph_census(graph, args.size, certify=args.certificate, **work_options(args))
     summary = {"size": census.size, "directed": census.directed, "total": census.total}
     columns, shown = census.table(), ["count", *(("disjoint", "disjoint_upper") if args.disjoint else ())]
     if args.strengths is not None:

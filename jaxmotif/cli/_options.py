@@ -181,7 +181,7 @@ def use_devices(args: argparse.Namespace) -> None:
     check_within_device(args.memory, device)
     if jax.process_index() > 0:
         args.output, args.quiet = Path(os.devnull), True
-        args.occurrences = args.report = args.svg = None
+        args.occurrences = args.report = args.svg = args.certificate = None
         logger.setLevel(logging.ERROR)
 
 
@@ -204,7 +204,18 @@ def own_devices(args: argparse.Namespace) -> Devices:
     return args.device if jax.process_count() == 1 else [select_devices(args.device).main]
 
 
-_EACH_ITS_OWN = {"cache", "cluster", "output", "occurrences", "report", "svg", "svg_limit", "escape_formulas", "argv"}
+_EACH_ITS_OWN = {
+    "cache",
+    "certificate",
+    "cluster",
+    "output",
+    "occurrences",
+    "report",
+    "svg",
+    "svg_limit",
+    "escape_formulas",
+    "argv",
+}
 _EACH_ITS_OWN |= {"quiet", "wide"}
 """Options that may differ from process to process."""
 

@@ -31,6 +31,7 @@ from jaxmotif.graphlets._run import Detail, Outcome, run
 from jaxmotif.graphlets._typed import is_typed, typed_counts, typed_counts_of_many, typed_roles
 from jaxmotif.graphlets.five.equations import product
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES, graphlet_columns, named_pattern
+from jaxmotif.patterns._certificate import CertificateFile, certify_graphlets
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5, Root
 from jaxmotif.patterns._totals import NAMES_5, all_counts, copies
 
@@ -173,6 +174,7 @@ def graphlet_counts(
     devices: Devices = None,
     memory: int | None = None,
     checkpoint: str | os.PathLike | None = None,
+    certify: CertificateFile = None,
     progress: bool = False,
 ) -> GraphletCounts:
     """Count the induced subgraphs of 2, 3 and 4 nodes, connected or not, exactly; with ``size=5`` of 5 nodes too.
@@ -191,6 +193,7 @@ def graphlet_counts(
         its padding.
       checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
         there and gives the same bits.
+      certify: a file to write a certificate to, which :func:`jaxmotif.verify.check` checks; not with ``typed``.
       progress: show a meter on standard error.
 
     Returns:
@@ -228,7 +231,7 @@ def graphlet_counts(
     graph = as_graph(graph)
     _check(graph, size, typed)
     if is_typed(graph, typed):
-        _check_typed(induced)
+        _check_typed(induced, certify)
         counts = typed_counts(graph, size, devices, memory, checkpoint, progress)
         words = graph.node_label_names, graph.edge_label_names
         return GraphletCounts(graph.n, graph.m, counts, (), graph.directed, words)
@@ -237,7 +240,10 @@ def graphlet_counts(
     else:
         outcome = _run(graph, "graph", devices, memory, checkpoint, progress)
         counts, notes = _global(graph, outcome), outcome.notes
-    return GraphletCounts(graph.n, graph.m, _evaluate(counts) if induced else _all_in_graph(counts), notes)
+    result = GraphletCounts(graph.n, graph.m, _evaluate(counts) if induced else _all_in_graph(counts), notes)
+    if certify is not None:
+        certify_graphlets(certify, graph, "graph", result.counts, induced)
+    return result
 
 
 @for_many(lambda graphs, **options: _many_edges(graphs, **options))
@@ -250,12 +256,13 @@ def edge_graphlets(
     devices: Devices = None,
     memory: int | None = None,
     checkpoint: str | os.PathLike | None = None,
+    certify: CertificateFile = None,
     progress: bool = False,
 ) -> EdgeGraphlets:
     """Count, at each edge, the induced subgraphs of 3 and 4 nodes it takes part in, by its place (orbit) in them.
 
     Args:
-      graph, size, induced, typed, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`.
+      graph, size, induced, typed, devices, memory, checkpoint, certify, progress: as for :func:`graphlet_counts`.
 
     Returns:
       17 columns by edge, ``[m, 17]`` in the order of ``graph.edge_list()``, and the global counts; they stay on the
@@ -276,10 +283,14 @@ def edge_graphlets(
     """
     graph = as_graph(graph)
     if is_typed(graph, typed):
+        _check_typed(induced, certify)
         columns, values, counts = _typed_at("edge", graph, size, induced, devices, memory, checkpoint, progress)
         return EdgeGraphlets(columns, values, graph.m, graph, counts)
     columns, values, counts, notes = _counts_at("edge", graph, size, induced, devices, memory, checkpoint, progress)
-    return EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
+    result = EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
+    if certify is not None:
+        certify_graphlets(certify, graph, "edge", result.counts, induced, columns, result.values, values)
+    return result
 
 
 @for_many(lambda graphs, **options: _many_nodes(graphs, **options))
@@ -292,12 +303,13 @@ def node_orbits(
     devices: Devices = None,
     memory: int | None = None,
     checkpoint: str | os.PathLike | None = None,
+    certify: CertificateFile = None,
     progress: bool = False,
 ) -> NodeOrbits:
     """Count, at each node, the connected induced subgraphs of 2, 3 and 4 nodes by its place (orbit) in them.
 
     Args:
-      graph, size, induced, typed, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`.
+      graph, size, induced, typed, devices, memory, checkpoint, certify, progress: as for :func:`graphlet_counts`.
 
     Returns:
       15 orbits by node, ``[n, 15]``, and the global counts, as for :func:`edge_graphlets`; with ``size=5`` 73 orbits,
@@ -323,10 +335,14 @@ def node_orbits(
     """
     graph = as_graph(graph)
     if is_typed(graph, typed):
+        _check_typed(induced, certify)
         columns, values, counts = _typed_at("node", graph, size, induced, devices, memory, checkpoint, progress)
         return NodeOrbits(columns, values, graph.n, counts)
     columns, values, counts, notes = _counts_at("node", graph, size, induced, devices, memory, checkpoint, progress)
-    return NodeOrbits(columns, values, graph.n, counts, notes)
+    result = NodeOrbits(columns, values, graph.n, counts, notes)
+    if certify is not None:
+        certify_graphlets(certify, graph, "node", result.counts, induced, columns, result.values, values)
+    return result
 
 
 def _counts_at(
@@ -366,7 +382,6 @@ def _typed_at(
 ) -> tuple[tuple[str, ...], np.ndarray, dict[str, int]]:
     """Return the columns, the counts at each edge or node and the counts in the graph of typed graphlets."""
     _check(graph, size, typed=True)
-    _check_typed(induced)
     counts = typed_counts(graph, size, devices, memory, checkpoint, progress)
     columns, values = typed_roles(graph, size, at, devices, memory, checkpoint, progress)
     return columns, values, counts
@@ -543,9 +558,11 @@ def _is_five(graph: Graph, size: int) -> bool:
     return size == 5
 
 
-def _check_typed(induced: bool) -> None:
+def _check_typed(induced: bool, certify: CertificateFile = None) -> None:
     if not induced:
         raise ValueError("typed=True counts induced subgraphs alone; leave induced=False out")
+    if certify is not None:
+        raise ValueError("typed=True has no certificate; subgraph_census(certify=) has one of classes with types")
 
 
 def _five(
