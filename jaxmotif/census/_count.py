@@ -85,7 +85,7 @@ def subgraph_census(
         census = subgraph_census(
             graph, size, per_node=True, devices=devices, memory=memory, checkpoint=checkpoint, progress=progress
         )
-        certify_census(certify, graph, census.classes, census.counts, census.per_node)
+        certify_census(certify, graph, census.classes, census.counts, np.asarray(census.per_node))
         return census if per_node else dataclasses.replace(census, per_node=None)
     selection = select_devices(devices)
     device = selection.main

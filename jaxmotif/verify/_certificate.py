@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from typing import Any
 
 FORMAT = "jaxmotif certificate 1"
 LARGEST_FILE = 2**23
@@ -56,7 +57,7 @@ def read_certificate(path: str) -> dict:
     return certificate
 
 
-def check_form(value: object, form: object = FORM, where: str = "certificate") -> None:
+def check_form(value: Any, form: Any = FORM, where: str = "certificate") -> None:
     """Refuse a value that has not the form that is given, as ``FORM`` writes it."""
     wrong = f"the file is no certificate: {where} is not as it should be"
     if isinstance(form, dict):

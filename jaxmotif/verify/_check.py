@@ -111,7 +111,8 @@ class _Check:
         self._counts = dict(zip(shapes, self._claim["counts"], strict=True))
         self._sums = dict(zip(columns, self._claim["sums"], strict=True))
         self._prints = dict(zip(columns, self._prints, strict=True))
-        self._names, self._proved, self._numbers = columns | shapes, set(), {}
+        self._names, self._proved = columns | shapes, set()
+        self._numbers: dict[Shape, np.ndarray] = {}
         roots = {2} if ROWS[self._claim["job"]] == "edges" else {0} if self._claim["job"] == "subgraph_census" else {1}
         need({s[0] for s in shapes} <= {0} and {s[0] for s in columns} <= roots, "roots are not those of the job")
         self._check_sums()
@@ -166,13 +167,13 @@ class _Check:
     def _check_relations(self) -> None:
         """Compare sums of columns with numbers of subgraphs: in the whole graph, then for random weights of rows."""
         around = count_around_nodes(self._graph, self._start + 0.6 * (self._deadline - self._start))
-        self._numbers = count_subgraphs(self._graph, around)
+        numbers = count_subgraphs(self._graph, around)
         wholes = {shape: unrooted(shape, False) for shape in shapes_of_four(2)}
         sums = {c: orbit_size(c, False) * self._counts[w] for c, w in wholes.items() if w in self._counts}
-        held, fixed = self._relate(self._numbers[2], sums, None)
+        held, fixed = self._relate(numbers[2], sums, None)
         self._report.checked[f"{held} relations between the counts and the graph"] = "1"
         self._prove_counts({wholes[shape] for shape in fixed})
-        self._numbers = self._numbers.get(next(iter(self._prints), (0,))[0], {})
+        self._numbers = numbers.get(next(iter(self._prints), (0,))[0], {})
         if self._numbers:
             held, fixed = self._relate(self._numbers, self._prints, self._weights)
             self._report.checked[f"{held} relations between columns and the graph, in each row"] = ALMOST

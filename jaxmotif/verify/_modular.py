@@ -71,7 +71,7 @@ def _piece(values: np.ndarray, number: int) -> np.ndarray:
     return (values >> values.dtype.type(16 * number) & values.dtype.type(0xFFFF)).astype(np.float64)
 
 
-def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def multiply(a: np.ndarray, b: np.ndarray | np.uint64) -> np.ndarray:
     """Return the products of residues modulo P, uint64."""
     low, half = np.uint64(2**31 - 1), np.uint64(31)
     a_low, a_high, b_low, b_high = a & low, a >> half, b & low, b >> half
