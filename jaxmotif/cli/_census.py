@@ -13,7 +13,7 @@ from jaxmotif.cli._columns import class_patterns, class_report
 from jaxmotif.cli._command import Command, add_estimate, add_size, how, refuse, timed
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
-from jaxmotif.cli._options import own_devices, work_options
+from jaxmotif.cli._options import work_options
 from jaxmotif.cli._output import Column, Report
 from jaxmotif.cli._report import add_report_options, write_drawings, write_page
 
@@ -99,7 +99,7 @@ def _disjoint(args: argparse.Namespace, graph: Graph, classes: Sequence[str]) ->
 
     counts, bounds = [], []
     for name in classes:
-        disjoint = disjoint_occurrences(graph, name, args.disjoint, memory=args.memory, devices=own_devices(args))
+        disjoint = disjoint_occurrences(graph, name, args.disjoint, memory=args.memory, devices=args.device)
         counts.append(disjoint.count)
         bounds.append(disjoint.upper)
     return {"disjoint": counts, "disjoint_upper": bounds}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypedDict, Unpack, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import jax
 import numpy as np
@@ -15,17 +15,20 @@ import numpy as np
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.devices._checkpoint import fingerprint
+from jaxmotif.devices._cluster import on_cluster
+from jaxmotif.devices._job import Job, Unfinished, run_job, workers_on
 from jaxmotif.devices._ranges import Span, cut
-from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.devices._record import Arrays, Store, joined
+from jaxmotif.devices._select import Devices, on_worker, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target
+from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target, load_target_and_query
 from jaxmotif.matching._divided import search_any, search_identity
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._result import MatchCount, match_count
 from jaxmotif.matching._seconds import PhaseClock
-from jaxmotif.matching._sink import Pieces, check_sink, open_writer
+from jaxmotif.matching._sink import Pieces, check_sink, open_writer, parts_of, prepare_parts
 from jaxmotif.matching._sizes import CHECKPOINT_STRETCHES, SHARES, pad_first_axis, plan_sizes
 from jaxmotif.matching.planner._plan import Plan, plan_search
 from jaxmotif.patterns import Pattern
@@ -151,6 +154,15 @@ class _HowToList(TypedDict, total=False):
     checkpoint: str | os.PathLike | None
 
 
+def _load_with_sink(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call with what they name in files of this machine, and make room for the sink."""
+    arguments = load_target_and_query(arguments)
+    if (sink := arguments.get("sink")) is None:
+        return arguments
+    prepare_parts(sink, keep=arguments.get("checkpoint") is not None)
+    return arguments | {"sink": os.path.abspath(sink)}
+
+
 @overload
 def find_matches(
     query: GraphLike | Pattern | Query,
@@ -171,6 +183,7 @@ def find_matches(
     sink: str | os.PathLike,
     **options: Unpack[_HowToList],
 ) -> MatchFile: ...
+@on_cluster(_load_with_sink)
 def find_matches(
     query: GraphLike | Pattern | Query,
     target: GraphLike,
@@ -280,6 +293,7 @@ def iter_matches(
     return (block.nodes.T for block in listing.blocks() if block.nodes.size)
 
 
+@on_cluster(load_target_and_query)
 def has_match(
     query: GraphLike | Pattern | Query,
     target: GraphLike,
@@ -428,6 +442,8 @@ class _Listing:
 
     def write(self, path: Path, folder: str | os.PathLike | None, domains: Domains | None) -> tuple[bool, int, str]:
         """Write the file: whether it is whole, matches listed, and the status."""
+        if on_worker.get() is not None:
+            return self._write_parts(path, domains)
         if folder is not None:
             return self._write_pieces(path, folder, domains)
         count, status = 0, "done"
@@ -476,6 +492,53 @@ class _Listing:
         finally:
             pieces.release()
 
+    def _write_parts(self, path: Path, domains: Domains | None) -> tuple[bool, int, str]:
+        """Have the workers of a cluster write a folder of Parquet files, whose names have the order of the matches."""
+        if has_passes(self.pattern) or self.limit is not None:
+            raise ValueError(
+                "a cluster lists all matches of a query to a sink; leave out sink= for a limit, or for a query that "
+                "compares elements that no edge joins"
+            )
+        parts = parts_of(path)
+        parts.mkdir(exist_ok=True)
+        if self.plan.ready is None:
+            (block,) = self._planned_blocks()
+            count, status = block.nodes.shape[1], block.status
+            with open_writer(parts / "part-0.parquet", self.size) as write:
+                write(block.nodes)
+        else:
+            identity = search_identity(self.pattern, self.target, self.plan, self.options, domains)
+            found, status = self._list_as_job(parts, identity)
+            count = sum(int(rows) for rows in found.values())
+        if _whole(status):
+            parts.replace(path)
+        return _whole(status), count, status
+
+    def _list_as_job(self, parts: Path | None, identity: tuple) -> tuple[Arrays, str]:
+        """List on the workers of a cluster, and return what each stretch gave and the status."""
+        try:
+            prefixes, _ = self._cut_stretches(1)
+        except TimeIsUp as stop:
+            return {}, str(stop)
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
+        # One more than the limit tells whether there are more.
+        limit = None if self.options.limit is None else self.options.limit + 1
+
+        def make(device: jax.Device) -> _StretchTask:
+            search, images = _on(self.plan.ready, device), _images(self.plan, device)
+
+            def blocks(span: Span) -> Iterator[Listed]:
+                return list_matches([search], images, limit, self.deadline, prefixes, [span])
+
+            return _StretchTask(blocks, self.size, parts)
+
+        workers = workers_on(self.selection)
+        job = Job("matches", starts, SHARES * len(workers), joined, "candidates", "listing")
+        parts_known = "a listing", self.size, limit, self.one_each, parts is None, *identity, prefixes.listed()
+        store = Store(None, fingerprint(*parts_known))
+        done = run_job(job, make, workers, self.selection, store, False)
+        return done.found, "done" if done.finished else self.deadline.status
+
     def _filter_blocks(self, found: Iterator[Listed]) -> Iterator[Listed]:
         """Yield what passes of the blocks, up to the limit."""
         left = self.limit
@@ -491,6 +554,8 @@ class _Listing:
         """Return blocks of what the search finds."""
         if self.plan.ready is None:
             return self._planned_blocks()
+        if on_worker.get() is not None:
+            return self._found_by_workers()
         images = _images(self.plan, self.selection.main)
         devices = self.selection.local or (self.selection.main,)
         if len(devices) == 1:
@@ -500,6 +565,16 @@ class _Listing:
         except TimeIsUp as stop:
             return iter([Listed(np.zeros((self.size, 0), np.int32), 0, False, str(stop))])
         return self._list_on_devices(self.options.limit, prefixes, stretches)
+
+    def _found_by_workers(self) -> Iterator[Listed]:
+        """Return a block of all matches, found by the workers of a cluster."""
+        stretches, status = self._list_as_job(None, ())
+        rows = [stretches[name] for name in sorted(stretches)]
+        nodes = np.concatenate([np.zeros((self.size, 0), np.int32), *rows], axis=1)
+        most = self.options.limit
+        if most is not None and nodes.shape[1] > most:
+            nodes, status = nodes[:, :most], f"stopped at limit={most}"
+        yield Listed(nodes, 0, status == "done", status)
 
     def _planned_blocks(self) -> Iterator[Listed]:
         """Return all matches of a search that is over."""
@@ -529,6 +604,41 @@ class _Listing:
         searches = [_on(self.plan.ready, device) for device in devices if self.plan.ready is not None]
         images = _images(self.plan, self.selection.main)
         return list_matches(searches, images, limit, self.deadline, prefixes, stretches)
+
+
+class _StretchTask:
+    """Lists stretches of prefixes on a device of a worker: matches, or how many were written to a folder of parts."""
+
+    def __init__(self, blocks: Callable[[Span], Iterator[Listed]], size: int, parts: Path | None):
+        self._blocks, self._size, self._parts = blocks, size, parts
+        self._found: Arrays = {}
+
+    def step(self, span: Span) -> None:
+        name = f"{span.first:015d}"
+        if self._parts is None:
+            rows = _BlockList(self._size)
+            self._list(span, rows.append)
+            self._found[name] = rows.join()
+            return
+        with open_writer(self._parts / f"part-{name}.parquet", self._size) as write:
+            count = self._list(span, write)
+        self._found[name] = np.array(count)
+
+    def _list(self, span: Span, write: Callable[[np.ndarray], None]) -> int:
+        count = 0
+        for block in self._blocks(span):
+            if not _whole(block.status):
+                raise Unfinished({})
+            write(block.nodes)
+            count += block.nodes.shape[1]
+        return count
+
+    def collect(self) -> Arrays:
+        found, self._found = self._found, {}
+        return found
+
+    def halve(self) -> None:
+        return None
 
 
 class _Stopped(Exception):

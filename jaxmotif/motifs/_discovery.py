@@ -26,12 +26,14 @@ from jaxmotif.census._enumerate import count_classes
 from jaxmotif.census._pair_states import LARGEST, Alphabet, check_size, content_of, in_one_room, likely_subgraphs
 from jaxmotif.census._sizes import ENOUGH, least_memory, less_memory, plan
 from jaxmotif.census._tables import OfClasses
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
 from jaxmotif.devices._memory import free_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
+from jaxmotif.graph._coerce import load_graph
 from jaxmotif.kernels._switching import Step
 from jaxmotif.motifs._estimate import EXACT_PER_DRAW, checked_draws
 from jaxmotif.motifs._estimate import check as check_estimate
@@ -150,6 +152,7 @@ class Motifs(OfClasses):
         return (s.scale > 0) & (s.mean - self.counts >= self.threshold * s.scale)
 
 
+@on_cluster(load_graph)
 def find_motifs(
     graph: GraphLike,
     size: int,

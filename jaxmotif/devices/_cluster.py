@@ -1,0 +1,494 @@
+"""Jobs on a cluster of Dask's ``distributed``: the workers make the call of the user, and share the units of its jobs.
+
+- What is sent is the *call*: a public function and its arguments (:func:`on_cluster`). It goes to each worker once.
+- Each worker makes the call in a thread (:class:`_Call`). The thread stops at each job
+  (:func:`~jaxmotif.devices._job.run_job`), and goes on when the result of this job is there, which all workers have
+  found together. So a job needs to know nothing of clusters, and its tasks, plans and programs are kept in between.
+- This process asks one worker what the call has come to: its result, or a job. It cuts the job into units, each of
+  which is a task of Dask's that any worker may do, and merges what comes back into a
+  :class:`~jaxmotif.devices._record.Record`, which keeps the checkpoint.
+- When a worker dies, Dask has its units, and the call and the results of earlier jobs, computed again elsewhere. For
+  this they are submitted and not scattered: scattered data are lost with the workers that hold them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import importlib.metadata
+import inspect
+import logging
+import os
+import platform
+import queue
+import threading
+import time
+import uuid
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+import jax
+import numpy as np
+
+import jaxmotif
+from jaxmotif.arrays._ahead import rehearsal
+from jaxmotif.devices._checkpoint import fingerprint
+from jaxmotif.devices._gather import ClusterError
+from jaxmotif.devices._job import Job, JobResult, Task, empty_units, merge_reports
+from jaxmotif.devices._memory import free_memory
+from jaxmotif.devices._progress import progress
+from jaxmotif.devices._queue import Unit, Worker
+from jaxmotif.devices._ranges import Span, as_array, cut, from_array, gaps
+from jaxmotif.devices._record import Arrays, Record, Store, results_in
+from jaxmotif.devices._select import Cluster, Devices, Hybrid, on_worker, select_devices
+
+if TYPE_CHECKING:
+    from distributed import Future
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+UNITS = 16
+"""Units of a job for each worker, at least: few enough to cost little, and enough for workers to end together."""
+
+KEPT_CALLS = 2
+"""Calls that a worker keeps, with all that was made for them."""
+
+_logger = logging.getLogger("jaxmotif")
+
+
+def on_cluster(load: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[F], F]:
+    """Let a public function that has an argument ``devices`` run on a :class:`Cluster`.
+
+    Args:
+      load: A function of the arguments by name; it reads what lies in files of this machine, or belongs to a library
+        that a worker may lack, and returns the arguments to send.
+
+    Returns:
+      A decorator.
+    """
+
+    def decorate(function: F) -> F:
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            cluster = kwargs.get("devices")
+            if not isinstance(cluster, Cluster):
+                return function(*args, **kwargs)
+            arguments = load(inspect.signature(function).bind(*args, **kwargs).arguments)
+            return _Driver(cluster, call, arguments).run()
+
+        return cast(F, call)
+
+    return decorate
+
+
+@contextlib.contextmanager
+def connect(where: str, devices: str | int | Hybrid | None = None) -> Iterator[Cluster]:
+    """Connect to a cluster, and end the connection in the end.
+
+    Args:
+      where: The address of the scheduler, ``"tcp://HOST:PORT"`` or ``"tls://HOST:PORT"``, or its scheduler file.
+        Certificates are those of Dask's configuration (``DASK_DISTRIBUTED__COMM__TLS__CA_FILE`` and others).
+      devices: As for :class:`Cluster`.
+
+    Raises:
+      ImportError: Dask is not installed.
+      ValueError: The text is neither.
+      ClusterError: Nobody answers there.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ImportError("a cluster needs Dask: pip install 'jaxmotif[cluster]'") from error
+    is_file = "://" not in where
+    if is_file and not os.path.isfile(where):
+        raise ValueError(f"{where!r} is neither tcp://HOST:PORT, tls://HOST:PORT nor a scheduler file that is there")
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # What ends a command is told in one line.
+    try:
+        client = Client(**{"scheduler_file" if is_file else "address": where}, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise ClusterError(f"no scheduler can be reached at {where}: {error}") from error
+    try:
+        yield Cluster(client, devices)
+    finally:
+        client.close(timeout=2)
+
+
+# ---- What goes to the workers, and what comes back.
+
+
+@dataclasses.dataclass(frozen=True)
+class _Sent:
+    """A call as it is sent.
+
+    Attributes:
+      name: A name that no other call has.
+      content: The pickled function and its arguments.
+      memory: The bytes that are free for the call on each worker.
+      about: What all workers are (see :func:`_about`).
+      devices: The devices that each worker uses.
+    """
+
+    name: str
+    content: bytes
+    memory: int
+    about: dict[str, str]
+    devices: Devices
+
+
+class _Reached(NamedTuple):
+    """A job that a call has come to.
+
+    Attributes:
+      job: The job, without what only its tasks need.
+      work: The fingerprint of its input and options.
+      identity: The fingerprint of all that decides what an item is.
+    """
+
+    job: Job
+    work: str
+    identity: str
+
+
+class _Failure(NamedTuple):
+    """Words on why a worker could not do a unit."""
+
+    text: str
+
+
+class _Result(NamedTuple):
+    """The pickled result of a call."""
+
+    content: bytes
+
+
+def _about(devices: Devices) -> dict[str, str]:
+    """Return what must be the same on all workers, by name; but for numba and the devices, here as well."""
+    jaxlib = importlib.metadata.version("jaxlib")
+    versions = {"jaxmotif": jaxmotif.__version__, "jax": jax.__version__, "jaxlib": jaxlib, "numpy": np.__version__}
+    versions |= {"Python": platform.python_version(), "type of integers": str(jax.numpy.asarray(0).dtype)}
+    try:
+        numba = importlib.metadata.version("numba")
+    except importlib.metadata.PackageNotFoundError:
+        numba = "none"
+    local = select_devices(devices).local
+    return versions | {"numba": numba, "devices": f"{len(local)} x {local[0].device_kind}"}
+
+
+def _about_worker(devices: Devices, dask_worker: Any) -> tuple[dict[str, str], int]:
+    """Return what a worker is, and the bytes that are free on its device; Dask passes the worker itself."""
+    free = free_memory(select_devices(devices).main)
+    limit = dask_worker.memory_manager.memory_limit
+    if limit is not None and jax.default_backend() == "cpu":
+        # Dask stops a worker that takes more than its limit.
+        free = max(min(free, limit - dask_worker.monitor.get_process_memory()), 1)
+    return _about(devices), free
+
+
+# ---- On a worker.
+
+
+_NOTHING: Arrays = {"spans": as_array([]), "notes": np.zeros(0, str)}
+"""Report of a unit that was not begun."""
+
+
+class _Ended(BaseException):
+    """Ends the thread of a call that nobody waits for."""
+
+
+class _Stage:
+    """A job that a call has come to, whose units this worker does on its devices."""
+
+    def __init__(self, job: Job, make: Callable[[jax.Device], Task], workers: Sequence[Worker], store: Store | None):
+        self._job, self._make, self._workers = job, make, workers
+        self._work = "" if store is None else store.fingerprint
+        self._identity = fingerprint(job.name, self._work, job.starts)
+        self._idle: defaultdict[jax.Device, list[Task]] = defaultdict(list)
+
+    def describe(self) -> _Reached:
+        job = dataclasses.replace(self._job, difficulty=None, programs=None, note=Job.note)
+        return _Reached(job, self._work, self._identity)
+
+    def do(self, span: Span, identity: str) -> Arrays:
+        """Do a unit, and return the report of its record."""
+        if identity != self._identity:
+            raise ClusterError("it planned the work otherwise than another worker")
+        record = Record(self._job.name, self._job.whole.stop, self._job.merge, None, 0)
+        taken: list[tuple[jax.Device, Task]] = []
+
+        def make(device: jax.Device) -> Task:
+            if rehearsal() is not None:  # What is only rehearsed must not touch a task.
+                return self._make(device)
+            # A task begins anew after each collection, so it serves for many units.
+            taken.append((device, self._idle[device].pop() if self._idle[device] else self._make(device)))
+            return taken[-1][1]
+
+        parts = 4 * len(self._workers) if len(self._workers) > 1 else 1
+        units = cut(self._job.starts, [span], parts)
+        empty_units(self._job, make, self._workers, units, record, show=False)
+        for device, task in taken:
+            self._idle[device].append(task)
+        return record.report()
+
+
+class _Call:
+    """A call that this worker makes in a thread, which waits at each job for its result."""
+
+    def __init__(self, sent: _Sent, spent: float):
+        self.memory, self.spent = sent.memory, spent
+        self._content = sent.content
+        self._results: queue.SimpleQueue[JobResult | None] = queue.SimpleQueue()
+        self._reached: queue.SimpleQueue[_Stage | _Result | Exception] = queue.SimpleQueue()
+        self._given = 0
+        threading.Thread(target=self._make_call, name="jaxmotif call", daemon=True).start()
+        self._at = self._reached.get()
+
+    def advance(self, results: Sequence[JobResult]) -> _Stage | _Result | Exception:
+        """Return what the call comes to after the given results of its first jobs."""
+        for result in results[self._given :]:
+            self._results.put(result)
+            self._given += 1
+            self._at = self._reached.get()
+        return self._at
+
+    def stop(self) -> None:
+        """End the thread at the next job, or where it waits."""
+        self._results.put(None)
+
+    def stop_at(
+        self, job: Job, make: Callable[[jax.Device], Task], workers: Sequence[Worker], store: Store | None
+    ) -> JobResult:
+        """Tell of a job, and wait for its result."""
+        self._reached.put(_Stage(job, make, workers, store))
+        result = self._results.get()
+        if result is None:
+            raise _Ended
+        return result
+
+    def _make_call(self) -> None:
+        from jaxmotif.devices._pickle import dumps, loads
+
+        on_worker.set(self)  # A thread has a context of its own.
+        try:
+            function, arguments = loads(self._content, {})
+            self._reached.put(_Result(dumps(function(**arguments), arguments)))
+        except _Ended:
+            pass
+        except Exception as error:
+            self._reached.put(error)
+
+
+_calls: dict[str, _Call] = {}
+_lock = threading.Lock()
+
+
+def _call_of(sent: _Sent, spent: float, results: Sequence[JobResult]) -> _Stage | _Result | Exception:
+    """Return what a call has come to on this worker; the lock must be held."""
+    if sent.name not in _calls:
+        if _about(sent.devices) != sent.about:
+            raise ClusterError(_unlike(_about(sent.devices), sent.about))
+        for name in list(_calls)[: 1 - KEPT_CALLS]:
+            _calls.pop(name).stop()
+        _calls[sent.name] = _Call(sent, spent)
+    return _calls[sent.name].advance(results)
+
+
+def _same(content: Any) -> Any:
+    return content
+
+
+def _lead(sent: _Sent, spent: float, results: Sequence[JobResult]) -> _Reached | _Result | Exception:
+    """Return what a call has come to: a job, its result, or an error of the user's."""
+    try:
+        with _lock:
+            at = _call_of(sent, spent, results)
+            return at.describe() if isinstance(at, _Stage) else at
+    except Exception as error:
+        return error
+
+
+def _do_unit(
+    span: tuple[int, int], sent: _Sent, spent: float, results: Sequence[JobResult], identity: str
+) -> Arrays | _Failure:
+    """Do a unit of the job that a call has come to.
+
+    A failure is returned, because Dask would try a unit that raised an exception nowhere else, and would log it.
+    """
+    try:
+        # Tasks work with the devices of this process, so that only one unit is done at a time.
+        with _lock:
+            at = _call_of(sent, spent, results)
+            if isinstance(at, Exception):
+                raise at
+            if not isinstance(at, _Stage):
+                # The time of the call was over before this worker had planned it.
+                return _NOTHING
+            token = on_worker.set(_calls[sent.name])
+            try:
+                return at.do(Span(*span), identity)
+            finally:
+                on_worker.reset(token)
+    except Exception as error:
+        return _Failure(f"{type(error).__name__}: {error}")
+
+
+async def _forget(name: str) -> None:
+    """Give up a call that has ended; Dask runs this beside the tasks."""
+    if (call := _calls.pop(name, None)) is not None:
+        call.stop()
+
+
+# ---- In the process of the user.
+
+
+class _Driver:
+    """A call that the workers of a cluster make."""
+
+    def __init__(self, cluster: Cluster, function: Callable[..., Any], arguments: dict[str, Any]):
+        self._cluster = cluster
+        # Whether its methods wait depends on how the client was made.
+        self._client: Any = cluster.client
+        self._function, self._arguments = function, arguments
+        self._begun = time.monotonic()
+        self._name = uuid.uuid4().hex
+
+    def run(self) -> Any:
+        """Return the result of the call, or raise its error."""
+        from jaxmotif.devices._pickle import dumps, loads
+
+        about, free = self._meet_workers()
+        on_workers = {"devices": self._cluster.devices}
+        if "progress" in self._arguments:
+            on_workers["progress"] = False
+        content = dumps((self._function, self._arguments | on_workers), {})
+        sent = self._submit("call", 0, _same, _Sent(self._name, content, free, about, self._cluster.devices))
+        results: list[Future] = []
+        try:
+            while True:
+                lead = self._submit("lead", len(results), _lead, sent, self._spent, results)
+                ((lead, at),) = self._completed([lead])
+                at = self._checked(lead, at, "planning")
+                if isinstance(at, Exception):
+                    raise at
+                if isinstance(at, _Result):
+                    return loads(at.content, self._arguments)
+                result = self._do_job(at, sent, results)
+                results.append(self._submit("result", len(results), _same, result))
+        finally:
+            if self._client.status == "running":
+                self._client.run(_forget, self._name, wait=False, on_error="ignore")
+
+    @property
+    def _spent(self) -> float:
+        return time.monotonic() - self._begun
+
+    def _meet_workers(self) -> tuple[dict[str, str], int]:
+        """Return what all workers are, and the least memory that is free on one, after checking that they are alike."""
+        client = self._client
+        if not client.scheduler_info(n_workers=0).get("n_workers", 1):
+            _logger.info("waiting for a worker of the cluster")
+            client.wait_for_workers(1)
+        found = client.run(_about_worker, self._cluster.devices, on_error="return")
+        self._workers = len(found)
+        here, first, least = _about(None), None, None
+        for address, told in sorted(found.items()):
+            if isinstance(told, BaseException):
+                raise ClusterError(f"worker {address}: {type(told).__name__}: {told}")
+            about, free = told
+            first = first or about
+            expected = first | {name: here[name] for name in here if name not in ("numba", "devices")}
+            if about != expected:
+                raise ClusterError(f"worker {address} has {_unlike(about, expected)}")
+            least = free if least is None else min(least, free)
+        if first is None or least is None:
+            raise ClusterError("the cluster has lost its workers; start some")
+        return first, least
+
+    def _key(self, what: str, number: int) -> tuple[str, int]:
+        return f"jaxmotif-{what}-{self._name}", number
+
+    def _submit(self, what: str, number: int, function: Callable[..., Any], *args: Any) -> Future:
+        with warnings.catch_warnings():
+            # Data are submitted on purpose: Dask makes them again when the workers that hold them are gone.
+            warnings.filterwarnings("ignore", "Sending large graph")
+            return self._client.submit(function, *args, key=self._key(what, number), pure=False)
+
+    def _submit_units(
+        self, by_key: Mapping[tuple[str, int], Unit], sent: Future, results: list[Future], identity: str
+    ) -> list[Future]:
+        spans = [tuple(unit.span) for unit in by_key.values()]
+        more = {"sent": sent, "spent": self._spent, "results": results, "identity": identity}
+        return self._client.map(_do_unit, spans, key=list(by_key), pure=False, **more) if spans else []
+
+    def _completed(self, futures: Iterable[Future]) -> Iterator[tuple[Any, Any]]:
+        from distributed import as_completed
+
+        return as_completed(futures, loop=self._client.loop, with_results=True, raise_errors=False)
+
+    def _checked(self, future: Any, result: Any, what: str) -> Any:
+        """Return what a task gave, or raise an error that names it."""
+        if future.status == "error":
+            error = future.exception()
+            if type(error).__name__ == "KilledWorker":
+                deaths = error.allowed_failures + 1
+                raise ClusterError(
+                    f"{what} ended {deaths} workers that tried it (killed, or out of memory?); give each worker more "
+                    "memory, or the call less (memory=)"
+                )
+            raise ClusterError(f"{what} failed: {type(error).__name__}: {error}")
+        if future.status != "finished":
+            raise ClusterError(
+                f"the scheduler {self._client.scheduler.addr} is gone; what was found until now is in the checkpoint, "
+                "if there is one"
+            )
+        if isinstance(result, _Failure):
+            raise ClusterError(f"{what} failed on a worker: {result.text}")
+        return result
+
+    def _do_job(self, reached: _Reached, sent: Future, results: list[Future]) -> JobResult:
+        """Have the workers do all units of a job that no checkpoint holds, and return its result."""
+        job, folder = reached.job, self._arguments.get("checkpoint")
+        store = None if folder is None else Store(folder, reached.work)
+        record = Record(job.name, job.whole.stop, job.merge, store, 0)
+        pending: set[Future] = set()
+        try:
+            undone = gaps(from_array(record.open()), job.whole)
+            units = cut(job.starts, undone, max(job.parts, UNITS * self._workers))
+            total = sum(unit.work for unit in units)
+            with progress(total, job.unit, job.label, bool(self._arguments.get("progress"))) as meter:
+                by_key = {self._key(f"unit-{len(results)}", i): unit for i, unit in enumerate(units)}
+                pending |= set(self._submit_units(by_key, sent, results, reached.identity))
+                for future, found in self._completed(pending):
+                    pending.discard(future)  # Its result need not be kept on the worker.
+                    unit = by_key[future.key]
+                    what = f"unit {unit.span.first} to {unit.span.stop} of {job.name}"
+                    _take(self._checked(future, found, what), record)
+                    meter.advance(unit.work)
+        except BaseException:
+            if self._client.status == "running":
+                self._client.cancel(list(pending), force=True)
+            raise
+        finally:
+            record.save()
+            record.close()
+        return merge_reports(job, [record.report()], [])
+
+
+def _take(report: Arrays, record: Record) -> None:
+    """Add the report of a unit to the record, and save that when it is due."""
+    if spans := from_array(report["spans"]):
+        record.add(spans, results_in(report, "done/"))
+    if left := results_in(report, "left/"):
+        record.leave(left)
+    for note in report["notes"]:
+        record.note(str(note))
+    if record.due():
+        record.save()
+
+
+def _unlike(about: Mapping[str, str], expected: Mapping[str, str]) -> str:
+    """Say what a worker has, and what it should have."""
+    parts = [f"{name} {about[name]} and not {expected[name]}" for name in about if about[name] != expected[name]]
+    return ", ".join(parts)
