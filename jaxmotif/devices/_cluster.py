@@ -26,7 +26,7 @@ import threading
 import time
 import uuid
 import warnings
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
@@ -55,6 +55,9 @@ UNITS = 16
 
 KEPT_CALLS = 2
 """Calls that a worker keeps, with all that was made for them."""
+
+_BEGUN = "jaxmotif units"
+"""Dask's topic of the units that workers have begun."""
 
 _logger = logging.getLogger("jaxmotif")
 
@@ -316,6 +319,8 @@ def _do_unit(
 
     A failure is returned, because Dask would try a unit that raised an exception nowhere else, and would log it.
     """
+    from distributed import get_worker
+
     try:
         # Tasks work with the devices of this process, so that only one unit is done at a time.
         with _lock:
@@ -325,6 +330,9 @@ def _do_unit(
             if not isinstance(at, _Stage):
                 # The time of the call was over before this worker had planned it.
                 return _NOTHING
+            # If it ends the worker, this tells which unit it was.
+            worker = get_worker()
+            worker.log_event(_BEGUN, worker.get_current_task())
             token = on_worker.set(_calls[sent.name])
             try:
                 return at.do(Span(*span), identity)
@@ -369,7 +377,7 @@ class _Driver:
             while True:
                 lead = self._submit("lead", len(results), _lead, sent, self._spent, results)
                 ((lead, at),) = self._completed([lead])
-                at = self._checked(lead, at, "planning")
+                at = self._checked(lead, at, lambda key: "planning")
                 if isinstance(at, Exception):
                     raise at
                 if isinstance(at, _Result):
@@ -427,24 +435,27 @@ class _Driver:
 
         return as_completed(futures, loop=self._client.loop, with_results=True, raise_errors=False)
 
-    def _checked(self, future: Any, result: Any, what: str) -> Any:
-        """Return what a task gave, or raise an error that names it."""
+    def _checked(self, future: Any, result: Any, name: Callable[[Any], str]) -> Any:
+        """Return what a task gave, or raise an error that names it by its key."""
         if future.status == "error":
             error = future.exception()
             if type(error).__name__ == "KilledWorker":
-                deaths = error.allowed_failures + 1
+                # Dask blames any task that a worker had when it died; the one to blame was begun by all of these.
+                keys = [tuple(key) for _, key in self._client.get_events(_BEGUN)]
+                begun = Counter(key for key in keys if key[0].endswith(self._name))
+                what = name(max(begun, key=begun.__getitem__, default=future.key))
                 raise ClusterError(
-                    f"{what} ended {deaths} workers that tried it (killed, or out of memory?); give each worker more "
-                    "memory, or the call less (memory=)"
+                    f"{what} ended {error.allowed_failures + 1} workers that tried it (killed, or out of memory?); give "
+                    "each worker more memory, or the call less (memory=)"
                 )
-            raise ClusterError(f"{what} failed: {type(error).__name__}: {error}")
+            raise ClusterError(f"{name(future.key)} failed: {type(error).__name__}: {error}")
         if future.status != "finished":
             raise ClusterError(
                 f"the scheduler {self._client.scheduler.addr} is gone; what was found until now is in the checkpoint, "
                 "if there is one"
             )
         if isinstance(result, _Failure):
-            raise ClusterError(f"{what} failed on a worker: {result.text}")
+            raise ClusterError(f"{name(future.key)} failed on a worker: {result.text}")
         return result
 
     def _do_job(self, reached: _Reached, sent: Future, results: list[Future]) -> JobResult:
@@ -453,18 +464,23 @@ class _Driver:
         store = None if folder is None else Store(folder, reached.work)
         record = Record(job.name, job.whole.stop, job.merge, store, 0)
         pending: set[Future] = set()
+        by_key: dict[tuple[str, int], Unit] = {}
+
+        def name(key: Any) -> str:
+            first, stop = by_key[key].span
+            return f"unit {first} to {stop} of {job.name}"
+
         try:
             undone = gaps(from_array(record.open()), job.whole)
             units = cut(job.starts, undone, max(job.parts, UNITS * self._workers))
             total = sum(unit.work for unit in units)
             with progress(total, job.unit, job.label, bool(self._arguments.get("progress"))) as meter:
-                by_key = {self._key(f"unit-{len(results)}", i): unit for i, unit in enumerate(units)}
+                by_key |= {self._key(f"unit-{len(results)}", i): unit for i, unit in enumerate(units)}
                 pending |= set(self._submit_units(by_key, sent, results, reached.identity))
                 for future, found in self._completed(pending):
                     pending.discard(future)  # Its result need not be kept on the worker.
                     unit = by_key[future.key]
-                    what = f"unit {unit.span.first} to {unit.span.stop} of {job.name}"
-                    _take(self._checked(future, found, what), record)
+                    _take(self._checked(future, found, name), record)
                     meter.advance(unit.work)
         except BaseException:
             if self._client.status == "running":
