@@ -27,7 +27,7 @@ import time
 import uuid
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import jax
@@ -37,21 +37,21 @@ import jaxmotif
 from jaxmotif.arrays._ahead import rehearsal
 from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.devices._gather import ClusterError
-from jaxmotif.devices._job import Job, JobResult, Task, empty_units, merge_reports
+from jaxmotif.devices._job import Job, JobResult, Task, empty_units, merge_reports, next_piece
 from jaxmotif.devices._memory import free_memory
 from jaxmotif.devices._progress import progress
 from jaxmotif.devices._queue import Unit, Worker
-from jaxmotif.devices._ranges import Span, as_array, cut, from_array, gaps
+from jaxmotif.devices._ranges import Span, as_array, cut, from_array, gaps, split
 from jaxmotif.devices._record import Arrays, Record, Store, results_in
 from jaxmotif.devices._select import Cluster, Devices, Hybrid, on_worker, select_devices
 
 if TYPE_CHECKING:
-    from distributed import Future
+    from distributed import Future, as_completed
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-UNITS = 16
-"""Units of a job for each worker, at least: few enough to cost little, and enough for workers to end together."""
+FIRST_UNITS = 16
+"""Part of a job that the first unit of each worker is: small, since how long it takes is not known yet."""
 
 KEPT_CALLS = 2
 """Calls that a worker keeps, with all that was made for them."""
@@ -193,7 +193,7 @@ def _about_worker(devices: Devices, dask_worker: Any) -> tuple[dict[str, str], i
 # ---- On a worker.
 
 
-_NOTHING: Arrays = {"spans": as_array([]), "notes": np.zeros(0, str)}
+_NOTHING: Arrays = {"spans": as_array([]), "notes": np.zeros(0, str), "seconds": np.zeros(())}
 """Report of a unit that was not begun."""
 
 
@@ -333,9 +333,9 @@ def _do_unit(
             # If it ends the worker, this tells which unit it was.
             worker = get_worker()
             worker.log_event(_BEGUN, worker.get_current_task())
-            token = on_worker.set(_calls[sent.name])
+            started, token = time.perf_counter(), on_worker.set(_calls[sent.name])
             try:
-                return at.do(Span(*span), identity)
+                return at.do(Span(*span), identity) | {"seconds": np.array(time.perf_counter() - started)}
             finally:
                 on_worker.reset(token)
     except Exception as error:
@@ -371,11 +371,11 @@ class _Driver:
         if "progress" in self._arguments:
             on_workers["progress"] = False
         content = dumps((self._function, self._arguments | on_workers), {})
-        sent = self._submit("call", 0, _same, _Sent(self._name, content, free, about, self._cluster.devices))
+        sent = self._submit(self._key("call", 0), _same, _Sent(self._name, content, free, about, self._cluster.devices))
         results: list[Future] = []
         try:
             while True:
-                lead = self._submit("lead", len(results), _lead, sent, self._spent, results)
+                lead = self._submit(self._key("lead", len(results)), _lead, sent, self._spent, results)
                 ((lead, at),) = self._completed([lead])
                 at = self._checked(lead, at, lambda key: "planning")
                 if isinstance(at, Exception):
@@ -383,7 +383,7 @@ class _Driver:
                 if isinstance(at, _Result):
                     return loads(at.content, self._arguments)
                 result = self._do_job(at, sent, results)
-                results.append(self._submit("result", len(results), _same, result))
+                results.append(self._submit(self._key("result", len(results)), _same, result))
         finally:
             if self._client.status == "running":
                 self._client.run(_forget, self._name, wait=False, on_error="ignore")
@@ -399,7 +399,6 @@ class _Driver:
             _logger.info("waiting for a worker of the cluster")
             client.wait_for_workers(1)
         found = client.run(_about_worker, self._cluster.devices, on_error="return")
-        self._workers = len(found)
         here, first, least = _about(None), None, None
         for address, told in sorted(found.items()):
             if isinstance(told, BaseException):
@@ -417,20 +416,13 @@ class _Driver:
     def _key(self, what: str, number: int) -> tuple[str, int]:
         return f"jaxmotif-{what}-{self._name}", number
 
-    def _submit(self, what: str, number: int, function: Callable[..., Any], *args: Any) -> Future:
+    def _submit(self, key: tuple[str, int], function: Callable[..., Any], *args: Any) -> Future:
         with warnings.catch_warnings():
             # Data are submitted on purpose: Dask makes them again when the workers that hold them are gone.
             warnings.filterwarnings("ignore", "Sending large graph")
-            return self._client.submit(function, *args, key=self._key(what, number), pure=False)
+            return self._client.submit(function, *args, key=key, pure=False)
 
-    def _submit_units(
-        self, by_key: Mapping[tuple[str, int], Unit], sent: Future, results: list[Future], identity: str
-    ) -> list[Future]:
-        spans = [tuple(unit.span) for unit in by_key.values()]
-        more = {"sent": sent, "spent": self._spent, "results": results, "identity": identity}
-        return self._client.map(_do_unit, spans, key=list(by_key), pure=False, **more) if spans else []
-
-    def _completed(self, futures: Iterable[Future]) -> Iterator[tuple[Any, Any]]:
+    def _completed(self, futures: Sequence[Future]) -> as_completed:
         from distributed import as_completed
 
         return as_completed(futures, loop=self._client.loop, with_results=True, raise_errors=False)
@@ -445,8 +437,8 @@ class _Driver:
                 begun = Counter(key for key in keys if key[0].endswith(self._name))
                 what = name(max(begun, key=begun.__getitem__, default=future.key))
                 raise ClusterError(
-                    f"{what} ended {error.allowed_failures + 1} workers that tried it (killed, or out of memory?); give "
-                    "each worker more memory, or the call less (memory=)"
+                    f"{what} ended {error.allowed_failures + 1} workers that tried it (killed, or out of memory?); "
+                    "give each worker more memory, or the call less (memory=)"
                 )
             raise ClusterError(f"{name(future.key)} failed: {type(error).__name__}: {error}")
         if future.status != "finished":
@@ -463,25 +455,35 @@ class _Driver:
         job, folder = reached.job, self._arguments.get("checkpoint")
         store = None if folder is None else Store(folder, reached.work)
         record = Record(job.name, job.whole.stop, job.merge, store, 0)
+        units: dict[tuple[str, int], Unit] = {}  # by the key of their task
         pending: set[Future] = set()
-        by_key: dict[tuple[str, int], Unit] = {}
+        finished = self._completed([])
 
         def name(key: Any) -> str:
-            first, stop = by_key[key].span
+            first, stop = units[key].span
             return f"unit {first} to {stop} of {job.name}"
 
+        def submit_units() -> None:
+            """Have each worker do a unit, and know of another one to do next."""
+            workers = max(1, len(self._client.nthreads()))
+            while len(pending) < 2 * workers and (unit := rest.take(workers)) is not None:
+                key = self._key(f"unit-{len(results)}", len(units))
+                units[key] = unit
+                future = self._submit(key, _do_unit, tuple(unit.span), sent, self._spent, results, reached.identity)
+                pending.add(future)
+                finished.add(future)
+
         try:
-            undone = gaps(from_array(record.open()), job.whole)
-            units = cut(job.starts, undone, max(job.parts, UNITS * self._workers))
-            total = sum(unit.work for unit in units)
-            with progress(total, job.unit, job.label, bool(self._arguments.get("progress"))) as meter:
-                by_key |= {self._key(f"unit-{len(results)}", i): unit for i, unit in enumerate(units)}
-                pending |= set(self._submit_units(by_key, sent, results, reached.identity))
-                for future, found in self._completed(pending):
+            rest = _Rest(job.starts, gaps(from_array(record.open()), job.whole))
+            with progress(rest.work, job.unit, job.label, bool(self._arguments.get("progress"))) as meter:
+                submit_units()
+                for future, found in finished:
                     pending.discard(future)  # Its result need not be kept on the worker.
-                    unit = by_key[future.key]
-                    _take(self._checked(future, found, name), record)
+                    report, unit = self._checked(future, found, name), units[future.key]
+                    _take(report, record)
+                    rest.learn(unit, float(report["seconds"]), whole=from_array(report["spans"]) == [unit.span])
                     meter.advance(unit.work)
+                    submit_units()
         except BaseException:
             if self._client.status == "running":
                 self._client.cancel(list(pending), force=True)
@@ -490,6 +492,41 @@ class _Driver:
             record.save()
             record.close()
         return merge_reports(job, [record.report()], [])
+
+
+class _Rest:
+    """What is left of a job, of which units are taken one by one.
+
+    A unit takes PIECE_SECONDS or so, once it is known how long work takes. Towards the end units shrink, so that all
+    workers end together.
+
+    Attributes:
+      work: The work that is left.
+    """
+
+    def __init__(self, starts: np.ndarray, undone: Sequence[Span]):
+        self._starts = starts
+        self._units = [Unit(span, int(starts[span.stop] - starts[span.first])) for span in reversed(undone)]
+        self.work = sum(unit.work for unit in self._units)
+        self._first = self.work / FIRST_UNITS
+        self._piece: float | None = None
+
+    def take(self, workers: int) -> Unit | None:
+        """Return the next unit, or ``None`` if nothing is left."""
+        if not self._units:
+            return None
+        wanted = self._first / workers if self._piece is None else min(self._piece, self.work / (2 * workers))
+        unit, more = split(self._starts, self._units.pop(), wanted)
+        if more is not None:
+            self._units.append(more)
+        self.work -= unit.work
+        return unit
+
+    def learn(self, unit: Unit, seconds: float, whole: bool) -> None:
+        """Learn how long a unit took, and that a limit stops the job if it is not done as a whole."""
+        self._piece = next_piece(unit.work, seconds)
+        if not whole:
+            self._units = []
 
 
 def _take(report: Arrays, record: Record) -> None:

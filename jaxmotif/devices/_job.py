@@ -40,7 +40,7 @@ from jaxmotif.devices._gather import check_alike, in_each_process
 from jaxmotif.devices._memory import out_of_memory, with_smaller_steps
 from jaxmotif.devices._progress import progress
 from jaxmotif.devices._queue import Unit, Worker, run_queue
-from jaxmotif.devices._ranges import Span, cut, divide, from_array, gaps, length, shrinking
+from jaxmotif.devices._ranges import Span, cut, divide, from_array, gaps, length, shrinking, split
 from jaxmotif.devices._record import Arrays, Merge, Record, Store, results_in
 from jaxmotif.devices._select import Selection, on_worker
 
@@ -314,6 +314,15 @@ def _empty(
     return work
 
 
+def next_piece(work: float, seconds: float) -> float:
+    """Return the work of a next piece that should take PIECE_SECONDS, after one whose work took some seconds.
+
+    Only the last piece counts, because items differ. The next one is at most four times as large, because the time of
+    this one may be that of compiling.
+    """
+    return min(work * PIECE_SECONDS / max(seconds, 1e-9), 4 * max(work, 1.0))
+
+
 class _TaskRunner:
     """A task on a device, with the spans that it has still to do and those it has done but not handed in."""
 
@@ -334,17 +343,9 @@ class _TaskRunner:
         """
         if not (self._job.divisible and self._record.keeps):
             return unit, None
-        starts, (first, stop) = self._job.starts, unit.span
         # The first piece is small, since how long it takes is not known yet.
         wanted = unit.work / 16 if self._piece_work is None else self._piece_work
-        end = int(np.searchsorted(starts, starts[first] + wanted, side="right")) - 1
-        # Items without work stay with those that follow them, as in `_ranges.cut`. An item is never divided, and a
-        # piece has at least one item with work.
-        end, least = np.searchsorted(starts, starts[end]), np.searchsorted(starts, starts[first], side="right")
-        end = min(max(int(end), int(least)), stop)
-        work = int(starts[end] - starts[first])
-        rest = None if end == stop else Unit(Span(end, stop), unit.work - work)
-        return Unit(Span(first, end), work), rest
+        return split(self._job.starts, unit, wanted)
 
     def step(self, span: Span) -> None:
         due, started = self._record.due(), time.perf_counter()
@@ -354,9 +355,7 @@ class _TaskRunner:
             self._record.save()
         seconds = time.perf_counter() - started
         work = float(self._job.starts[span.stop] - self._job.starts[span.first])
-        # Only the last piece counts, because items differ. The next one is at most four times as large, because the
-        # time of this one may be that of compiling.
-        self._piece_work = min(work * PIECE_SECONDS / max(seconds, 1e-9), 4 * max(work, 1.0))
+        self._piece_work = next_piece(work, seconds)
 
     def finish(self) -> None:
         self._do(hand_in=True)

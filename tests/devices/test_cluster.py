@@ -21,7 +21,7 @@ from jaxmotif.cli import main
 from jaxmotif.devices import Cluster, ClusterError
 from jaxmotif.devices._cluster import connect
 from jaxmotif.devices._pickle import dumps, loads
-from jaxmotif.matching import Search, count_matches, find_matches
+from jaxmotif.matching import Search, count_matches, count_queries, find_matches
 from tests.devices.jobs import _skewed, digest
 from tests.more import more
 
@@ -141,7 +141,7 @@ def test_further_calls(cluster):
         lambda **options: jaxmotif.node_orbits(graph, typed=True, **options).to_numpy().tolist(),
         lambda **options: jaxmotif.graphlet_counts([graph, path], **options).values.tolist(),
         lambda **options: jaxmotif.participation_counts(path, graph, **options).tolist(),
-        lambda **options: [found.count for found in jaxmotif.count_queries([path, "triangle"], graph, **options)],
+        lambda **options: [found.count for found in count_queries([path, "triangle"], graph, **options)],
     ]
     for call in calls:
         assert call(devices=cluster) == call()
