@@ -110,7 +110,8 @@ def connect(where: str, devices: str | int | Hybrid | None = None) -> Iterator[C
         raise ValueError(f"{where!r} is neither tcp://HOST:PORT, tls://HOST:PORT nor a scheduler file that is there")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # What ends a command is told in one line.
     try:
-        client = Client(**{"scheduler_file" if is_file else "address": where}, set_as_default=False)
+        address, file = (None, where) if is_file else (where, None)
+        client = Client(address, scheduler_file=file, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise ClusterError(f"no scheduler can be reached at {where}: {error}") from error
     try:

@@ -516,6 +516,8 @@ class _Listing:
 
     def _list_as_job(self, parts: Path | None, identity: tuple) -> tuple[Arrays, str]:
         """List on the workers of a cluster, and return what each stretch gave and the status."""
+        if (ready := self.plan.ready) is None:
+            raise ValueError("there is nothing to list")
         try:
             prefixes, _ = self._cut_stretches(1)
         except TimeIsUp as stop:
@@ -525,7 +527,7 @@ class _Listing:
         limit = None if self.options.limit is None else self.options.limit + 1
 
         def make(device: jax.Device) -> _StretchTask:
-            search, images = _on(self.plan.ready, device), _images(self.plan, device)
+            search, images = _on(ready, device), _images(self.plan, device)
 
             def blocks(span: Span) -> Iterator[Listed]:
                 return list_matches([search], images, limit, self.deadline, prefixes, [span])
