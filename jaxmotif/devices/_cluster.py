@@ -35,6 +35,7 @@ import numpy as np
 
 import jaxmotif
 from jaxmotif.arrays._ahead import rehearsal
+from jaxmotif.arrays._program_cache import keep_compiled
 from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.devices._gather import ClusterError
 from jaxmotif.devices._job import Job, JobResult, Task, empty_units, merge_reports, next_piece
@@ -168,6 +169,10 @@ class _Result(NamedTuple):
     content: bytes
 
 
+def _keeps_compiled() -> bool:
+    return jax.config.jax_compilation_cache_dir is not None  # pyright: ignore[reportAttributeAccessIssue]
+
+
 def _about(devices: Devices) -> dict[str, str]:
     """Return what must be the same on all workers, by name; but for numba and the devices, here as well."""
     jaxlib = importlib.metadata.version("jaxlib")
@@ -181,8 +186,18 @@ def _about(devices: Devices) -> dict[str, str]:
     return versions | {"numba": numba, "devices": f"{len(local)} x {local[0].device_kind}"}
 
 
-def _about_worker(devices: Devices, dask_worker: Any) -> tuple[dict[str, str], int]:
-    """Return what a worker is, and the bytes that are free on its device; Dask passes the worker itself."""
+def _about_worker(devices: Devices, keep: bool, dask_worker: Any) -> tuple[dict[str, str], int]:
+    """Return what a worker is, and the bytes that are free on its device.
+
+    Args:
+      devices: The devices that each worker uses.
+      keep: Whether the process of the user keeps compiled programs: then the worker does so as well.
+      dask_worker: The worker, which Dask passes.
+    """
+    folder = os.environ.get("JAXMOTIF_CACHE")
+    if keep and folder != "off" and not _keeps_compiled():
+        with contextlib.suppress(OSError):  # A worker without such a folder compiles again.
+            keep_compiled(folder)
     free = free_memory(select_devices(devices).main)
     limit = dask_worker.memory_manager.memory_limit
     if limit is not None and jax.default_backend() == "cpu":
@@ -399,7 +414,7 @@ class _Driver:
         if not client.scheduler_info(n_workers=0).get("n_workers", 1):
             _logger.info("waiting for a worker of the cluster")
             client.wait_for_workers(1)
-        found = client.run(_about_worker, self._cluster.devices, on_error="return")
+        found = client.run(_about_worker, self._cluster.devices, _keeps_compiled(), on_error="return")
         here, first, least = _about(None), None, None
         for address, told in sorted(found.items()):
             if isinstance(told, BaseException):
