@@ -17,6 +17,7 @@ import contextlib
 import dataclasses
 import functools
 import importlib.metadata
+import importlib.util
 import inspect
 import logging
 import os
@@ -169,21 +170,18 @@ class _Result(NamedTuple):
     content: bytes
 
 
-def _keeps_compiled() -> bool:
-    return jax.config.jax_compilation_cache_dir is not None  # pyright: ignore[reportAttributeAccessIssue]
+def _versions() -> dict[str, str]:
+    """Return what must be the same here and on all workers, by name, without starting a device."""
+    x64 = str(jax.config.jax_enable_x64)  # pyright: ignore[reportAttributeAccessIssue]
+    found = {"jaxmotif": jaxmotif.__version__, "jax": jax.__version__, "jaxlib": importlib.metadata.version("jaxlib")}
+    return found | {"numpy": np.__version__, "Python": platform.python_version(), "jax_enable_x64": x64}
 
 
 def _about(devices: Devices) -> dict[str, str]:
-    """Return what must be the same on all workers, by name; but for numba and the devices, here as well."""
-    jaxlib = importlib.metadata.version("jaxlib")
-    versions = {"jaxmotif": jaxmotif.__version__, "jax": jax.__version__, "jaxlib": jaxlib, "numpy": np.__version__}
-    versions |= {"Python": platform.python_version(), "type of integers": str(jax.numpy.asarray(0).dtype)}
-    try:
-        numba = importlib.metadata.version("numba")
-    except importlib.metadata.PackageNotFoundError:
-        numba = "none"
+    """Return what must be the same on all workers, by name."""
+    numba = "0" if importlib.util.find_spec("numba") is None else importlib.metadata.version("numba")
     local = select_devices(devices).local
-    return versions | {"numba": numba, "devices": f"{len(local)} x {local[0].device_kind}"}
+    return _versions() | {"numba": numba, "devices": f"{len(local)} x {local[0].device_kind}"}
 
 
 def _about_worker(devices: Devices, keep: bool, dask_worker: Any) -> tuple[dict[str, str], int]:
@@ -198,12 +196,16 @@ def _about_worker(devices: Devices, keep: bool, dask_worker: Any) -> tuple[dict[
     if keep and folder != "off" and not _keeps_compiled():
         with contextlib.suppress(OSError):  # A worker without such a folder compiles again.
             keep_compiled(folder)
-    free = free_memory(select_devices(devices).main)
-    limit = dask_worker.memory_manager.memory_limit
-    if limit is not None and jax.default_backend() == "cpu":
+    device = select_devices(devices).main
+    free, limit = free_memory(device), dask_worker.memory_manager.memory_limit
+    if limit is not None and device.platform == "cpu":
         # Dask stops a worker that takes more than its limit.
         free = max(min(free, limit - dask_worker.monitor.get_process_memory()), 1)
     return _about(devices), free
+
+
+def _keeps_compiled() -> bool:
+    return jax.config.jax_compilation_cache_dir is not None  # pyright: ignore[reportAttributeAccessIssue]
 
 
 # ---- On a worker.
@@ -410,24 +412,20 @@ class _Driver:
 
     def _meet_workers(self) -> tuple[dict[str, str], int]:
         """Return what all workers are, and the least memory that is free on one, after checking that they are alike."""
-        client = self._client
-        if not client.scheduler_info(n_workers=0).get("n_workers", 1):
+        if not self._client.nthreads():
             _logger.info("waiting for a worker of the cluster")
-            client.wait_for_workers(1)
-        found = client.run(_about_worker, self._cluster.devices, _keeps_compiled(), on_error="return")
-        here, first, least = _about(None), None, None
+            self._client.wait_for_workers(1)
+        found = self._client.run(_about_worker, self._cluster.devices, _keeps_compiled(), on_error="return")
+        first: dict[str, str] = {}
         for address, told in sorted(found.items()):
             if isinstance(told, BaseException):
                 raise ClusterError(f"worker {address}: {type(told).__name__}: {told}")
-            about, free = told
-            first = first or about
-            expected = first | {name: here[name] for name in here if name not in ("numba", "devices")}
-            if about != expected:
-                raise ClusterError(f"worker {address} has {_unlike(about, expected)}")
-            least = free if least is None else min(least, free)
-        if first is None or least is None:
+            first = first or told[0]
+            if told[0] != (expected := first | _versions()):
+                raise ClusterError(f"worker {address} has {_unlike(told[0], expected)}")
+        if not found:
             raise ClusterError("the cluster has lost its workers; start some")
-        return first, least
+        return first, min(free for _, free in found.values())
 
     def _key(self, what: str, number: int) -> tuple[str, int]:
         return f"jaxmotif-{what}-{self._name}", number
