@@ -18,7 +18,7 @@ from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, Unfinished, run_job, workers_on
 from jaxmotif.devices._ranges import Span, cut
-from jaxmotif.devices._record import Arrays, Store, joined
+from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Devices, on_worker, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
@@ -501,45 +501,47 @@ class _Listing:
             )
         parts = parts_of(path)
         parts.mkdir(exist_ok=True)
-        if self.plan.ready is None:
+        if (ready := self.plan.ready) is None:
             (block,) = self._planned_blocks()
             count, status = block.nodes.shape[1], block.status
             with open_writer(parts / "part-0.parquet", self.size) as write:
                 write(block.nodes)
         else:
-            identity = search_identity(self.pattern, self.target, self.plan, self.options, domains)
-            found, status = self._list_as_job(parts, identity)
-            count = sum(int(rows) for rows in found.values())
-        if _whole(status):
+            count, status = self._write_as_job(ready, parts, domains)
+        # Another worker may have come as far, and died before it told of it.
+        if _whole(status) and not path.exists():
             parts.replace(path)
         return _whole(status), count, status
 
-    def _list_as_job(self, parts: Path | None, identity: tuple) -> tuple[Arrays, str]:
-        """List on the workers of a cluster, and return what each stretch gave and the status."""
-        if (ready := self.plan.ready) is None:
-            raise ValueError("there is nothing to list")
+    def _write_as_job(self, ready: ReadySearch, parts: Path, domains: Domains | None) -> tuple[int, str]:
+        """Have the workers of a cluster write parts, and return the number of matches and the status."""
         try:
             prefixes, _ = self._cut_stretches(1)
         except TimeIsUp as stop:
-            return {}, str(stop)
+            return 0, str(stop)
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
-        # One more than the limit tells whether there are more.
-        limit = None if self.options.limit is None else self.options.limit + 1
 
-        def make(device: jax.Device) -> _StretchTask:
+        def make(device: jax.Device) -> _PartTask:
             search, images = _on(ready, device), _images(self.plan, device)
 
-            def blocks(span: Span) -> Iterator[Listed]:
-                return list_matches([search], images, limit, self.deadline, prefixes, [span])
+            def write_part(span: Span) -> int:
+                count = 0
+                with open_writer(parts / f"part-{span.first:015d}.parquet", self.size) as write:
+                    for block in list_matches([search], images, None, self.deadline, prefixes, [span]):
+                        if not _whole(block.status):
+                            raise Unfinished({"rows": np.zeros((), np.int64)})
+                        write(block.nodes)
+                        count += block.nodes.shape[1]
+                return count
 
-            return _StretchTask(blocks, self.size, parts)
+            return _PartTask(write_part)
 
         workers = workers_on(self.selection)
-        job = Job("matches", starts, SHARES * len(workers), joined, "candidates", "listing")
-        parts_known = "a listing", self.size, limit, self.one_each, parts is None, *identity, prefixes.listed()
-        store = Store(None, fingerprint(*parts_known))
+        job = Job("matches", starts, SHARES * len(workers), added, "candidates", "listing")
+        identity = search_identity(self.pattern, self.target, self.plan, self.options, domains)
+        store = Store(None, fingerprint("a listing in parts", self.one_each, *identity, prefixes.listed()))
         done = run_job(job, make, workers, self.selection, store, False)
-        return done.found, "done" if done.finished else self.deadline.status
+        return int(done.found.get("rows", 0)), "done" if done.finished else self.deadline.status
 
     def _filter_blocks(self, found: Iterator[Listed]) -> Iterator[Listed]:
         """Yield what passes of the blocks, up to the limit."""
@@ -556,8 +558,6 @@ class _Listing:
         """Return blocks of what the search finds."""
         if self.plan.ready is None:
             return self._planned_blocks()
-        if on_worker.get() is not None:
-            return self._found_by_workers()
         images = _images(self.plan, self.selection.main)
         devices = self.selection.local or (self.selection.main,)
         if len(devices) == 1:
@@ -567,16 +567,6 @@ class _Listing:
         except TimeIsUp as stop:
             return iter([Listed(np.zeros((self.size, 0), np.int32), 0, False, str(stop))])
         return self._list_on_devices(self.options.limit, prefixes, stretches)
-
-    def _found_by_workers(self) -> Iterator[Listed]:
-        """Return a block of all matches, found by the workers of a cluster."""
-        stretches, status = self._list_as_job(None, ())
-        rows = [stretches[name] for name in sorted(stretches)]
-        nodes = np.concatenate([np.zeros((self.size, 0), np.int32), *rows], axis=1)
-        most = self.options.limit
-        if most is not None and nodes.shape[1] > most:
-            nodes, status = nodes[:, :most], f"stopped at limit={most}"
-        yield Listed(nodes, 0, status == "done", status)
 
     def _planned_blocks(self) -> Iterator[Listed]:
         """Return all matches of a search that is over."""
@@ -608,36 +598,18 @@ class _Listing:
         return list_matches(searches, images, limit, self.deadline, prefixes, stretches)
 
 
-class _StretchTask:
-    """Lists stretches of prefixes on a device of a worker: matches, or how many were written to a folder of parts."""
+class _PartTask:
+    """A task that writes parts of a listing, and counts their rows."""
 
-    def __init__(self, blocks: Callable[[Span], Iterator[Listed]], size: int, parts: Path | None):
-        self._blocks, self._size, self._parts = blocks, size, parts
-        self._found: Arrays = {}
+    def __init__(self, write_part: Callable[[Span], int]):
+        self._write_part, self._rows = write_part, 0
 
     def step(self, span: Span) -> None:
-        name = f"{span.first:015d}"
-        if self._parts is None:
-            rows = _BlockList(self._size)
-            self._list(span, rows.append)
-            self._found[name] = rows.join()
-            return
-        with open_writer(self._parts / f"part-{name}.parquet", self._size) as write:
-            count = self._list(span, write)
-        self._found[name] = np.array(count)
-
-    def _list(self, span: Span, write: Callable[[np.ndarray], None]) -> int:
-        count = 0
-        for block in self._blocks(span):
-            if not _whole(block.status):
-                raise Unfinished({})
-            write(block.nodes)
-            count += block.nodes.shape[1]
-        return count
+        self._rows += self._write_part(span)
 
     def collect(self) -> Arrays:
-        found, self._found = self._found, {}
-        return found
+        rows, self._rows = self._rows, 0
+        return {"rows": np.array(rows, np.int64)}
 
     def halve(self) -> None:
         return None
