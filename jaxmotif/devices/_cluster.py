@@ -412,10 +412,14 @@ class _Driver:
 
     def _meet_workers(self) -> tuple[dict[str, str], int]:
         """Return what all workers are, and the least memory that is free on one, after checking that they are alike."""
-        if not self._client.nthreads():
-            _logger.info("waiting for a worker of the cluster")
-            self._client.wait_for_workers(1)
-        found = self._client.run(_about_worker, self._cluster.devices, _keeps_compiled(), on_error="return")
+        found: dict[str, Any] = {}
+        while not found:
+            if not self._client.nthreads():
+                _logger.info("waiting for a worker of the cluster")
+                self._client.wait_for_workers(1)
+            found = self._client.run(_about_worker, self._cluster.devices, _keeps_compiled(), on_error="return")
+            # A worker that the question does not reach is gone.
+            found = {address: told for address, told in found.items() if not isinstance(told, OSError)}
         first: dict[str, str] = {}
         for address, told in sorted(found.items()):
             if isinstance(told, BaseException):
@@ -423,8 +427,6 @@ class _Driver:
             first = first or told[0]
             if told[0] != (expected := first | _versions()):
                 raise ClusterError(f"worker {address} has {_unlike(told[0], expected)}")
-        if not found:
-            raise ClusterError("the cluster has lost its workers; start some")
         return first, min(free for _, free in found.values())
 
     def _key(self, what: str, number: int) -> tuple[str, int]:
