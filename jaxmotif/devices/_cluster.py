@@ -346,8 +346,7 @@ def _do_unit(
             if isinstance(at, Exception):
                 raise at
             if not isinstance(at, _Stage):
-                # The time of the call was over before this worker had planned it.
-                return _NOTHING
+                return _NOTHING  # The time of the call was over before this worker had planned it.
             # If it ends the worker, this tells which unit it was.
             worker = get_worker()
             worker.log_event(_BEGUN, worker.get_current_task())
@@ -507,7 +506,10 @@ class _Driver:
         finally:
             record.save()
             record.close()
-        return merge_reports(job, [record.report()], [])
+        result = merge_reports(job, [record.report()], [])
+        if not result.finished and self._arguments.get("time_limit") is None:
+            raise ClusterError(f"a worker did not come to {job.name}: it planned the call otherwise than another one")
+        return result
 
 
 class _Rest:

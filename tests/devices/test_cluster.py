@@ -21,7 +21,8 @@ from jaxmotif.cli import main
 from jaxmotif.devices import Cluster, ClusterError
 from jaxmotif.devices._cluster import connect
 from jaxmotif.devices._pickle import dumps, loads
-from jaxmotif.matching import Search, count_matches, count_queries, find_matches
+from jaxmotif.features import census_orbits, pattern_features
+from jaxmotif.matching import Search, count_matches, count_queries, disjoint_occurrences, find_matches
 from tests.devices.jobs import _skewed, digest
 from tests.more import more
 
@@ -140,6 +141,9 @@ def test_further_calls(cluster):
         lambda **options: jaxmotif.node_orbits(graph, size=5, **options).to_numpy().tolist(),
         lambda **options: jaxmotif.node_orbits(graph, typed=True, **options).to_numpy().tolist(),
         lambda **options: jaxmotif.graphlet_counts([graph, path], **options).values.tolist(),
+        lambda **options: census_orbits(graph, 4, **options).values.tolist(),
+        lambda **options: pattern_features([graph], ["triangle"], **options).values.tolist(),
+        lambda **options: disjoint_occurrences(graph, "triangle", **options).occurrences.tolist(),
         lambda **options: jaxmotif.participation_counts(path, graph, **options).tolist(),
         lambda **options: [found.count for found in count_queries([path, "triangle"], graph, **options)],
     ]
