@@ -493,8 +493,10 @@ class _Driver:
             with progress(rest.work, job.unit, job.label, bool(self._arguments.get("progress"))) as meter:
                 submit_units()
                 for future, found in finished:
-                    pending.discard(future)  # Its result need not be kept on the worker.
+                    pending.discard(future)
                     report, unit = self._checked(future, found, name), units[future.key]
+                    # At once: what is still held when its worker dies is done again, though it has come back.
+                    future.release()
                     _take(report, record)
                     rest.learn(unit, float(report["seconds"]), whole=from_array(report["spans"]) == [unit.span])
                     meter.advance(unit.work)
