@@ -65,7 +65,7 @@ def everything(graph, tuning, per_edge):
     """Count all that there is, from a graph's rows, in one program."""
     order = degree_order(graph)
     plan = sparse.make_plan(jnp, order, tuning)
-    stats = sparse.statistics(order, plan, sparse.all_ranges(plan), tuning, per_edge)
+    stats = sparse.statistics(order, plan, tuning, per_edge)
     return sparse.graph_sums(order, stats), sparse.edge_columns(order, stats) if per_edge else None
 
 

@@ -23,7 +23,7 @@ from jaxmotif.graph import Graph
 
 # What is not public: the name of a type.
 from jaxmotif.kernels._switching import Step
-from jaxmotif.motifs import NullModel, find_motifs, keep_blocks, keep_distances
+from jaxmotif.motifs import NullModel, find_motifs, keep_blocks, keep_distances, random_graphs
 
 rows = Rows(__doc__)
 graphs = option("--graphs", type=int, default=1000, help="number of random graphs")
@@ -105,6 +105,28 @@ def mixing(options: argparse.Namespace) -> None:
                             mean = f"{s.mean[i]:.2f} +- {s.sd[i] / num**0.5:.2f}"
                             longer = f"{mix.lag_correlation[i]:.2f}", f"{mix.longer_z[i]:.1f}"
                             table.row(name, step, attempts, f"{found.accepted:.2f}", label, mean, *longer)
+
+
+@rows(
+    option("networks", nargs="*", metavar="NETWORK", default=NETWORKS[:2]),
+    option("--inputs", type=int, default=200, help="number of networks without structure"),
+    option("--graphs", type=int, default=300, help="number of random graphs for each"),
+)
+def verdicts(options: argparse.Namespace) -> None:
+    """Look for motifs in networks without structure, which are random graphs of the null model themselves.
+
+    At most alpha of them may have any motif or anti-motif. The rule decides, and beside it q alone, and |z| >= 2.
+    """
+    table = Table("network | inputs | random graphs | with any verdict | with any q <= 0.05 | with any \\|z\\| >= 2")
+    for name in options.networks:
+        graph, any_of = harness.directed(options.data, name), np.zeros(3, int)
+        for seed, drawn in enumerate(random_graphs(graph, options.inputs, 21)):
+            found = find_motifs(drawn, 3, options.graphs, 100 + seed)
+            s = found.significance
+            unusual = found.is_motif | found.is_anti_motif, s.q <= 0.05, np.abs(s.z) >= 2
+            any_of += [bool(which.any()) for which in unusual]
+        shares = (f"{number} ({number / options.inputs:.1%})" for number in any_of)
+        table.row(name, options.inputs, options.graphs, *shares)
 
 
 # ---- the default length

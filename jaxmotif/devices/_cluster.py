@@ -55,6 +55,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 FIRST_UNITS = 16
 """Part of a job that the first unit of each worker is: small, since how long it takes is not known yet."""
 
+LEAST_SECONDS = 0.05
+"""Duration that units shrink to: shorter ones take longer to send than to do."""
+
 KEPT_CALLS = 2
 """Calls that a worker keeps, with all that was made for them."""
 
@@ -81,6 +84,8 @@ def on_cluster(load: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[F]
             cluster = kwargs.get("devices")
             if not isinstance(cluster, Cluster):
                 return function(*args, **kwargs)
+            if kwargs.get("certify") is not None:
+                raise ValueError("a cluster writes no certificates: leave out certify=, or count on one machine")
             arguments = load(inspect.signature(function).bind(*args, **kwargs).arguments)
             return _Driver(cluster, call, arguments).run()
 
@@ -530,12 +535,15 @@ class _Rest:
         self.work = sum(unit.work for unit in self._units)
         self._first = self.work / FIRST_UNITS
         self._piece: float | None = None
+        self._least = 0.0
 
     def take(self, workers: int) -> Unit | None:
         """Return the next unit, or ``None`` if nothing is left."""
         if not self._units:
             return None
-        wanted = self._first / workers if self._piece is None else min(self._piece, self.work / (2 * workers))
+        wanted = self._first / workers
+        if self._piece is not None:
+            wanted = max(self._least, min(self._piece, self.work / (2 * workers)))
         unit, more = split(self._starts, self._units.pop(), wanted)
         if more is not None:
             self._units.append(more)
@@ -545,6 +553,7 @@ class _Rest:
     def learn(self, unit: Unit, seconds: float, whole: bool) -> None:
         """Learn how long a unit took, and that a limit stops the job if it is not done as a whole."""
         self._piece = next_piece(unit.work, seconds)
+        self._least = unit.work * LEAST_SECONDS / max(seconds, 1e-9)
         if not whole:
             self._units = []
 

@@ -171,8 +171,9 @@ def for_many(
             graphs = as_graphs(graph)
             if graphs is None:
                 return one(graph, *args, **kwargs)
-            if kwargs.pop("checkpoint", None) is not None:
-                raise ValueError("many graphs run batch by batch: they take no checkpoint")
+            for name in ("checkpoint", "certify"):
+                if kwargs.pop(name, None) is not None:
+                    raise ValueError(f"many graphs run batch by batch: they take no {name}")
             return many(graphs, *args, **kwargs)
 
         return door

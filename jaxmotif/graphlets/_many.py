@@ -339,7 +339,7 @@ def _union_counts(
       tuning: static sizes.
       detail: whether columns are by edge, by node or not wanted.
     """
-    stats = sparse.statistics(order, plan, sparse.all_ranges(plan), tuning, per_edge=True)
+    stats = sparse.statistics(order, plan, tuning, per_edge=True)
     real = jnp.arange(order.edge_capacity, dtype=jnp.int32) < order.num_edges
     graph = jnp.where(real, owner[order.node[order.tail]], numbers.shape[1])
     d_u, d_v = order.degree[order.tail].astype(jnp.int64), order.degree[order.head].astype(jnp.int64)

@@ -114,4 +114,4 @@ def _statistics(graph: Graph, tuning: Tuning | None, per_edge: bool) -> tuple[De
     graph = jax.tree.map(jnp.asarray, graph)
     order = degree_order(graph)
     plan = sparse.make_plan(jnp, order, tuning)
-    return order, sparse.statistics(order, plan, sparse.all_ranges(plan), tuning, per_edge)
+    return order, sparse.statistics(order, plan, tuning, per_edge)

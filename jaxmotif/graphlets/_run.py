@@ -1,20 +1,17 @@
-"""One graphlet run, on one device, on a mesh, or on GPUs and the CPU together: the same counts bit for bit."""
+"""One graphlet run, whole on one device or in units over all: the same counts bit for bit."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from jaxmotif.arrays._compile import QuickLimits, jit64, put64, target_of
 from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
 from jaxmotif.devices._memory import with_smaller_steps
-from jaxmotif.devices._mesh import AXIS, device_mesh, everywhere, on_each_device
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Selection
@@ -23,13 +20,10 @@ from jaxmotif.graph._order import DegreeOrder, degree_order
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets import _products as products
 from jaxmotif.graphlets import _sparse as sparse
-from jaxmotif.graphlets._sparse import Plan, Ranges, Statistics
-from jaxmotif.graphlets._split import Starts, pass_work, span_difficulty, span_ranges, split_ranges
+from jaxmotif.graphlets._sparse import Plan, Statistics
+from jaxmotif.graphlets._split import pass_work, span_difficulty, span_ranges
 from jaxmotif.graphlets._tuning import Detail, Tuning, choose_tuning
 from jaxmotif.kernels._cliques import most_row_words
-
-if TYPE_CHECKING:
-    from jax.sharding import Mesh
 
 # Work (tests and wedges) on a device beyond which a run is cut into units, to show progress and to hear Ctrl-C: about
 # two seconds.
@@ -78,7 +72,7 @@ def _narrowed(values: jax.Array) -> jax.Array:
 def _run(
     graph: Graph, detail: Detail, selection: Selection, memory: int | None, show: bool, store: Store | None
 ) -> Outcome:
-    device, count = selection.main, len(selection.devices)
+    device = selection.main
     if selection.helper is None and (sizes := products.choose(graph, detail, device, memory)) is not None:
         return _run_products(graph, detail, selection, sizes, show, store)
     nodes, edges = graph.node_capacity, graph.slot_capacity // 2
@@ -90,22 +84,26 @@ def _run(
         tuning = tunings[device]
     # Work that is kept in a checkpoint, shared among processes, or given to unlike devices is cut into units.
     by_units = store is not None or selection.together or selection.helper is not None
-    long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"] * count
-    # A bound is enough to tell that a run is short, while the exact work takes the whole plan.
-    if count > 1 and not by_units and int(_most_work(jax.device_put(graph, device))) <= long:
-        mesh = device_mesh(selection.devices)
-        near = everywhere(graph, mesh)
-        return _with_tuning(lambda t: _run_mesh(near, tuning=t, mesh=mesh, detail=detail), tuning, edges, device)
+    order, plan = prepare(graph, tuning, device)
+    if by_units or _is_long(graph, plan, device):
+        return run_units(order, plan, detail, tunings, show, selection, store)[0]
+    order, plan = put64((order, plan), device)
+
+    def whole(tuning: Tuning) -> Outcome:
+        # The first program, which takes seconds to compile, is the same for counts at edges and at nodes.
+        stats = _statistics(order, plan, tuning=tuning, per_edge=detail != "graph")
+        return jax.block_until_ready(_outcome(order, stats, detail=detail))
+
+    outcome, notes = with_smaller_steps(whole, tuning, lambda tuning: smaller(tuning, edges), device)
+    return outcome._replace(notes=notes)
+
+
+def _is_long(graph: Graph, plan: Plan, device: jax.Device) -> bool:
+    """Say whether a run takes so long on one device that it is cut into units, which all devices share."""
+    long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"]
     # Tests, and wedges, are at most the pairs of edges at the nodes: where that bound says that a run is short, nobody
     # waits for the plan's sizes.
-    if target_of(device).is_accelerator and count == 1 and not by_units and _pairs_of_edges(graph) <= long:
-        near, narrow = jax.device_put(graph, device), detail != "graph" and fits_narrow(graph, detail, device)
-        return _with_tuning(lambda t: _run_graph(near, t, detail, narrow), tuning, edges, device)
-    order, plan = prepare(graph, tuning, device)
-    if by_units or count > 1 or int(plan.work) > long:
-        return run_units(order, plan, detail, tunings, show, selection, store)[0]
-    near = put64((order, plan), device)
-    return _with_tuning(lambda t: _run_whole(*near, tuning=t, detail=detail), tuning, edges, device)
+    return int((graph.degrees**2).sum()) > long and int(plan.work) > long
 
 
 def _run_products(
@@ -140,23 +138,10 @@ def _run_products(
         job = Job("graphlets-cliques", starts, parts, added, "steps", "4-cliques", divisible=True)
         done = run_job(job, make, workers_on(selection), selection, store, show)
         padding = order.edge_capacity - int(order.num_edges)
-        K, notes = put64(np.pad(done.found["K"], (0, padding)) if per_edge else done.found["K"], device), done.notes
+        found = np.pad(done.found["K"], (0, padding)) if per_edge else done.found["K"]
+        K, notes = cast("jax.Array", put64(found, device)), done.notes
     pairs = products.pair_sums(order, cliques.X, rows=sizes.rows, per_edge=per_edge)
-    return _with_products(order, pairs, K, detail=detail)._replace(notes=notes)
-
-
-@jit64(static_argnames="detail")
-def _with_products(order: DegreeOrder, pairs: products.PairSums, K: jax.Array, detail: Detail) -> Outcome:
-    return _outcome(order, products.statistics(pairs, K), detail)
-
-
-def _with_tuning(attempt: Callable[[Tuning], Outcome], tuning: Tuning, edges: int, device: jax.Device) -> Outcome:
-    """Run in one call, by smaller steps where the device has too little memory."""
-
-    outcome, notes = with_smaller_steps(
-        lambda t: jax.block_until_ready(attempt(t)), tuning, lambda t: smaller(t, edges), device
-    )
-    return outcome._replace(notes=notes)
+    return _outcome(order, products.statistics(pairs, K), detail=detail)._replace(notes=notes)
 
 
 def smaller(tuning: Tuning, edges: int) -> tuple[Tuning, str] | None:
@@ -164,12 +149,6 @@ def smaller(tuning: Tuning, edges: int) -> tuple[Tuning, str] | None:
 
     There are none (``None``) below the smallest step.
     """
-    less = _halved(tuning, edges)
-    return None if less is None else (less, _steps(less))
-
-
-def _halved(tuning: Tuning, edges: int) -> Tuning | None:
-    """Return steps of half the size, as far as the plan allows; ``None`` when nothing can be smaller."""
     # A block of light wedges holds more than `most_light` of them, which the plan fixes.
     light = max(tuning.light_block // 2, 2 * tuning.most_light)
     less = tuning._replace(
@@ -181,22 +160,7 @@ def _halved(tuning: Tuning, edges: int) -> Tuning | None:
         # All rows of one node must fit at once.
         words=min(tuning.words, max(tuning.words // 2, 2 * most_row_words(edges))),
     )
-    return None if less == tuning else less
-
-
-def _steps(tuning: Tuning) -> str:
-    return f"steps of {tuning.block}"
-
-
-@jit64
-def _most_work(graph: Graph) -> jax.Array:
-    """Return an upper bound of the work of a run, int64: the sum over edges of twice the smaller degree."""
-    slots = graph.slot_capacity
-    degree = graph.out_offsets[1:] - graph.out_offsets[:-1]
-    source = jnp.repeat(jnp.arange(degree.shape[0], dtype=jnp.int32), degree, total_repeat_length=slots)
-    real = jnp.arange(slots, dtype=jnp.int32) < graph.out_offsets[-1]
-    smaller = jnp.minimum(degree[source], degree[jnp.where(real, graph.out_targets, 0)])
-    return jnp.where(real, smaller, 0).sum(dtype=jnp.int64)
+    return None if less == tuning else (less, f"steps of {less.block}")
 
 
 def hybrid_tunings(selection: Selection, tuning: Tuning, helper_tuning: Tuning) -> dict[jax.Device, Tuning]:
@@ -237,10 +201,6 @@ def _prepare(graph: Graph, tuning: Tuning) -> tuple[DegreeOrder, Plan]:
     return order, sparse.make_plan(jnp, order, tuning)
 
 
-def _pairs_of_edges(graph: Graph) -> int:
-    return int((graph.degrees**2).sum())
-
-
 def fits_narrow(graph: Graph, detail: Detail, device: jax.Device) -> bool:
     """Say whether counts are handed over as uint32, which halves the memory and the way to the host.
 
@@ -255,50 +215,12 @@ def fits_narrow(graph: Graph, detail: Detail, device: jax.Device) -> bool:
     return graph.n * (graph.n - 1) // 2 < 2**32
 
 
-@jit64(quick=QuickLimits(unoptimised=2**21), static_argnames=("tuning", "detail"))
-def _run_whole(order: DegreeOrder, plan: Plan, tuning: Tuning, detail: Detail) -> Outcome:
-    stats = sparse.statistics(order, plan, sparse.all_ranges(plan), tuning, detail != "graph")
-    return _outcome(order, stats, detail)
+@jit64(quick=QuickLimits(unoptimised=2**21), static_argnames=("tuning", "per_edge"))
+def _statistics(order: DegreeOrder, plan: Plan, tuning: Tuning, per_edge: bool) -> Statistics:
+    return sparse.statistics(order, plan, tuning, per_edge)
 
 
-def _run_graph(graph: Graph, tuning: Tuning, detail: Detail, narrow: bool) -> Outcome:
-    """Run both passes and the equations on a device, as two programs that follow each other without a wait.
-
-    The first one, which takes seconds to compile, is the same for counts at edges and at nodes.
-    """
-    order, stats = _order_and_statistics(graph, tuning=tuning, per_edge=detail != "graph")
-    return _outcome_of(order, stats, detail=detail, narrow=narrow)
-
-
-@jit64(static_argnames=("tuning", "per_edge"))
-def _order_and_statistics(graph: Graph, tuning: Tuning, per_edge: bool) -> tuple[DegreeOrder, Statistics]:
-    order = degree_order(graph)
-    plan = sparse.make_plan(jnp, order, tuning)
-    return order, sparse.statistics(order, plan, sparse.all_ranges(plan), tuning, per_edge)
-
-
-@jit64(static_argnames=("detail", "narrow"))
-def _outcome_of(order: DegreeOrder, stats: Statistics, detail: Detail, narrow: bool) -> Outcome:
-    outcome = _outcome(order, stats, detail)
-    return outcome._replace(values=outcome.values.astype(jnp.uint32)) if narrow else outcome
-
-
-@jit64(static_argnames=("tuning", "mesh", "detail"))
-def _run_mesh(graph: Graph, tuning: Tuning, mesh: Mesh, detail: Detail) -> Outcome:
-    """Run on all devices of a mesh: each takes an equal share of the work, and sums are added up between the passes."""
-
-    # All work is done device by device, so that XLA is left nothing to shard: a sharded prefix sum takes minutes.
-    def part(graph: Graph) -> Outcome:
-        order = degree_order(graph)
-        plan = sparse.make_plan(jnp, order, tuning)
-        every = split_ranges(jnp, Starts.of(plan), mesh.size)
-        mine: Ranges = jax.tree.map(lambda x: x[lax.axis_index(AXIS)], every)
-        stats = sparse.statistics(order, plan, mine, tuning, detail != "graph", lambda sums: lax.psum(sums, AXIS))
-        return _outcome(order, stats, detail)
-
-    return on_each_device(part, mesh)(graph)
-
-
+@jit64(quick=QuickLimits(unoptimised=2**21), static_argnames="detail")
 def _outcome(order: DegreeOrder, stats: Statistics, detail: Detail) -> Outcome:
     term_sums = sparse.graph_sums(order, stats)
     sums = jnp.stack([jnp.stack(term_sums[name]) for name in equations.TERMS])
@@ -367,11 +289,12 @@ class _PassTask:
         return sums
 
     def halve(self) -> str | None:
-        less = _halved(self.tuning, self.near[0].edge_capacity)
-        if less is not None:
-            self.tuning = less
-            self.__post_init__()
-        return None if less is None else _steps(less)
+        less = smaller(self.tuning, self.near[0].edge_capacity)
+        if less is None:
+            return None
+        self.tuning, change = less
+        self.__post_init__()
+        return change
 
 
 def run_units(

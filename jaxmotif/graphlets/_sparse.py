@@ -7,7 +7,6 @@ sums A and B. Every pass runs over a range of its work, so ranges can go to diff
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -132,29 +131,12 @@ def start_second(order: DegreeOrder, per_edge: bool) -> SecondSums:
     return tuple(accumulator(order.edge_capacity, jnp.int64) for _ in range(3))
 
 
-def statistics(
-    order: DegreeOrder,
-    plan: Plan,
-    ranges: Ranges,
-    tuning: Tuning,
-    per_edge: bool,
-    total: Callable[[Any], Any] = lambda sums: sums,
-) -> Statistics:
-    """Run both passes over some ranges of the work.
-
-    Args:
-      order: the degree order of the graph.
-      plan: the work.
-      ranges: the part of the work to do.
-      tuning: static sizes.
-      per_edge: whether sums are by arc, instead of totals.
-      total: adds up the sums of all devices that share the work (default: no other device does).
-    """
+def statistics(order: DegreeOrder, plan: Plan, tuning: Tuning, per_edge: bool) -> Statistics:
+    """Run both passes over all of the work, for sums by arc (``per_edge``) or totals."""
+    ranges = all_ranges(plan)
     first = first_pass(order, plan, start_first(order, per_edge), ranges, tuning)
-    # The sums of all devices are added up first, since the second pass reads the triangles of any arc.
-    t = total(first.t)
-    second = second_pass(order, plan, t, start_second(order, per_edge), ranges, tuning)
-    return finish(order, FirstSums(t, total(first.cyc)), total(second))
+    second = second_pass(order, plan, first.t, start_second(order, per_edge), ranges, tuning)
+    return finish(order, first, second)
 
 
 def count_triangles(order: DegreeOrder, plan: Plan, t: jax.Array, tests: Any, tuning: Tuning) -> jax.Array:

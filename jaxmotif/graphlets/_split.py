@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import jax
@@ -15,57 +14,6 @@ from jaxmotif.devices._select import Order
 from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.graphlets._sparse import Plan, Ranges
 from jaxmotif.kernels._expand import take
-
-
-class Starts(NamedTuple):
-    """Positions at which a run can be cut.
-
-    Attributes:
-      tests: how many membership tests there are, int64.
-      tails: the first test of each tail, int64.
-      heavy: the first wedge of each heavy node, int64.
-      light: the first wedge of each light node, int64.
-      heavy_count: how many nodes are heavy.
-    """
-
-    tests: Any
-    tails: Any
-    heavy: Any
-    light: Any
-    heavy_count: Any
-
-    @classmethod
-    def of(cls, plan: Plan) -> Starts:
-        wedges = plan.wedges
-        starts = (plan.triangle_starts, wedges.heavy_starts, wedges.light_starts)
-        return cls(plan.triangles.total, *starts, wedges.heavy_count)
-
-
-def split_ranges(xp: ModuleType, starts: Starts, parts: int) -> Ranges:
-    """Return ranges with a leading axis of ``parts`` entries, each about the same number of tests and of wedges.
-
-    Args:
-      xp: the module of the arrays, NumPy or (in its 64-bit mode) jax.numpy.
-      starts: where the run can be cut.
-      parts: how many ranges to make; static.
-    """
-    nodes = np.int32(starts.tails.shape[0] - 1)
-    share = xp.arange(1, parts, dtype=np.int64)
-
-    def cut(first: jax.Array, last: jax.Array | np.integer) -> tuple[Any, Any]:
-        # Cuts are at nodes, each the first one at or past an equal share of the work.
-        inner = xp.minimum(xp.searchsorted(first, first[-1] * share // parts).astype(np.int32), last)
-        zero = xp.zeros(1, np.int32)
-        return xp.concatenate([zero, inner]), xp.concatenate([inner, zero + last])
-
-    tests = starts.tests * xp.arange(parts + 1, dtype=np.int64) // parts
-    heavy_count = starts.heavy_count.astype(np.int32)
-    return Ranges(
-        tests=(tests[:-1], tests[1:]),
-        heavy=cut(starts.heavy, heavy_count),
-        light=cut(starts.light, nodes),
-        tails=cut(starts.tails, nodes),
-    )
 
 
 class PassWork(NamedTuple):

@@ -13,6 +13,7 @@ from jaxmotif.language import Query
 from jaxmotif.matching._bind import bind
 from jaxmotif.matching.planner._ask import MOST_NODES
 from jaxmotif.patterns import Pattern, as_pattern
+from jaxmotif.patterns._ruled import RuledPattern
 
 Per = Literal["map", "occurrence"]
 Domains = Mapping[int, Sequence[int]] | np.ndarray
@@ -56,6 +57,15 @@ def check_query(query: GraphLike | Pattern | Query, target: Graph, wildcard: int
                 "the wildcard"
             )
     return pattern
+
+
+def check_certifiable(pattern: Pattern, domains: Domains | None, time_limit: float | None, limit: int | None) -> None:
+    """Raise ValueError for matches that have no certificate: a part of all, or matches of rules beyond labels."""
+    if isinstance(pattern, RuledPattern):
+        raise ValueError("a query in words has no certificate; give a graph, a name or a class with labels")
+    for name, value in {"domains": domains, "time_limit": time_limit, "a limit of matches or steps": limit}.items():
+        if value is not None:
+            raise ValueError(f"a certificate is of all matches; leave {name} out")
 
 
 def check_domains(domains: Domains | None, pattern: Pattern, target: Graph) -> np.ndarray | None:

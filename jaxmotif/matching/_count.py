@@ -15,11 +15,20 @@ from jaxmotif.devices._select import Cluster, Devices, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target, load_target_and_query
+from jaxmotif.matching._checks import (
+    Domains,
+    Per,
+    check_certifiable,
+    check_domains,
+    check_query,
+    load_target,
+    load_target_and_query,
+)
 from jaxmotif.matching._divided import count_in_shares, search_identity
 from jaxmotif.matching._listing import count_listed
 from jaxmotif.matching._many import for_many_targets
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
+from jaxmotif.matching._participation import participation_counts
 from jaxmotif.matching._pieces import count_alone
 from jaxmotif.matching._result import MatchCount, match_count
 from jaxmotif.matching._seconds import PhaseClock
@@ -27,7 +36,8 @@ from jaxmotif.matching._sizes import TOGETHER, TOGETHER_ENTRIES
 from jaxmotif.matching._target import Target
 from jaxmotif.matching.planner._plan import Plan, index_for_planning, plan_search
 from jaxmotif.patterns import Pattern
-from jaxmotif.patterns._ruled import has_passes
+from jaxmotif.patterns._certificate import CertificateFile, certify_matches
+from jaxmotif.patterns._ruled import automorphism_total, has_passes
 from jaxmotif.search import Deadline, run_searches
 from jaxmotif.search._sizes import table_memory
 
@@ -46,6 +56,7 @@ def count_matches(
     memory: int | None = None,
     devices: Devices = None,
     checkpoint: str | os.PathLike | None = None,
+    certify: CertificateFile = None,
     progress: bool = False,
     search: Search = DEFAULT_SEARCH,
 ) -> MatchCount:
@@ -70,6 +81,8 @@ def count_matches(
       devices: where to run, see :data:`jaxmotif.devices.Devices`; several take shares of the search.
       checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
         there and gives the same bits.
+      certify: a file to write a certificate to, which :func:`jaxmotif.verify.check` checks. It takes more searches,
+        which count how often each node takes part (:func:`jaxmotif.participation_counts`).
       progress: show a meter on standard error.
       search: how to search, which changes no count (:class:`Search`).
 
@@ -94,6 +107,8 @@ def count_matches(
     pattern = check_query(query, target, wildcard, per)
     if per == "occurrence" and domains is not None:
         raise ValueError("per='occurrence' needs all maps of an occurrence; domains leave some out: use per='map'")
+    if certify is not None:
+        check_certifiable(pattern, domains, time_limit, search.max_steps)
     if has_passes(pattern):
         if checkpoint is not None:
             raise ValueError(
@@ -125,7 +140,13 @@ def count_matches(
         with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
             found, notes = count_alone(pattern, target, plan, replan, allowed, options, selection.main, meter.advance)
     clock.end("search")
-    return match_count(pattern, per, plan, found, clock.seconds(), notes)
+    result = match_count(pattern, per, plan, found, clock.seconds(), notes)
+    if certify is not None:
+        limits = {"wildcard": wildcard, "memory": memory, "devices": devices, "search": search}
+        participation = participation_counts(pattern, target, induced, **limits)
+        maps_each = 1 if per == "map" else automorphism_total(pattern)
+        certify_matches(certify, target, pattern, wildcard, induced, result.count, maps_each, participation)
+    return result
 
 
 def count_queries(

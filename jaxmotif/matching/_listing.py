@@ -23,7 +23,15 @@ from jaxmotif.devices._select import Devices, on_worker, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target, load_target_and_query
+from jaxmotif.matching._checks import (
+    Domains,
+    Per,
+    check_certifiable,
+    check_domains,
+    check_query,
+    load_target,
+    load_target_and_query,
+)
 from jaxmotif.matching._divided import search_any, search_identity
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._result import MatchCount, match_count
@@ -32,6 +40,7 @@ from jaxmotif.matching._sink import Pieces, check_sink, open_writer, parts_of, p
 from jaxmotif.matching._sizes import CHECKPOINT_STRETCHES, SHARES, pad_first_axis, plan_sizes
 from jaxmotif.matching.planner._plan import Plan, plan_search
 from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._certificate import CertificateFile, certify_matches
 from jaxmotif.patterns._ruled import has_passes, that_pass
 from jaxmotif.search import (
     NO_DEADLINE,
@@ -152,6 +161,7 @@ class _HowToList(TypedDict, total=False):
     devices: Devices
     search: Search
     checkpoint: str | os.PathLike | None
+    certify: CertificateFile
 
 
 def _load_with_sink(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -199,6 +209,7 @@ def find_matches(
     search: Search = DEFAULT_SEARCH,
     sink: str | os.PathLike | None = None,
     checkpoint: str | os.PathLike | None = None,
+    certify: CertificateFile = None,
 ) -> Matches | MatchFile:
     """List the matches of a query in a target.
 
@@ -213,6 +224,8 @@ def find_matches(
       checkpoint: with a sink, a folder in which finished stretches of the search are kept until the file is whole: the
         same call made again, after whatever end, goes on there and writes the same bytes. It takes the room of all
         matches once more, uncompressed.
+      certify: a file to write a certificate to, which :func:`jaxmotif.verify.check` checks, of all maps that are
+        returned.
 
     Returns:
       The matches, the same for every ``block``, ``memory`` and ``devices``; or of a sink where they are.
@@ -228,6 +241,12 @@ def find_matches(
     """
     if checkpoint is not None and sink is None:
         raise ValueError("a checkpoint keeps what is written to a sink: give sink= too")
+    if certify is not None:
+        if sink is not None or per != "map":
+            raise ValueError("a certificate is of maps that are returned; leave sink and per out")
+        target = load_target(target, query)
+        query = check_query(query, target, wildcard, per)
+        check_certifiable(query, domains, time_limit, limit)
     path = None if sink is None else check_sink(sink)
     listing = _Listing(
         query,
@@ -255,8 +274,10 @@ def find_matches(
         if status == "running" and listing.deadline.left < blocks.joining_seconds:
             status = listing.deadline.status
             break
-    seconds = listing.seconds()
-    return Matches(blocks.join().T, status == "done", status, listing.plan.order, seconds)
+    seconds, nodes = listing.seconds(), blocks.join().T
+    if certify is not None:
+        certify_matches(certify, listing.target, listing.pattern, wildcard, induced, len(nodes), maps=nodes)
+    return Matches(nodes, status == "done", status, listing.plan.order, seconds)
 
 
 def iter_matches(

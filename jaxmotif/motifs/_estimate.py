@@ -114,7 +114,7 @@ class CensusEstimate(OfClasses):
 
     def table(self) -> dict[str, Column]:
         return {
-            **class_columns(self.classes, self.directed),
+            **class_columns(self.classes, self.directed, self.label_words),
             "count": self.counts,
             "low": self.low,
             "high": self.high,

@@ -16,7 +16,7 @@ import numpy as np
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._keys import as_key
-from jaxmotif.arrays._sizes import bucket_size, power_of_two
+from jaxmotif.arrays._sizes import bucket_size, chain_lanes, power_of_four
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._memory import working_memory
@@ -25,7 +25,7 @@ from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._coerce import load_graph
-from jaxmotif.kernels._chains import run_chains
+from jaxmotif.kernels._chains import begin_chains, run_chains
 from jaxmotif.kernels._switching import (
     FOCUS_EVERY,
     SLOTS_PER_LABEL,
@@ -74,6 +74,8 @@ _paces: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, str, float], Pace
 
 CPU_LANES = 2**13  # labels that a CPU moves at once, so that their tables stay in its cache
 CPU_CHAINS = 512
+LEAST = {False: (16, CPU_LANES), True: (64, 2**15)}
+"""Least chains, and labels of one chain, to make room for: on a CPU and on an accelerator."""
 LANE_BYTES = 4 * (2 * SLOTS_PER_LABEL) + 256  # the tables of a step and of a round of triples, and all else
 MOST_LANES = 2**26  # because their slots are numbered by int32
 
@@ -326,13 +328,15 @@ class Chains:
         labels = max(plan.wiring.labels, 1)
         # A CPU takes few lanes at a time, and the same number where a chain needs no more: one program for all small
         # graphs.
-        self._small = not target_of(device).is_accelerator
+        self._accelerated = target_of(device).is_accelerator
+        self._small = not self._accelerated
         least = LANE_BYTES * bucket_size(labels)
         bytes_ = working_memory(memory, device, least, f"a random graph of {labels} edges")
         room = (bytes_ if memory is not None else max(least, min(bytes_, 2**33))) // LANE_BYTES
+        self._room = min(room, MOST_LANES)
         wanted = CPU_LANES if self._small else num * labels
         # There are as many chains as their labels have lanes for.
-        self.most = max(1, min(num, wanted // labels, min(room, MOST_LANES) // bucket_size(labels)))
+        self.most = max(1, min(num, wanted // labels, self._room // bucket_size(labels)))
         if self._small:
             self._lanes = CPU_LANES if max(labels, self.most * labels) <= CPU_LANES <= room else 0
             self.most = min(self.most, CPU_CHAINS if plan.wiring.walks else CPU_LANES // 64)
@@ -342,9 +346,11 @@ class Chains:
         labels = max(self._plan.wiring.labels, 1)
         if self._small and self._lanes:
             return self._lanes, CPU_CHAINS if self._plan.wiring.walks else CPU_LANES // 64, self._lanes
-        # Only a small part of many chains gets programs of its own, since empty lanes take as long as others.
-        chains = power_of_two(number) if 4 * power_of_two(number) < self.most else self.most
-        return bucket_size(chains * labels), bucket_size(chains), bucket_size(labels)
+        # Room that is only there for the sake of few programs must fit, too.
+        most = max(self._room, bucket_size(number * labels))
+        lanes = min(chain_lanes(number * labels, self._accelerated), most)
+        least_chains, least_labels = LEAST[self._accelerated]
+        return lanes, power_of_four(number, least_chains), chain_lanes(max(labels, least_labels), False)
 
     def halve(self) -> str | None:
         """Run fewer chains at a time; return a note that says so, or ``None`` where it is one already."""
@@ -401,21 +407,24 @@ class Chains:
         if isinstance(start, Lot):
             ends = start.ends
         else:
-            ends = self._put(plan.wiring.ends, capacity) if start is None else self._put(start, lanes)
-        sizes = np.int32(numbers.size), np.int32(done), np.int32(steps)
+            ends = self.given() if start is None else self._put(start, lanes)
         which = _padded(rows.astype(np.int32), chains), plan.key, _padded(numbers, chains)
-        rest = jax.device_put((*which, *sizes), self._device)
+        sizes = np.int32(numbers.size), np.int32(done), np.int32(steps)
+        origin, key, which, used, *span = jax.device_put((*which, *sizes), self._device)
         if capacity not in self._fixed:
             self._fixed[capacity] = plan.wiring.fixed(capacity, self._device, plan.pace.slow, plan.pace.tried)
+        fixed = self._fixed[capacity]
+        if ends.tail.size != lanes:  # a short program arranges the states, so that there is one long one for all
+            ends = begin_chains(fixed, ends, origin, used, lanes=lanes)
+            origin = jax.device_put(np.arange(chains, dtype=np.int32), self._device)
         ends, made = run_chains(
-            self._fixed[capacity], ends, *rest, lanes=lanes, step=plan.step, walks=plan.wiring.walks
+            fixed, ends, origin, key, which, used, *span, lanes=lanes, step=plan.step, walks=plan.wiring.walks
         )
         return Lot(ends, made, numbers.size)
 
     def given(self, room: int = 0) -> Ends:
-        """Return the given graph as a state on the device; with ``room``, in as many lanes as ``room`` chains have."""
-        lanes, _, capacity = self._sizes(max(room, 1))
-        return self._put(self._plan.wiring.ends, lanes if room else capacity)
+        """Return the given graph as a state on the device, in as many lanes as ``room`` chains have (default: one)."""
+        return self._put(self._plan.wiring.ends, self._sizes(max(room, 1))[0])
 
     def _put(self, states: States, room: int) -> Ends:
         return Ends(*(jax.device_put(_padded(x.reshape(-1), room), self._device) for x in states))

@@ -21,7 +21,7 @@ from jaxmotif.devices._memory import (
 )  # fmt: skip
 from jaxmotif.graph import synthetic
 from jaxmotif.graphlets import _run as run
-from jaxmotif.graphlets._run import _halved
+from jaxmotif.graphlets._run import smaller
 from jaxmotif.graphlets._tuning import choose_tuning
 from jaxmotif.matching import Search
 from jaxmotif.matching import _divided as shares
@@ -110,23 +110,21 @@ def test_halves_until_it_fits():
         with_smaller_steps(lambda size: 1 / 0, 64, halve, DEVICE)
 
 
-@pytest.mark.parametrize("devices", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_graphlets(monkeypatch, devices):
-    """The smallest steps of all count the same, on a device and on a mesh."""
+def test_graphlets(monkeypatch):
+    """The smallest steps of all count the same."""
     graph = jaxmotif.datasets.load("karate")
     expected = jaxmotif.graphlet_counts(graph)
-    name = "_run_whole" if devices == 1 else "_run_mesh"
-    whole, tunings = getattr(run, name), []
+    whole, tunings = run._statistics, []
     edges = graph_class(graph.n, graph.num_slots, False)[1] // 2
 
     def failing(*arguments, tuning, **options):
         tunings.append(tuning)
-        if _halved(tuning, edges) is not None:
+        if smaller(tuning, edges) is not None:
             raise EXHAUSTED
         return whole(*arguments, tuning=tuning, **options)
 
-    monkeypatch.setattr(run, name, failing)
-    found = jaxmotif.graphlet_counts(graph, devices=devices)
+    monkeypatch.setattr(run, "_statistics", failing)
+    found = jaxmotif.graphlet_counts(graph)
     assert found.counts == expected.counts
     assert len(found.notes) == len(tunings) - 1 > 0
 
@@ -136,7 +134,8 @@ def test_halved_sizes_fit_together(platform):
     nodes, edges = 2**20, 2**23
     first = tuning = choose_tuning(nodes, edges, DEVICE if platform == "cpu" else Accelerator(2**36))
     count = 0
-    while (less := _halved(tuning, edges)) is not None:
+    while (found := smaller(tuning, edges)) is not None:
+        less, _ = found
         assert all(a <= b for a, b in zip(less[1:], tuning[1:], strict=True))
         assert less.light_block > less.most_light == first.most_light
         assert less.slots >= 2 * less.light_block
@@ -211,7 +210,7 @@ def test_sizes_of_a_census(monkeypatch):
 
 
 JOBS = {  # the steps of each job, and the job
-    "graphlets": (["graphlets._run._run_whole"], jaxmotif.edge_graphlets),
+    "graphlets": (["graphlets._run._statistics"], jaxmotif.edge_graphlets),
     "matching": (
         ["search._run.begin", "search._run.advance"],
         lambda graph, **options: jaxmotif.count_matches(

@@ -3,7 +3,6 @@
 import jax
 import pytest
 
-from jaxmotif.devices._mesh import device_mesh
 from jaxmotif.devices._select import Hybrid, Selection, select_devices
 
 HAS_GPU = jax.default_backend() == "gpu"
@@ -49,7 +48,8 @@ def test_numbers_and_lists():
     assert select_devices(len(every)) == Selection(tuple(every))
     assert select_devices(1) == Selection((every[0],))
     last = every[-2:]
-    for listed in (last, tuple(last), device_mesh(last), iter(last)):
+    mesh = jax.make_mesh((len(last),), ("x",), axis_types=(jax.sharding.AxisType.Auto,), devices=last)
+    for listed in (last, tuple(last), mesh, iter(last)):
         assert select_devices(listed) == Selection(tuple(last))
 
 

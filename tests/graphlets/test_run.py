@@ -1,4 +1,4 @@
-"""One device, a mesh, the queue, GPUs and the CPU together: the same bits; and no compilation for a known size."""
+"""One device, several, the queue, GPUs and the CPU together: the same bits; and no compilation for a known size."""
 
 import functools
 import itertools
@@ -43,9 +43,12 @@ def _assert_same_everywhere(detail, **options):
 
 
 @pytest.mark.parametrize(("devices", "detail"), [pytest.param(2, "graph", marks=pytest.mark.slow), (4, "node")])
-def test_mesh(devices, detail):
+def test_several_devices(monkeypatch, devices, detail):
+    """Short runs are whole, on the first of them; long ones are shared."""
     if jax.device_count() < devices:
         pytest.skip(f"needs {devices} devices")
+    _assert_same_everywhere(detail, devices=devices)
+    monkeypatch.setattr(run, "_LONG", {"cpu": -1, "accelerator": -1})
     _assert_same_everywhere(detail, devices=devices)
 
 
@@ -171,11 +174,25 @@ def test_with_jit_turned_off():
 @pytest.mark.parametrize("long", [2**33, 0])
 def test_an_accelerator_needs_no_plan_for_a_short_run(long, monkeypatch):
     """Where a bound on its work is small nobody waits for the plan; the columns are the same."""
-    graph, calls = erdos_renyi(60, m=200, seed=1), []
+    graph = erdos_renyi(60, m=200, seed=1)
     wanted = jaxmotif.edge_graphlets(graph).to_numpy()
-    whole = run._run_graph
+    waits = []
+
+    class Waited:
+        """A plan that notes when somebody asks for its work."""
+
+        def __init__(self, plan):
+            self._plan = plan
+
+        def __getattr__(self, name):
+            waits.append(name)
+            return getattr(self._plan, name)
+
+    def is_long(graph, plan, device, original=run._is_long):
+        return original(graph, Waited(plan), device)
+
     monkeypatch.setattr(run, "target_of", lambda device: Target("tpu"))
-    monkeypatch.setattr(run, "_run_graph", lambda *args, **static: calls.append(1) or whole(*args, **static))
+    monkeypatch.setattr(run, "_is_long", is_long)
     monkeypatch.setitem(run._LONG, "accelerator", long)
     np.testing.assert_array_equal(jaxmotif.edge_graphlets(graph).to_numpy(), wanted)
-    assert len(calls) == (long > 0)
+    assert waits == ([] if long else ["work"])

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("wide")
 def _statistics(per_edge):
     @jax.jit
     def run(order, plan):
-        stats = sparse.statistics(order, plan, sparse.all_ranges(plan), TUNING, per_edge)
+        stats = sparse.statistics(order, plan, TUNING, per_edge)
         return stats, sparse.graph_sums(order, stats)
 
     return run

@@ -1,14 +1,13 @@
 """Cutting a run into parts of equal work, and ordering them."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from jaxmotif.devices._ranges import Span, cut
 from jaxmotif.graph._order import degree_order
 from jaxmotif.graphlets._sparse import Ranges, make_plan
-from jaxmotif.graphlets._split import Starts, pass_work, span_difficulty, span_ranges, split_ranges
+from jaxmotif.graphlets._split import pass_work, span_difficulty, span_ranges
 from jaxmotif.graphlets._tuning import Tuning
 from tests.samples import GRAPHS, build
 
@@ -25,40 +24,12 @@ def _plan(n, edges):
     return order, make_plan(np, order, TUNING)
 
 
-def _starts_of(starts, kind):
+def _starts_of(plan, kind):
     """First positions of what the ranges of a kind count: single tests, or nodes."""
-    return np.arange(starts.tests + 1) if kind == "tests" else getattr(starts, kind)
-
-
-@pytest.mark.parametrize("parts", [1, 2, 7, 100])
-@pytest.mark.parametrize(("n", "edges"), CASES.values(), ids=CASES)
-def test_ranges_cover_the_work_evenly(n, edges, parts):
-    order, plan = _plan(n, edges)
-    starts = Starts.of(plan)
-    ranges = split_ranges(np, starts, parts)
-    last = {"tests": starts.tests, "heavy": starts.heavy_count, "light": n, "tails": n}
-    last["light"] = last["tails"] = order.node_capacity
-    for kind in KINDS:
-        first, stop = getattr(ranges, kind)
-        assert first.shape == stop.shape == (parts,)
-        assert first.dtype == stop.dtype == (np.int64 if kind == "tests" else np.int32)
-        assert first[0] == 0
-        assert stop[-1] == last[kind]
-        np.testing.assert_array_equal(first[1:], stop[:-1])
-        positions = _starts_of(starts, kind)
-        work, largest = positions[stop] - positions[first], np.diff(positions).max(initial=0)
-        assert work.sum() == positions[-1]
-        assert work.max() <= positions[-1] / parts + largest
-
-
-def test_ranges_of_numpy_are_those_of_jax():
-    for n, edges in CASES.values():
-        _, plan = _plan(n, edges)
-        ranges = split_ranges(np, Starts.of(plan), 4)
-        on_device = split_ranges(jnp, Starts(*(jnp.asarray(x) for x in Starts.of(plan))), 4)
-        for a, b in zip(jax.tree.leaves(ranges), jax.tree.leaves(on_device), strict=True):
-            assert a.dtype == b.dtype
-            np.testing.assert_array_equal(a, b)
+    if kind == "tests":
+        return np.arange(plan.triangles.total + 1)
+    wedges = plan.wedges
+    return {"tails": plan.triangle_starts, "heavy": wedges.heavy_starts, "light": wedges.light_starts}[kind]
 
 
 @pytest.mark.parametrize(("n", "edges"), CASES.values(), ids=CASES)
@@ -82,15 +53,15 @@ def test_the_work_of_a_pass_is_that_of_its_nodes_whatever_the_plan_and_padding(n
 @pytest.mark.parametrize(("n", "edges"), CASES.values(), ids=CASES)
 def test_the_ranges_of_stretches_do_all_work_once(n, edges, parts):
     order, plan = _plan(n, edges)
-    starts, work = Starts.of(plan), pass_work(order, plan).first
+    work = pass_work(order, plan).first
     skip = np.int32(order.node_capacity - n)
-    covered = {kind: np.zeros(_starts_of(starts, kind)[-1], int) for kind in KINDS}
+    covered = {kind: np.zeros(_starts_of(plan, kind)[-1], int) for kind in KINDS}
     ranges_of = jax.jit(span_ranges)
     for unit in cut(work, [Span(0, n)], parts):
         ranges, done = ranges_of(plan, skip, *map(np.int32, unit.span)), 0
         for kind in KINDS:
             first, stop = (int(x) for x in getattr(ranges, kind))
-            positions = _starts_of(starts, kind)
+            positions = _starts_of(plan, kind)
             here = slice(positions[first], positions[stop])
             covered[kind][here] += 1
             done += (here.stop - here.start) * (kind != "tails")
