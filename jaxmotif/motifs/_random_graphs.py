@@ -17,12 +17,14 @@ from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.arrays._sizes import bucket_size, chain_lanes, power_of_four
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._memory import working_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
+from jaxmotif.graph._coerce import load_graph
 from jaxmotif.kernels._chains import begin_chains, run_chains
 from jaxmotif.kernels._switching import (
     FOCUS_EVERY,
@@ -618,6 +620,7 @@ def _not_for_want_of_places(plan: ChainPlan, few: dict[str, float]) -> dict[str,
     return {name: made for name, made in few.items() if made < FEW_MOVES * plan.switches * float(parts[name].mean())}
 
 
+@on_cluster(load_graph)
 def random_graphs(
     graph: GraphLike,
     num: int,
