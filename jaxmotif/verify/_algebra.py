@@ -7,7 +7,7 @@ summing out one query node after another from tables, as one multiplies matrices
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import factorial, prod
 
@@ -18,7 +18,11 @@ from ._modular import P, add_up, exact_sum, multiply
 
 MOST_ROWS = 2**23
 MOST_SUMS = 5000
-"""Limits of the rows of a table, and of the sums of homomorphisms."""
+CHUNK = 2**20
+"""Limits of the rows of a table and of the sums of homomorphisms, and how many rows are made at a time."""
+
+Table = tuple[tuple[int, ...], np.ndarray, np.ndarray]
+"""Names of columns, which are blocks of query nodes; rows of graph nodes, no two alike; the value of each row."""
 
 Arcs = dict[tuple[int, int], int | bool]
 """Arcs of a query, each with its label, or True for any."""
@@ -97,28 +101,28 @@ class Query:
             tables.append(((a, b), rows, np.ones(len(rows), np.uint64)))
         result, left = 1, set(range(len(blocks)))
         while left:
-            if time.process_time() > self._deadline:
-                raise TimeoutError
             near = {x: {y for names, _, _ in tables if x in names for y in names} for x in left}
             x = min(left, key=lambda x: (len(near[x]), x))
             left.remove(x)
             joined = (x,), np.arange(self._graph.nodes)[:, None], vectors[x]
-            for table in sorted((t for t in tables if x in t[0]), key=lambda table: len(table[1])):
-                joined = self._join(joined, table)
-            tables = [table for table in tables if x not in table[0]]
-            names, rows, values = joined
-            if len(names) == 1:
-                result = result * exact_sum(values) % P
-            elif len(rows) == 0:
+            while near_x := sorted((t for t in tables if x in t[0]), key=lambda table: len(table[1])):
+                # Whatever lies within the nodes that are joined already leaves fewer rows.
+                names = {*joined[0], *near_x[0][0]}
+                filters = [t for t in tables if t is not near_x[0] and names.issuperset(t[0])]
+                tables = [t for t in tables if not names.issuperset(t[0])]
+                joined = self._join(joined, near_x[0], filters, last=not any(x in t[0] for t in tables))
+            if joined[0] in ((), (x,)):
+                result = result * exact_sum(joined[2]) % P
+            elif len(joined[1]) == 0:
                 return 0
             else:
-                tables.append((names[1:], *self._add_equal(rows[:, 1:], values)))
+                tables.append(joined)
         return result
 
     def _sorted(self, a: int, b: int) -> tuple[int, int]:
         return (a, b) if self._graph.directed or a < b else (b, a)
 
-    def _keys(self, names, rows: np.ndarray, chosen: list[int]) -> np.ndarray:
+    def _keys(self, names, rows: np.ndarray, chosen: Sequence[int]) -> np.ndarray:
         """Return a number for each row, by the chosen ones of its columns."""
         if self._graph.nodes ** len(chosen) >= 2**63:
             raise TooMuch("tables of so many columns are not added up")
@@ -127,26 +131,59 @@ class Query:
             keys = keys * self._graph.nodes + rows[:, names.index(name)]
         return keys
 
-    def _join(self, one, other):
-        """Return the table of all pairs of rows that agree in the names which both tables have."""
+    def _join(self, one: Table, other: Table, filters: list[Table], last: bool) -> Table:
+        """Return the table of all pairs of rows that agree in the names which both tables have, and with filters.
+
+        With the ``last`` table of a name, the first one, rows are added up over it.
+        """
         (names, rows, values), (more, more_rows, more_values) = one, other
         shared, new = [x for x in names if x in more], [x for x in more if x not in names]
         left, right = self._keys(names, rows, shared), self._keys(more, more_rows, shared)
         order = np.argsort(right, kind="stable")
         first = np.searchsorted(right, left, sorter=order)
-        counts = np.searchsorted(right, left, "right", sorter=order) - first
-        total = int(counts.sum())
-        if total > MOST_ROWS:
-            raise TooMuch(f"the query needs a table of {total} rows, more than {MOST_ROWS}")
-        i = np.repeat(np.arange(len(left)), counts)
-        j = order[np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(total)]
-        columns = [rows[i], *(more_rows[j, more.index(x)][:, None] for x in new)]
-        return (*names, *new), np.concatenate(columns, axis=1), multiply(values[i], more_values[j])
+        ends = np.cumsum(np.searchsorted(right, left, "right", sorter=order) - first)
+        total, kept, parts = int(ends[-1]) if len(ends) else 0, 0, []
+        for start in range(0, max(total, 1), CHUNK):
+            self._check_limits(kept)
+            pairs = np.arange(start, min(start + CHUNK, total))
+            i = np.searchsorted(ends, pairs, "right")
+            j = order[first[i] + pairs - np.where(i > 0, ends[i - 1], 0)]
+            columns = [rows[i], *(more_rows[j, more.index(x)][:, None] for x in new)]
+            part = (*names, *new), np.concatenate(columns, axis=1), multiply(values[i], more_values[j])
+            for table in filters:
+                part = self._filter(part, table)
+            parts.append(self._add_equal(part[0][1:], part[1][:, 1:], part[2]) if last else part)
+            kept += len(parts[-1][1])
+        self._check_limits(kept)
+        table = parts[0][0], np.concatenate([part[1] for part in parts]), np.concatenate([part[2] for part in parts])
+        return self._add_equal(*table) if last else table
 
-    def _add_equal(self, rows: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Add up the values of equal rows, of which there is at least one."""
-        names = list(range(rows.shape[1]))
+    def _filter(self, one: Table, other: Table) -> Table:
+        """Keep the rows that another table, whose rows are all different, has too, and multiply their values."""
+        (names, rows, values), (more, more_rows, more_values) = one, other
+        keys, known = self._keys(names, rows, more), self._keys(more, more_rows, more)
+        if self._graph.nodes ** len(more) <= MOST_ROWS:
+            place = np.full(self._graph.nodes ** len(more), -1)
+            place[known] = np.arange(len(known))
+            j = place[keys]
+        else:
+            order = np.argsort(known)
+            j = order[np.minimum(np.searchsorted(known, keys, sorter=order), len(known) - 1)] if len(known) else keys
+            j = np.where(known[j] == keys, j, -1) if len(known) else np.full(len(keys), -1)
+        kept = j >= 0
+        return names, rows[kept], multiply(values[kept], more_values[j[kept]])
+
+    def _check_limits(self, rows: int) -> None:
+        if time.process_time() > self._deadline:
+            raise TimeoutError
+        if rows > MOST_ROWS:
+            raise TooMuch(f"the query needs a table of {rows} rows, more than {MOST_ROWS}")
+
+    def _add_equal(self, names: tuple[int, ...], rows: np.ndarray, values: np.ndarray) -> Table:
+        """Add up the values of equal rows."""
+        if len(rows) == 0:
+            return names, rows, values
         keys = self._keys(names, rows, names)
         order = np.argsort(keys, kind="stable")
         starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
-        return rows[order[starts]], add_up(values[order], starts)
+        return names, rows[order[starts]], add_up(values[order], starts)
