@@ -84,7 +84,8 @@ def chain_lanes(labels: int, accelerated: bool) -> int:
 def census_room(need: tuple[int, int, int], least: tuple[int, int, int], accelerated: bool) -> tuple[int, int, int]:
     """Return the lengths of a census's arrays over nodes, neighbours and pairs of nodes, from those that are needed.
 
-    They grow fourfold, and large ones double. On a CPU those of small graphs are as long as the room for nodes says.
+    They grow fourfold, and large ones, which take time, double. On a CPU those of small graphs are as long as the room
+    for nodes says.
 
     Example:
       >>> census_room((688, 2_158, 473_344), (2**9, 2**15, 2**18), False)
@@ -92,11 +93,12 @@ def census_room(need: tuple[int, int, int], least: tuple[int, int, int], acceler
     """
 
     def grown(x: int, least: int) -> int:
-        return (power_of_four if x <= (2**22 if accelerated else 2**17) else power_of_two)(x, least)
+        return (power_of_four if x <= (2**18 if accelerated else 2**17) else power_of_two)(x, least)
 
     nodes = grown(need[0], least[0])
     if accelerated:
-        return nodes, grown(need[1], least[1]), power_of_four(need[2], least[2])
+        cells = (power_of_four if need[2] <= 2**24 else power_of_two)(need[2], least[2])
+        return nodes, grown(need[1], least[1]), cells
     if nodes > 2**13:
         return nodes, grown(need[1], least[1]), power_of_two(need[2], least[2])
     side = nodes // least[0]  # 1, 4 or 16

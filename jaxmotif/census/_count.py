@@ -25,14 +25,16 @@ from jaxmotif.census._pair_states import (
 )
 from jaxmotif.census._sizes import halve_memory, plan
 from jaxmotif.census._tables import Census
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
-from jaxmotif.graph._coerce import for_many
+from jaxmotif.graph._coerce import for_many, load_graph
 from jaxmotif.patterns._certificate import CertificateFile, certify_census
 
 
+@on_cluster(load_graph)
 @for_many(lambda graphs, *args, **options: count_many(graphs, *args, alone=subgraph_census, **options))
 def subgraph_census(
     graph: GraphLike,

@@ -22,7 +22,7 @@ from jaxmotif.cli._command import (
 )
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
-from jaxmotif.cli._options import own_devices, work_options
+from jaxmotif.cli._options import work_options
 from jaxmotif.cli._output import Column, Report
 from jaxmotif.cli._report import add_report_options, write_drawings, write_page
 
@@ -120,7 +120,8 @@ def _count(args: argparse.Namespace, graph: Graph) -> Report:
         from jaxmotif.features import motif_strengths
 
         number = 100 if args.random_weights is None else args.random_weights
-        options = {"seed": args.seed or 0, "devices": own_devices(args), "memory": args.memory}
+        devices = args.device if args.cluster is None else None  # a cluster does not list blocks of occurrences
+        options = {"seed": args.seed or 0, "devices": devices, "memory": args.memory}
         with timed("strengths computed"):
             strengths = motif_strengths(graph, args.size, str(args.weight), number, args.strengths, **options)
         columns |= strengths.table()
@@ -141,7 +142,7 @@ def _disjoint(args: argparse.Namespace, graph: Graph, classes: Sequence[str]) ->
 
     counts, bounds = [], []
     for name in classes:
-        disjoint = disjoint_occurrences(graph, name, args.disjoint, memory=args.memory, devices=own_devices(args))
+        disjoint = disjoint_occurrences(graph, name, args.disjoint, memory=args.memory, devices=args.device)
         counts.append(disjoint.count)
         bounds.append(disjoint.upper)
     return {"disjoint": counts, "disjoint_upper": bounds}

@@ -92,8 +92,7 @@ class Command(NamedTuple):
         if not self.works:
             write_report(self.run(args), form, args.output, args.wide, args.escape_formulas)
             return
-        with program_cache(args):
-            use_devices(args)
+        with program_cache(args), use_devices(args):
             report = dataclasses.replace(self.run(args), run=how(args))
         write_report(report, form, args.output, args.wide, args.escape_formulas)
         if args.unwritten is not None:

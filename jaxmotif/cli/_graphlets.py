@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxmotif.cli._command import Command, add_certificate, how, refuse, timed, without_directions
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
-from jaxmotif.cli._options import own_devices, work_options
+from jaxmotif.cli._options import work_options
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import add_report_options, write_drawings, write_page
 
@@ -52,7 +52,7 @@ def _run(args: argparse.Namespace) -> Report:
     if args.report is not None:
         orbits = result
         if args.per != "node" or args.not_induced:
-            options = {"size": args.size, "devices": own_devices(args), "memory": args.memory}
+            options = {"size": args.size, "devices": args.device, "memory": args.memory}
             orbits = graphlets.node_orbits(graph, progress=not args.quiet, **options)
         name = network_name(args.graph)
         write_page(args, how(args), lambda report, run: report.graphlets_report(name, graph, orbits, run))

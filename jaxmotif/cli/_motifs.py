@@ -26,7 +26,7 @@ from jaxmotif.cli._command import (
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._keep import add_keep_options, check_keep, null_model
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
-from jaxmotif.cli._options import own_devices, work_options
+from jaxmotif.cli._options import work_options
 from jaxmotif.cli._output import Column, Report
 from jaxmotif.cli._report import add_report_options, write_drawings, write_page
 
@@ -192,7 +192,7 @@ def _distances(args: argparse.Namespace, graphs: Sequence[Graph]) -> dict[str, n
     from jaxmotif.graphlets import node_orbits
 
     size: Literal[4, 5] = 4 if args.gcd == "11" else 5
-    options = {"size": size, "devices": own_devices(args), "memory": args.memory}
+    options = {"size": size, "devices": args.device, "memory": args.memory}
     orbits = [np.asarray(node_orbits(without_directions(graph), **options).values) for graph in graphs]
     matrices = [graphlet_correlation_matrix(values, size) for values in orbits]
     return {f"GCD-{args.gcd}": np.array([[graphlet_correlation_distance(a, b) for b in matrices] for a in matrices])}

@@ -138,6 +138,12 @@ def as_graphs(
     )
 
 
+def load_graph(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call with its graph, or its many graphs, in place of what it is given as."""
+    graphs = as_graphs(arguments["graph"])
+    return arguments | {"graph": as_graph(arguments["graph"]) if graphs is None else graphs}
+
+
 class Door(Protocol[P, R]):
     """A front door that takes one graph, or many: then the result has one for each."""
 

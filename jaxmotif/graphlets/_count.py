@@ -18,12 +18,13 @@ from jaxmotif.arrays._count_table import CountTable
 from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integers
 from jaxmotif.arrays._sizes import graph_class
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.drawing import draw_pattern
 from jaxmotif.graph import Graph, GraphLike, Graphs, as_graph
-from jaxmotif.graph._coerce import for_many
+from jaxmotif.graph._coerce import for_many, load_graph
 from jaxmotif.graph._ignored import ignored_labels
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets._many import Many, count_many, count_many_of_five
@@ -164,6 +165,7 @@ class NodeOrbits(_Counted):
         return dict(zip(self.columns, self.to_numpy().T, strict=True))
 
 
+@on_cluster(load_graph)
 @for_many(lambda graphs, **options: _many_counts(graphs, **options))
 def graphlet_counts(
     graph: GraphLike,
@@ -246,6 +248,7 @@ def graphlet_counts(
     return result
 
 
+@on_cluster(load_graph)
 @for_many(lambda graphs, **options: _many_edges(graphs, **options))
 def edge_graphlets(
     graph: GraphLike,
@@ -293,6 +296,7 @@ def edge_graphlets(
     return result
 
 
+@on_cluster(load_graph)
 @for_many(lambda graphs, **options: _many_nodes(graphs, **options))
 def node_orbits(
     graph: GraphLike,

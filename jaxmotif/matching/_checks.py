@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from jaxmotif.graph import Graph
-from jaxmotif.graph._coerce import GraphLike, as_graph
+from jaxmotif.graph._coerce import GraphLike, as_graph, as_graphs
 from jaxmotif.language import Query
 from jaxmotif.matching._bind import bind
 from jaxmotif.matching.planner._ask import MOST_NODES
@@ -22,6 +22,18 @@ Domains = Mapping[int, Sequence[int]] | np.ndarray
 def load_target(target: GraphLike, *queries: object) -> Graph:
     """Return the graph to search, with its attributes if a query may ask for them."""
     return as_graph(target, name="target", attributes=any(isinstance(query, Query) for query in queries))
+
+
+def load_target_and_query(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call with its target and its query in place of what they are given as."""
+    query = arguments["query"]
+    targets = as_graphs(arguments["target"], attributes=isinstance(query, Query))
+    if targets is not None:
+        return arguments | {"target": targets}
+    target = load_target(arguments["target"], query)
+    if not isinstance(query, Query):
+        query = check_query(query, target, arguments.get("wildcard"), "map")
+    return arguments | {"target": target, "query": query}
 
 
 def check_query(query: GraphLike | Pattern | Query, target: Graph, wildcard: int | None, per: str) -> Pattern:

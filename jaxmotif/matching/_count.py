@@ -8,13 +8,22 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import jax
 
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._progress import progress as progress_meter
 from jaxmotif.devices._record import store_for
-from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.devices._select import Cluster, Devices, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._checks import Domains, Per, check_certifiable, check_domains, check_query, load_target
+from jaxmotif.matching._checks import (
+    Domains,
+    Per,
+    check_certifiable,
+    check_domains,
+    check_query,
+    load_target,
+    load_target_and_query,
+)
 from jaxmotif.matching._divided import count_in_shares, search_identity
 from jaxmotif.matching._listing import count_listed
 from jaxmotif.matching._many import for_many_targets
@@ -33,6 +42,7 @@ from jaxmotif.search import Deadline, run_searches
 from jaxmotif.search._sizes import table_memory
 
 
+@on_cluster(load_target_and_query)
 @for_many_targets
 def count_matches(
     query: GraphLike | Pattern | Query,
@@ -185,8 +195,7 @@ def count_queries(
 def _count_queries(
     patterns: Sequence[Pattern], target: Graph, options: Options, per: Per, time_limit: float | None, devices: Devices
 ) -> Iterator[MatchCount]:
-    selection = select_devices(devices)
-    if selection.several or any(map(has_passes, patterns)):
+    if isinstance(devices, Cluster) or (selection := select_devices(devices)).several or any(map(has_passes, patterns)):
         for pattern in patterns:
             yield count_matches(
                 pattern,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypedDict, Unpack, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import jax
 import numpy as np
@@ -15,17 +15,28 @@ import numpy as np
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.devices._checkpoint import fingerprint
+from jaxmotif.devices._cluster import on_cluster
+from jaxmotif.devices._job import Job, Unfinished, run_job, workers_on
 from jaxmotif.devices._ranges import Span, cut
-from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.devices._record import Arrays, Store, added
+from jaxmotif.devices._select import Devices, on_worker, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._checks import Domains, Per, check_certifiable, check_domains, check_query, load_target
+from jaxmotif.matching._checks import (
+    Domains,
+    Per,
+    check_certifiable,
+    check_domains,
+    check_query,
+    load_target,
+    load_target_and_query,
+)
 from jaxmotif.matching._divided import search_any, search_identity
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._result import MatchCount, match_count
 from jaxmotif.matching._seconds import PhaseClock
-from jaxmotif.matching._sink import Pieces, check_sink, open_writer
+from jaxmotif.matching._sink import Pieces, check_sink, open_writer, parts_of, prepare_parts
 from jaxmotif.matching._sizes import CHECKPOINT_STRETCHES, SHARES, pad_first_axis, plan_sizes
 from jaxmotif.matching.planner._plan import Plan, plan_search
 from jaxmotif.patterns import Pattern
@@ -153,6 +164,15 @@ class _HowToList(TypedDict, total=False):
     certify: CertificateFile
 
 
+def _load_with_sink(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call with what they name in files of this machine, and make room for the sink."""
+    arguments = load_target_and_query(arguments)
+    if (sink := arguments.get("sink")) is None:
+        return arguments
+    prepare_parts(sink, keep=arguments.get("checkpoint") is not None)
+    return arguments | {"sink": os.path.abspath(sink)}
+
+
 @overload
 def find_matches(
     query: GraphLike | Pattern | Query,
@@ -173,6 +193,7 @@ def find_matches(
     sink: str | os.PathLike,
     **options: Unpack[_HowToList],
 ) -> MatchFile: ...
+@on_cluster(_load_with_sink)
 def find_matches(
     query: GraphLike | Pattern | Query,
     target: GraphLike,
@@ -293,6 +314,7 @@ def iter_matches(
     return (block.nodes.T for block in listing.blocks() if block.nodes.size)
 
 
+@on_cluster(load_target_and_query)
 def has_match(
     query: GraphLike | Pattern | Query,
     target: GraphLike,
@@ -441,6 +463,8 @@ class _Listing:
 
     def write(self, path: Path, folder: str | os.PathLike | None, domains: Domains | None) -> tuple[bool, int, str]:
         """Write the file: whether it is whole, matches listed, and the status."""
+        if on_worker.get() is not None:
+            return self._write_parts(path, domains)
         if folder is not None:
             return self._write_pieces(path, folder, domains)
         count, status = 0, "done"
@@ -488,6 +512,57 @@ class _Listing:
             return True, count, status
         finally:
             pieces.release()
+
+    def _write_parts(self, path: Path, domains: Domains | None) -> tuple[bool, int, str]:
+        """Have the workers of a cluster write a folder of Parquet files, whose names have the order of the matches."""
+        if has_passes(self.pattern) or self.limit is not None:
+            raise ValueError(
+                "a cluster lists all matches of a query to a sink; leave out sink= for a limit, or for a query that "
+                "compares elements that no edge joins"
+            )
+        parts = parts_of(path)
+        parts.mkdir(exist_ok=True)
+        if (ready := self.plan.ready) is None:
+            (block,) = self._planned_blocks()
+            count, status = block.nodes.shape[1], block.status
+            with open_writer(parts / "part-0.parquet", self.size) as write:
+                write(block.nodes)
+        else:
+            count, status = self._write_as_job(ready, parts, domains)
+        # Another worker may have come as far, and died before it told of it.
+        if _whole(status) and not path.exists():
+            parts.replace(path)
+        return _whole(status), count, status
+
+    def _write_as_job(self, ready: ReadySearch, parts: Path, domains: Domains | None) -> tuple[int, str]:
+        """Have the workers of a cluster write parts, and return the number of matches and the status."""
+        try:
+            prefixes, _ = self._cut_stretches(1)
+        except TimeIsUp as stop:
+            return 0, str(stop)
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
+
+        def make(device: jax.Device) -> _PartTask:
+            search, images = _on(ready, device), _images(self.plan, device)
+
+            def write_part(span: Span) -> int:
+                count = 0
+                with open_writer(parts / f"part-{span.first:015d}.parquet", self.size) as write:
+                    for block in list_matches([search], images, None, self.deadline, prefixes, [span]):
+                        if not _whole(block.status):
+                            raise Unfinished({"rows": np.zeros((), np.int64)})
+                        write(block.nodes)
+                        count += block.nodes.shape[1]
+                return count
+
+            return _PartTask(write_part)
+
+        workers = workers_on(self.selection)
+        job = Job("matches", starts, SHARES * len(workers), added, "candidates", "listing")
+        identity = search_identity(self.pattern, self.target, self.plan, self.options, domains)
+        store = Store(None, fingerprint("a listing in parts", self.one_each, *identity, prefixes.listed()))
+        done = run_job(job, make, workers, self.selection, store, False)
+        return int(done.found.get("rows", 0)), "done" if done.finished else self.deadline.status
 
     def _filter_blocks(self, found: Iterator[Listed]) -> Iterator[Listed]:
         """Yield what passes of the blocks, up to the limit."""
@@ -542,6 +617,23 @@ class _Listing:
         searches = [_on(self.plan.ready, device) for device in devices if self.plan.ready is not None]
         images = _images(self.plan, self.selection.main)
         return list_matches(searches, images, limit, self.deadline, prefixes, stretches)
+
+
+class _PartTask:
+    """A task that writes parts of a listing, and counts their rows."""
+
+    def __init__(self, write_part: Callable[[Span], int]):
+        self._write_part, self._rows = write_part, 0
+
+    def step(self, span: Span) -> None:
+        self._rows += self._write_part(span)
+
+    def collect(self) -> Arrays:
+        rows, self._rows = self._rows, 0
+        return {"rows": np.array(rows, np.int64)}
+
+    def halve(self) -> None:
+        return None
 
 
 class _Stopped(Exception):

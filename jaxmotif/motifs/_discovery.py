@@ -35,12 +35,14 @@ from jaxmotif.census._pair_states import (
 )
 from jaxmotif.census._sizes import ENOUGH, least_memory, less_memory, plan
 from jaxmotif.census._tables import OfClasses
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
 from jaxmotif.devices._memory import free_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
+from jaxmotif.graph._coerce import load_graph
 from jaxmotif.kernels._switching import Step
 from jaxmotif.motifs._estimate import EXACT_PER_DRAW, checked_draws
 from jaxmotif.motifs._estimate import check as check_estimate
@@ -175,6 +177,7 @@ class Motifs(OfClasses):
         return self.verdicts.verdict == "anti-motif"
 
 
+@on_cluster(load_graph)
 def find_motifs(
     graph: GraphLike,
     size: int,

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._compile import jit64, put64, target_of
-from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.arrays._sizes import chain_lanes, power_of_four
 from jaxmotif.census._pair_states import (
     ACCELERATOR_LEAST,
     ACCELERATOR_SAMPLE,
@@ -119,7 +119,7 @@ def _sorted_in_lanes(
     There are ``count`` graphs, with the empty ones.
     """
     wiring, height = sample.wiring, rows_height(count)
-    all_edges = power_of_four(count * wiring.edges_each, LEAST_EDGES)
+    all_edges = chain_lanes(max(count * wiring.edges_each, LEAST_EDGES), True)
     entry = np.ones(1, np.int64)
     if wiring.edge_labels is not None:
         entry = alphabet.ranks(wiring.edge_labels, alphabet.edge_labels, wiring.edges_each)

@@ -17,12 +17,14 @@ from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.arrays._sizes import bucket_size, chain_lanes, power_of_four
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._memory import working_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
+from jaxmotif.graph._coerce import load_graph
 from jaxmotif.kernels._chains import begin_chains, run_chains
 from jaxmotif.kernels._switching import (
     FOCUS_EVERY,
@@ -140,12 +142,8 @@ def plan_chains(
     if attempts is not None and not (attempts >= 0 and math.isfinite(attempts)):
         raise ValueError(f"attempts must be a number of tries per edge, at least 0, got {attempts}")
     wiring = Wiring.of(graph, model)
-    # A step in turn sorts events packed into 63 bits: a chain among those of a call, two nodes and a time.
     labels, per_step = wiring.labels, wiring.pairs_a_step
-    if (
-        step == "global"
-        and wiring.nodes.size**2 * 4 * bucket_size(labels) * max(CPU_LANES // max(labels, 1), 1) > 2**62
-    ):
+    if step == "global" and not _most_in_turn(wiring):
         raise ValueError(f"step='global' packs nodes and time into 62 bits: too many for n={graph.n}, m={graph.m}")
     plain = Pace(0, MOST_TRIED, np.zeros(labels, bool), 0)
     plan = ChainPlan(graph, model, wiring, as_key(key), step, switches, 0, 0.0, False, plain)
@@ -312,6 +310,12 @@ class Drawn(NamedTuple):
         return self.switches + self.triples + self.walked
 
 
+def _most_in_turn(wiring: Wiring) -> int:
+    """Return how many chains may take a step in turn at once: events of a chain, two nodes and a time fit 62 bits."""
+    room = chain_lanes(max(wiring.labels, LEAST[True][1]), False)
+    return 2**62 // (max(wiring.nodes.size, 1) ** 2 << room.bit_length())
+
+
 class Chains:
     """Chains on one device, as many at a time as its memory allows.
 
@@ -335,6 +339,8 @@ class Chains:
         wanted = CPU_LANES if self._small else num * labels
         # There are as many chains as their labels have lanes for.
         self.most = max(1, min(num, wanted // labels, self._room // bucket_size(labels)))
+        if plan.step == "global":
+            self.most = min(self.most, _most_in_turn(plan.wiring))
         if self._small:
             self._lanes = CPU_LANES if max(labels, self.most * labels) <= CPU_LANES <= room else 0
             self.most = min(self.most, CPU_CHAINS if plan.wiring.walks else CPU_LANES // 64)
@@ -614,6 +620,7 @@ def _not_for_want_of_places(plan: ChainPlan, few: dict[str, float]) -> dict[str,
     return {name: made for name, made in few.items() if made < FEW_MOVES * plan.switches * float(parts[name].mean())}
 
 
+@on_cluster(load_graph)
 def random_graphs(
     graph: GraphLike,
     num: int,
