@@ -28,7 +28,6 @@ from jaxmotif.matching._divided import count_in_shares, search_identity
 from jaxmotif.matching._listing import count_listed
 from jaxmotif.matching._many import for_many_targets
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
-from jaxmotif.matching._participation import participation_counts
 from jaxmotif.matching._pieces import count_alone
 from jaxmotif.matching._result import MatchCount, match_count
 from jaxmotif.matching._seconds import PhaseClock
@@ -81,8 +80,7 @@ def count_matches(
       devices: where to run, see :data:`jaxmotif.devices.Devices`; several take shares of the search.
       checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
         there and gives the same bits.
-      certify: a file to write a certificate to, which :func:`jaxmotif.verify.check` checks. It takes more searches,
-        which count how often each node takes part (:func:`jaxmotif.participation_counts`).
+      certify: a file to write a certificate to, which :func:`jaxmotif.verify.check` checks.
       progress: show a meter on standard error.
       search: how to search, which changes no count (:class:`Search`).
 
@@ -142,10 +140,8 @@ def count_matches(
     clock.end("search")
     result = match_count(pattern, per, plan, found, clock.seconds(), notes)
     if certify is not None:
-        limits = {"wildcard": wildcard, "memory": memory, "devices": devices, "search": search}
-        participation = participation_counts(pattern, target, induced, **limits)
         maps_each = 1 if per == "map" else automorphism_total(pattern)
-        certify_matches(certify, target, pattern, wildcard, induced, result.count, maps_each, participation)
+        certify_matches(certify, target, pattern, wildcard, induced, result.count, maps_each)
     return result
 
 

@@ -99,7 +99,6 @@ def certify_matches(
     induced: bool,
     count: int,
     maps_each: int = 1,
-    participation: np.ndarray | None = None,
     maps: np.ndarray | None = None,
 ) -> None:
     """Write a certificate of the number of matches, or of the matches.
@@ -112,8 +111,7 @@ def certify_matches(
       induced: see there.
       count: how many matches there are.
       maps_each: how many maps a match stands for.
-      participation: integers ``[n, k]``, in how many maps each target node is the image of each query node.
-      maps: integers ``[count, k]``, all matches; without them, their participation is certified.
+      maps: integers ``[count, k]``, all matches; without them, their number is certified.
     """
     shape = _shape("matches", query, wildcard=wildcard)
     if graph.edge_labels is None:
@@ -130,7 +128,7 @@ def certify_matches(
         "maps_each": maps_each,
         "columns": [],
     }
-    _write(path, _plain_graph(graph, by_node, by_edge), claim, participation, maps)
+    _write(path, _plain_graph(graph, by_node, by_edge), claim, None, maps)
 
 
 def _plain_graph(graph: Graph, node_labels: bool, edge_labels: bool) -> SimpleGraph:
