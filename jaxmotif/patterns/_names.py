@@ -177,7 +177,7 @@ def class_columns(
       {'class': ['000100110'], 'id': [38], 'name': ['030T feed-forward loop'], 'przulj': ['']}
       >>> class_columns(["001001110", "3,7,3:001001110"], False)["przulj"]
       ['G1', 'G1']
-      >>> signed = class_columns([".,.,.,0,.,.,0,1,."], True, (None, {0: "+", 1: "-"}))
+      >>> signed = class_columns([".,.,.,1,.,.,0,0,."], True, (None, {0: "+", 1: "-"}))
       >>> signed["name"], signed["reading"]
       (['030T feed-forward loop (incoherent, I1)'], ['X -[+]-> Y, X -[+]-> Z, Y -[-]-> Z'])
     """

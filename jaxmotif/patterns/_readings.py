@@ -48,7 +48,7 @@ def signed_type(pattern: Pattern, edge_words: Words) -> str:
 
     Example:
       >>> from jaxmotif.patterns import named_pattern
-      >>> signed_type(named_pattern(".,.,.,0,.,.,0,1,.", True), {0: "+", 1: "-"})
+      >>> signed_type(named_pattern(".,.,.,1,.,.,0,0,.", True), {0: "+", 1: "-"})
       'incoherent, I1'
     """
     adjacency = pattern.adjacency
@@ -75,7 +75,7 @@ def describe(pattern: Pattern, node_words: Words = None, edge_words: Words = Non
       >>> describe(named_pattern("0,1:.,3,.,.", True), {0: "cell", 1: "gene"}, {3: "+"})
       'X = cell, Y = gene: X -[+]-> Y'
       >>> describe(named_pattern("5,6,6:001001110", False))
-      'X = 6, Y = 6, Z = 5: X - Z, Y - Z'
+      'X = 6, Y = 5, Z = 6: X - Z, Y - Z'
     """
     adjacency, size = pattern.adjacency, pattern.num_nodes
     order = np.lexsort((np.arange(size), adjacency.sum(axis=0), -adjacency.sum(axis=1)))

@@ -39,7 +39,7 @@ class Report:
     """What a check has found.
 
     Attributes:
-      accepted: whether everything that was looked at holds.
+      accepted: whether something was checked, and all of it holds.
       reason: what does not hold, if anything.
       checked: statements, each with the probability with which it would have been refused if it were wrong.
       open: what is not checked.
@@ -105,7 +105,9 @@ class _Check:
     def run(self) -> Report:
         self._check_answer()
         if self._claim["job"] in ("count_matches", "find_matches"):
+            known = len(self._report.checked)
             self._check_maps()
+            need(len(self._report.checked) > known, f"nothing could be checked: {'; '.join(self._report.open)}")
             return self._report
         columns, shapes = self._shapes("columns"), self._shapes("shapes")
         self._counts = dict(zip(shapes, self._claim["counts"], strict=True))

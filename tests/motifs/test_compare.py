@@ -84,7 +84,7 @@ def test_one_run_compares_networks(tmp_path, capsys):
     assert abs(written["correlation (karate, florentine)"]) == pytest.approx(1)  # of two classes
     for row in written["classes"]:
         assert {"network", "mean", "sd", "z", "q", "verdict", "why"} <= set(row)
-    text = page.read_text()
+    text = page.read_text("utf-8")
     assert "<h2>The networks compared</h2>" in text
     assert "Classes: karate" in text
     assert "Classes: florentine" in text

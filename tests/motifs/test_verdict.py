@@ -141,7 +141,7 @@ def test_no_output_calls_a_class_with_a_large_q_a_motif(tmp_path, capsys):
     assert main(options) == 0
     table = capsys.readouterr().out
     assert len(re.findall(r"  (anti-)?motif: ", table)) == len(called)
-    html = page.read_text()
+    html = page.read_text("utf-8")
     lines = re.findall(r"<tr>.*?</tr>", html)
     assert sum('data-v="motif: ' in line or 'data-v="anti-motif: ' in line for line in lines) == len(called)
     assert len(re.findall(r'<circle class="dot full"', html)) == len(called)

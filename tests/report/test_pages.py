@@ -117,7 +117,7 @@ in_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
 def test_a_browser_shows_sorts_and_prints(worm, tmp_path):
     graph, found = worm
     path = tmp_path / "worm.html"
-    path.write_text(motifs_report([("worm", graph, found)], {"argv": "jaxmotif motifs worm"}))
+    path.write_text(motifs_report([("worm", graph, found)], {"argv": "jaxmotif motifs worm"}), "utf-8")
     with Browser() as browser:
         browser.open(path)
         seen = (
@@ -144,7 +144,7 @@ def test_a_browser_shows_sorts_and_prints(worm, tmp_path):
 def test_a_browser_runs_no_name(tmp_path):
     path = tmp_path / "evil.html"
     graph = evil_graph()
-    path.write_text(census_report(EVIL, graph, subgraph_census(graph, 3)))
+    path.write_text(census_report(EVIL, graph, subgraph_census(graph, 3)), "utf-8")
     with Browser() as browser:
         browser.open(path)
         assert browser.run("document.querySelector('h1').textContent") == EVIL
@@ -163,7 +163,7 @@ def test_many_classes_are_shown_at_once(tmp_path):
     page = motifs_report([("many", datasets.load("celegans"), found)])
     assert len(page.encode()) <= 1_000_000
     path = tmp_path / "many.html"
-    path.write_text(page)
+    path.write_text(page, "utf-8")
     with Browser() as browser:
         assert browser.open(path) <= 2.0
         assert browser.run("document.querySelectorAll('tbody tr').length") == 199
