@@ -26,6 +26,8 @@ from jaxmotif.report import Drawing, draw_pattern
 ROLE = re.compile(r":(?:attr|class|data|func|meth|mod):`~?([\w.]+)`")
 COLORS = {0: "red", 1: "blue"}
 """Of node labels in drawings."""
+SIGNS = {0: "+", 1: "-"}
+"""Of edge labels."""
 BLOCK = re.compile(r"^```(columns|drawing|formats|language|ratios)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -63,7 +65,7 @@ def drawing(text: str) -> Drawing:
     name, _, marked = text.partition(" @ ")
     nodes = [int(node) for node in marked.split(",")] if marked else []
     if ">" not in name:
-        return draw_pattern(named_pattern(name, None, COLORS), COLORS, marked=nodes, title=name)
+        return draw_pattern(named_pattern(name, None, COLORS, SIGNS), COLORS, SIGNS, marked=nodes, title=name)
     asked = parse(name)
     graph = Graph.from_edges([(0, 1)], directed=True)
     return draw_pattern(bind(asked, graph), names=asked.names, marked=nodes, title=name)

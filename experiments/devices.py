@@ -9,6 +9,7 @@ Every line of a table is measured in processes of its own.
 from __future__ import annotations
 
 import argparse
+import re
 import socket
 import subprocess
 import time
@@ -22,9 +23,8 @@ from harness import Rows, Table, option, words
 
 import jaxmotif
 
-# What is not public: one run of the sieve, names of results, and processes that join a cluster.
+# What is not public: one run of the sieve, and names of results.
 from jaxmotif.devices._checkpoint import fingerprint
-from jaxmotif.devices._processes import join_processes, keep_stdout
 from jaxmotif.graph import synthetic
 from jaxmotif.matching import Search, count_matches
 from jaxmotif.sieve._runner import Sieve
@@ -153,8 +153,8 @@ def line_of(name: str, options: argparse.Namespace, count: int | str, processes:
 def scaling_worker(options: argparse.Namespace) -> None:
     """Tell the seconds of the first call and of the best of three more, and a name of the result's bits."""
     if options.cluster:
-        join_processes(options.cluster)
-        keep_stdout()
+        number, count, address = re.split("[/@]", options.cluster)
+        jax.distributed.initialize(address, int(count), int(number))
     call = scaled_job(options.worker, options.data, options.small, options.count)
     found = harness.measure(call)
     if jax.process_index() == 0:

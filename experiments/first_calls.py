@@ -10,9 +10,10 @@ Each job runs in a process of its own, without any cache of compiled code:
     match        a labelled query in string_yeast_u32    sieve      20 colors, 1,024 nodes of degree 20
     estimate8    email-Enron, size 8
 
-and two that are run only where they are named, of all networks below a million edges, one after another:
+and three that are run only where they are named, of all networks below a million edges, one after another:
 
     undirected   counts of graphlets, at edges and at nodes
+    five         node orbits of five nodes
     directed     censuses of three and four nodes, and motifs of three in 100 random graphs
 
 A line for each program: when it was ready (seconds from the start of the call), how long XLA took, its name; with
@@ -30,7 +31,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
 
 import harness
 import jax
@@ -42,6 +42,7 @@ from jaxmotif.graph import synthetic
 
 EVENTS = "/jax/core/compile/"
 JOBS = ("motifs", "motifs3", "census", "estimate", "estimate8", "graphlets", "graphlets5", "match", "sieve")
+NETWORKS = ("undirected", "five", "directed")
 
 
 def call_of(job: str, data: Path, small: bool) -> Callable[[], object]:
@@ -67,7 +68,7 @@ def call_of(job: str, data: Path, small: bool) -> Callable[[], object]:
     if job == "match":
         query, target = instance(data, "string_yeast_u32/sparse_e8_0")
         return lambda: jaxmotif.count_matches(query, target)
-    if job in ("undirected", "directed"):
+    if job in NETWORKS:
         return networks_of(job, data, small)
     graph = undirected(data, "karate" if small else "email-Enron")
     if job == "graphlets":
@@ -75,8 +76,9 @@ def call_of(job: str, data: Path, small: bool) -> Callable[[], object]:
     return lambda: jaxmotif.node_orbits(graph, size=5).on_device().block_until_ready()
 
 
-def networks_of(kind: Literal["undirected", "directed"], data: Path, small: bool) -> Callable[[], object]:
+def networks_of(job: str, data: Path, small: bool) -> Callable[[], object]:
     """Return the calls of all networks of a kind, read beforehand; with ``small`` of the first two."""
+    kind = "directed" if job == "directed" else "undirected"
     read, ending = (undirected, ".edges.gz") if kind == "undirected" else (directed, ".edges")
     files = sorted(harness.data_folder(data, kind).glob(f"*{ending}"))
     graphs = [read(data, file.name.removesuffix(ending)) for file in files[: 2 if small else None]]
@@ -85,7 +87,9 @@ def networks_of(kind: Literal["undirected", "directed"], data: Path, small: bool
         for graph in graphs:
             if graph.m >= 10**6:
                 continue
-            if kind == "undirected":
+            if job == "five":
+                jaxmotif.node_orbits(graph, size=5).on_device().block_until_ready()
+            elif job == "undirected":
                 jaxmotif.graphlet_counts(graph)
                 jaxmotif.edge_graphlets(graph).on_device().block_until_ready()
                 jaxmotif.node_orbits(graph).on_device().block_until_ready()
@@ -142,9 +146,7 @@ def work(job: str, options: argparse.Namespace) -> None:
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument(
-    "jobs", nargs="*", default=list(JOBS), metavar="JOB", help=", ".join((*JOBS, "undirected", "directed"))
-)
+parser.add_argument("jobs", nargs="*", default=list(JOBS), metavar="JOB", help=", ".join((*JOBS, *NETWORKS)))
 parser.add_argument("--shapes", action="store_true", help="also what each program is given")
 parser.add_argument("--small", action="store_true", help="few nodes, small sizes")
 parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)

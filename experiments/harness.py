@@ -47,6 +47,9 @@ Kind = Literal["directed", "labelled", "undirected"]
 Argument = tuple[tuple[str, ...], dict[str, Any]]
 Row = Callable[[argparse.Namespace], None]
 
+# Some rows compare with the oracles of the tests, which are not installed.
+sys.path.append(str(HERE.parent))
+
 
 # ---- the command line
 

@@ -8,19 +8,22 @@ Whether random graphs are uniform on ensembles that are enumerated is measured b
 from __future__ import annotations
 
 import argparse
+import time
 
 import harness
 import jax
+import networkx as nx
+import numba
 import numpy as np
 from harness import Rows, Table, measure, option
-from scipy import sparse
+from networkx.algorithms.triads import TRIAD_NAMES, triad_type
 
 from jaxmotif.datasets import load
 from jaxmotif.graph import Graph
 
 # What is not public: the name of a type.
 from jaxmotif.kernels._switching import Step
-from jaxmotif.motifs import find_motifs, random_graphs
+from jaxmotif.motifs import NullModel, find_motifs, keep_blocks, keep_distances, random_graphs
 
 rows = Rows(__doc__)
 graphs = option("--graphs", type=int, default=1000, help="number of random graphs")
@@ -104,6 +107,28 @@ def mixing(options: argparse.Namespace) -> None:
                             table.row(name, step, attempts, f"{found.accepted:.2f}", label, mean, *longer)
 
 
+@rows(
+    option("networks", nargs="*", metavar="NETWORK", default=NETWORKS[:2]),
+    option("--inputs", type=int, default=200, help="number of networks without structure"),
+    option("--graphs", type=int, default=300, help="number of random graphs for each"),
+)
+def verdicts(options: argparse.Namespace) -> None:
+    """Look for motifs in networks without structure, which are random graphs of the null model themselves.
+
+    At most alpha of them may have any motif or anti-motif. The rule decides, and beside it q alone, and |z| >= 2.
+    """
+    table = Table("network | inputs | random graphs | with any verdict | with any q <= 0.05 | with any \\|z\\| >= 2")
+    for name in options.networks:
+        graph, any_of = harness.directed(options.data, name), np.zeros(3, int)
+        for seed, drawn in enumerate(random_graphs(graph, options.inputs, 21)):
+            found = find_motifs(drawn, 3, options.graphs, 100 + seed)
+            s = found.significance
+            unusual = found.is_motif | found.is_anti_motif, s.q <= 0.05, np.abs(s.z) >= 2
+            any_of += [bool(which.any()) for which in unusual]
+        shares = (f"{number} ({number / options.inputs:.1%})" for number in any_of)
+        table.row(name, options.inputs, options.graphs, *shares)
+
+
 # ---- the default length
 
 
@@ -122,7 +147,29 @@ def crowded(seed: int) -> Graph:
     return Graph.from_edges(edges, nodes, directed=True)
 
 
-@rows(option("networks", nargs="*", metavar="NETWORK", help="default: all directed ones"), graphs)
+def with_places(graph: Graph, keep: str) -> tuple[Graph, str | NullModel]:
+    """Return a graph and a null model by name; nodes get random labels, blocks (three each) or places where it asks."""
+    rng = np.random.default_rng(5)
+    if keep == "labels":
+        return Graph.from_edges(graph.edge_list(), graph.n, True, rng.integers(0, 3, graph.n)), keep
+    if keep == "blocks":
+        return graph, keep_blocks(rng.integers(0, 3, graph.n))
+    if keep == "distances":
+        return graph, keep_distances(rng.random((graph.n, 2)), 4)
+    return graph, keep
+
+
+@rows(
+    option("networks", nargs="*", metavar="NETWORK", help="default: all directed ones"),
+    option(
+        "--keep",
+        type=harness.words,
+        default=["bidegree"],
+        help="null models, of bidegree,degree,labels,blocks,distances",
+    ),
+    option("--generated", type=int, default=20, help="number of generated graphs, after the networks"),
+    graphs,
+)
 def defaults(options: argparse.Namespace) -> None:
     """Compare the means of triads at the default length with those of chains that try 5,000 switches an edge.
 
@@ -133,11 +180,15 @@ def defaults(options: argparse.Namespace) -> None:
     folder = harness.data_folder(options.data, "directed")
     names = options.networks or [path.stem for path in sorted(folder.glob("*.edges"))]
     compared = [(name, harness.directed(options.data, name)) for name in names]
-    compared += [(f"generated, {seed}", crowded(seed)) for seed in range(20)]
-    table = Table("graph | attempts | moves by kind | classes | largest \\|z\\| of a mean | z, 4 times | notes")
-    for name, graph in compared:
-        short = find_motifs(graph, 3, num, 11)
-        long = find_motifs(graph, 3, 10 * num, 12, attempts=5000)
+    compared += [(f"generated, {seed}", crowded(seed)) for seed in range(options.generated)]
+    table = Table(
+        "graph | keeps | attempts | moves by kind | classes | largest \\|z\\| of a mean | z, 4 times | s | notes"
+    )
+    for name, plain, keep in [(*one, keep) for one in compared for keep in options.keep]:
+        began = time.perf_counter()
+        graph, model = with_places(plain, keep)
+        short = find_motifs(graph, 3, num, 11, model)
+        long = find_motifs(graph, 3, 10 * num, 12, model, attempts=5000)
         wanted = dict(zip(long.classes, zip(long.significance.mean, long.significance.sd, strict=True), strict=True))
         distances = []
         for label, mean, sd in zip(short.classes, short.significance.mean, short.significance.sd, strict=True):
@@ -147,127 +198,162 @@ def defaults(options: argparse.Namespace) -> None:
                 distances.append(abs(mean - other) / (spread * np.sqrt(1.1 / num)))
         kinds = ", ".join(f"{kind} {moves:.1f}" for kind, moves in short.accepted_by_kind.items())
         worst = f"{max(distances, default=0):.2f}", f"{np.abs(short.mixing.longer_z).max(initial=0):.1f}"
-        table.row(name, f"{short.attempts:.0f}", kinds, len(distances), *worst, "; ".join(short.notes))
+        seconds = f"{time.perf_counter() - began:.0f}"
+        table.row(name, keep, f"{short.attempts:.0f}", kinds, len(distances), *worst, seconds, "; ".join(short.notes))
 
 
 # ---- long sequential chains
 
 
-CHAINS, READINGS, BURN_IN, SPACING = 4, 200, 100, 20
-SETTINGS: tuple[tuple[Step, int], ...] = (("reject", 20), ("reject", 40), ("reject", 80), ("global", 10))
-"""Steps and attempts an edge that are compared."""
+@numba.njit(cache=True)
+def replace_dyads(code, olds, news, word):
+    """Put new dyads in the place of old ones and return True; if they are not free or not different, leave all.
+
+    Args:
+      code: what lies between nodes, ``[n, n]``: 0 nothing, 1 an arc from the row, 2 an arc to the row, 3 a pair.
+      olds, news: dyads ``[k, 2]``.
+      word: 1 for arcs, 3 for pairs.
+    """
+    back = word if word == 3 else 2
+    for u, v in olds:
+        code[u, v] = code[v, u] = 0
+    done = 0
+    for u, v in news:
+        if u == v or code[u, v] != 0:
+            break
+        code[u, v], code[v, u] = word, back
+        done += 1
+    if done == len(news):
+        return True
+    for u, v in news[:done]:
+        code[u, v] = code[v, u] = 0
+    for u, v in olds:
+        code[u, v], code[v, u] = word, back
+    return False
 
 
-def statistics(arcs, n):
-    """Count induced subgraphs by products of sparse matrices; classes are named as in the triad census."""
-    a = sparse.csr_array((np.ones(len(arcs), np.int64), (arcs[:, 0], arcs[:, 1])), (n, n))
-    both = a * a.T
-    one, near = a - both, a + a.T - both
-    table = near.toarray()
-
-    def open_paths(paths):
-        """Count the paths over one node whose ends are apart."""
-        return paths.sum() - (paths * near).sum() - paths.trace()
-
-    def two_between(first, second, alike):
-        """Count pairs of nodes apart with two nodes apart on paths between them; unordered where ends are alike."""
-        paths = sparse.coo_array(first @ second)
-        some = (paths.data > 1) & (paths.row < paths.col if alike else paths.row != paths.col)
-        u, v, ways = paths.row[some], paths.col[some], paths.data[some]
-        apart = table[u, v] == 0
-        u, v, ways = u[apart], v[apart], ways[apart]
-        common = first[u] * second.T.tocsr()[v]
-        return (ways * (ways - 1) // 2).sum() - (common @ near * common).sum() // 2
-
-    return {
-        "030T feed-forward loop": (one @ one * one).sum(),
-        "bi-fan": two_between(one, one.T, True),
-        "bi-parallel": two_between(one, one, False),
-        "111U": open_paths(both @ one),
-        "120C": (one @ one * both).sum(),
-        "201": open_paths(both @ both) // 2,
-    }
+@numba.njit(cache=True)
+def connected_triples(code, labels):
+    """Count connected triples of nodes by the codes of their three dyads, ``[64]``."""
+    nodes = len(code)
+    degrees = np.zeros(nodes + 1, np.int64)
+    for u, v in labels:
+        degrees[u + 1] += 1
+        degrees[v + 1] += 1
+    starts = np.cumsum(degrees)
+    ends, filled = np.empty(starts[-1], np.int64), starts[:-1].copy()
+    for u, v in labels:
+        ends[filled[u]], ends[filled[v]] = v, u
+        filled[u] += 1
+        filled[v] += 1
+    counts = np.zeros(64, np.int64)
+    for v in range(nodes):
+        for i in range(starts[v], starts[v + 1]):
+            for j in range(starts[v], i):
+                u, w = ends[i], ends[j]
+                if code[u, w] == 0 or (v < u and v < w):  # a triangle is counted at its lowest node
+                    counts[code[v, u] + 4 * code[v, w] + 16 * code[u, w]] += 1
+    return counts
 
 
-def chain(arcs, n, seed, readings):
-    """Yield the readings of one chain."""
-    rng = np.random.default_rng(seed)
-    present = {(u, v) for u, v in arcs.tolist()}
-    single = [arc for arc in present if arc[::-1] not in present]
-    pairs = [arc for arc in present if arc[::-1] in present and arc[0] < arc[1]]
-    taken = {frozenset(arc) for arc in present}
-    labels = len(single) + len(pairs)
+@numba.njit(cache=True)
+def chain(labels, arcs, nodes, rng, burn_in, spacing, readings):
+    """Count the connected triples of graphs along a sequential chain, ``[readings, 64]``.
 
-    def replace(items, chosen, new):
-        """Put new dyads in the place of the chosen ones if they are free."""
-        dyads = [frozenset(arc) for arc in new]
-        old = {frozenset(items[i]) for i in chosen}
-        if len(set(dyads)) < len(new) or any(len(d) < 2 or (d in taken and d not in old) for d in dyads):
-            return
-        if len(new) == 2 and any(d in old for d in dyads):
-            return
-        taken.difference_update(old)
-        taken.update(dyads)
-        for i, arc in zip(chosen, new, strict=True):
-            items[i] = arc
-
-    def attempts(number):
-        which = (rng.random(number) * (labels + len(single) / 8)).tolist()
-        places, coins = rng.random((number, 3)).tolist(), (rng.random(number) < 0.5).tolist()
-        for kind, (x, y, z), coin in zip(which, places, coins, strict=True):
-            if kind < len(single):
-                i, j = int(x * len(single)), int(y * len(single))
-                (a, b), (c, d) = single[i], single[j]
-                replace(single, (i, j), ((a, d), (c, b)))
-            elif kind < labels:
-                i, j = int(x * len(pairs)), int(y * len(pairs))
-                (a, b), (c, d) = pairs[i], pairs[j] if coin else pairs[j][::-1]
-                replace(pairs, (i, j), ((a, d), (c, b)))
+    The first ``arcs`` of ``labels [m, 2]`` are one-way arcs, the others pairs. A move switches the heads of two arcs,
+    or ends of two pairs, or turns the heads of three arcs. It is made when all new dyads are free.
+    """
+    labels = labels.copy()
+    m = len(labels)
+    code = np.zeros((nodes, nodes), np.uint8)
+    for i in range(m):
+        u, v = labels[i]
+        code[u, v], code[v, u] = (1, 2) if i < arcs else (3, 3)
+    found = np.zeros((readings, 64), np.int64)
+    two, three = np.empty((2, 2), np.int64), np.empty((3, 2), np.int64)
+    for reading in range(readings):
+        for _ in range((spacing if reading else burn_in) * m):
+            x = rng.random() * (m + arcs / 8)
+            if x < m:
+                i = int(x)
+                is_arc = i < arcs
+                j = rng.integers(0, arcs) if is_arc else rng.integers(arcs, m)
+                turned = not is_arc and rng.random() < 0.5
+                c, d = (labels[j, 1], labels[j, 0]) if turned else (labels[j, 0], labels[j, 1])
+                two[0, 0], two[0, 1], two[1, 0], two[1, 1] = labels[i, 0], d, c, labels[i, 1]
+                if i != j and replace_dyads(code, labels[np.array([i, j])], two, 1 if is_arc else 3):
+                    labels[i], labels[j] = two[0], two[1]
             else:
-                i, j, k = int(x * len(single)), int(y * len(single)), int(z * len(single))
+                i, j, k = rng.integers(0, arcs), rng.integers(0, arcs), rng.integers(0, arcs)
                 if i != j and j != k and i != k:
-                    (a, b), (c, d), (e, f) = single[i], single[j], single[k]
-                    replace(single, (i, j, k), ((a, d), (c, f), (e, b)))
+                    three[:, 0] = labels[i, 0], labels[j, 0], labels[k, 0]
+                    three[:, 1] = labels[j, 1], labels[k, 1], labels[i, 1]
+                    if replace_dyads(code, labels[np.array([i, j, k])], three, 1):
+                        labels[i], labels[j], labels[k] = three[0], three[1], three[2]
+        found[reading] = connected_triples(code, labels)
+    return found
 
-    attempts(BURN_IN * labels)
-    for _ in range(readings):
-        attempts(SPACING * labels)
-        yield statistics(np.array([*single, *pairs, *(p[::-1] for p in pairs)]), n)
+
+def triads_of_codes() -> np.ndarray:
+    """Return the place of each code of :func:`connected_triples` among networkx's names of triads, ``[64]``."""
+    return np.array([TRIAD_NAMES.index(triad_type(triple(code))) for code in range(64)])
+
+
+def triple(code: int) -> nx.DiGraph:
+    """Build the graph of three nodes that has a code."""
+    graph = nx.empty_graph(3, nx.DiGraph)
+    for (u, v), word in zip(((0, 1), (0, 2), (1, 2)), (code & 3, code >> 2 & 3, code >> 4), strict=True):
+        graph.add_edges_from([(u, v)] * (word & 1) + [(v, u)] * (word >> 1))
+    return graph
 
 
 @rows(
     option("networks", nargs="*", metavar="NETWORK", default=NETWORKS),
     graphs,
-    option("--readings", type=int, default=READINGS, help="of a chain"),
+    option("--readings", type=int, default=200, help="of each of four chains"),
 )
 def sequential(options: argparse.Namespace) -> None:
-    """Compare with long sequential chains, written here without the library, one move at a time.
+    """Compare the means of triads at the default length with long chains written here without the library.
 
-    Each of four chains starts at the network; after 100 attempted moves an edge it is read every 20 an edge. A move
-    switches two one-way arcs, or two reciprocated pairs, or turns the heads of three one-way arcs, and is made when all
-    new dyads are free.
+    Each of four chains makes one move at a time, starts at the network, and is read first after 200 attempts an edge,
+    then after every 40.
     """
     num = options.graphs
-    table = Table("network | statistic | count | sequential, sd | step, attempts per edge | random graphs, sd | z")
+    table = Table(
+        "network | arcs, pairs | attempts | moves by kind | classes | largest \\|z\\| of a mean | of an sd | s"
+    )
     for name in options.networks:
         graph = harness.directed(options.data, name)
-        arcs = graph.edge_list()
-        readings = [list(chain(arcs, graph.n, seed, options.readings)) for seed in range(CHAINS)]
-        counts = statistics(arcs, graph.n)
-        for step, attempts in SETTINGS:
-            sample = random_graphs(graph, num, jax.random.key(4), step=step, attempts=attempts)
-            drawn = [statistics(one.edge_list(), graph.n) for one in sample]
-            for statistic, count in counts.items():
-                x = np.array([s[statistic] for s in drawn])
-                y = np.array([[s[statistic] for s in chain] for chain in readings])
-                if not x.any() and not y.any():
-                    continue
-                # Successive readings may hang together: the error of their mean is from blocks of ten.
-                blocks = y.reshape(-1, 10).mean(axis=1)
-                error = np.hypot(x.std(ddof=1) / num**0.5, blocks.std(ddof=1) / blocks.size**0.5)
-                z = (x.mean() - y.mean()) / error if error else 0.0
-                found, wanted = (f"{values.mean():.2f}, {values.std(ddof=1):.2f}" for values in (x, y))
-                table.row(name, statistic, count, wanted, f"{step}, {attempts}", found, f"{z:.1f}")
+        edges = graph.edge_list().astype(np.int64)
+        present = {(u, v) for u, v in edges.tolist()}
+        arcs = [arc for arc in present if arc[::-1] not in present]
+        pairs = [arc for arc in present if arc[::-1] in present and arc[0] < arc[1]]
+        labels = np.array(sorted(arcs) + sorted(pairs))
+        of_code, triads = triads_of_codes(), np.zeros((64, len(TRIAD_NAMES)), np.int64)
+        triads[np.arange(64), of_code] = 1
+        readings = [
+            chain(labels, len(arcs), graph.n, np.random.default_rng(seed), 200, 40, options.readings) @ triads
+            for seed in range(4)
+        ]
+        timing = measure(lambda graph=graph: find_motifs(graph, 3, num, 11), calls=0)
+        found = timing.result
+        means, sds = [], []
+        for i, label in enumerate(found.names):
+            y = np.array([chain[:, TRIAD_NAMES.index(label.split()[0])] for chain in readings]).astype(float)
+            x = found.random_counts[:, i].astype(float)
+            spread = max(x.std(), y.std())
+            if spread * num**0.5 <= 5:  # it was seen in a handful of graphs, and its error is not normal
+                continue
+            # Successive readings may hang together: the error of their mean is from blocks of ten.
+            blocks = y.reshape(-1, 10).mean(axis=1)
+            means.append(
+                (x.mean() - y.mean()) / np.hypot(x.std(ddof=1) / num**0.5, blocks.std(ddof=1) / blocks.size**0.5)
+            )
+            sds.append(x.std(ddof=1) / y.std(ddof=1))
+        kinds = ", ".join(f"{kind} {moves:.1f}" for kind, moves in found.accepted_by_kind.items())
+        worst = f"{np.abs(means).max():.2f}", f"{min(sds):.2f} to {max(sds):.2f}"
+        sizes = f"{len(arcs)}, {len(pairs)}", f"{found.attempts:.0f}", kinds, len(means)
+        table.row(name, *sizes, *worst, f"{timing.first:.0f}")
 
 
 if __name__ == "__main__":

@@ -23,16 +23,12 @@ from typing import Any, TypeVar
 import jax
 import numpy as np
 from jax.core import Tracer
-from jax.sharding import Sharding, SingleDeviceSharding
 from jax.stages import Wrapped
 
 T = TypeVar("T")
 
 THREADS = 16  # threads at most, one of which rehearses
 LEAST_CORES = 4  # cores from which on work is rehearsed, since fewer have enough to do
-
-on_cpus = False
-"""Switch for tests: whether work of a CPU is rehearsed, too."""
 
 _logger = logging.getLogger("jaxmotif")
 _rehearsal: ContextVar[Rehearsal | None] = ContextVar("rehearsal", default=None)
@@ -61,7 +57,7 @@ class Rehearsal:
           work: what is rehearsed.
           default: JAX's default device where the work is done; each thread has its own, and programs heed it.
         """
-        token = _rehearsal.set(self)
+        token, self._default = _rehearsal.set(self), default
         try:
             with jax.default_device(default):
                 work()
@@ -73,17 +69,12 @@ class Rehearsal:
             _rehearsal.reset(token)
 
     def take(self, jitted: Wrapped, args: Any, kwargs: Any) -> Any:
-        """Have the program of a call compiled by another thread.
-
-        Returns:
-          Placeholders of the call's results.
-        """
-        args = jax.tree.map(_stand_in, args)
-        kwargs = {name: jax.tree.map(_stand_in, x) for name, x in kwargs.items()}
-        here, default = contextvars.copy_context(), _default_device()
+        """Have the program of a call compiled by another thread, and return placeholders of its results."""
+        args, kwargs = jax.tree.map(_stand_in, (args, kwargs))
+        here = contextvars.copy_context()
 
         def compile_() -> None:
-            with jax.default_device(default), jax.enable_x64(True), contextlib.suppress(Exception):
+            with jax.default_device(self._default), jax.enable_x64(True), contextlib.suppress(Exception):
                 here.run(lambda: jitted.lower(*args, **kwargs).compile())
 
         results = jitted.trace(*args, **kwargs).out_info
@@ -94,43 +85,11 @@ class Rehearsal:
         return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=place), results)
 
 
-def _default_device() -> Any:
-    return jax.config.jax_default_device  # pyright: ignore[reportAttributeAccessIssue]
-
-
 def _stand_in(x: Any) -> Any:
     if not isinstance(x, jax.Array) or isinstance(x, Tracer):
         return x
     weak = getattr(x, "weak_type", False)  # random keys have no such attribute
     return jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=x.sharding if x.committed else None, weak_type=weak)
-
-
-def placed(arrays: T, place: jax.Device | Sharding | None) -> T:
-    """Put a pytree on a device as ``jax.device_put`` does; in a rehearsal it may hold placeholders of arrays."""
-
-    def put(x: Any) -> Any:
-        if not isinstance(x, jax.ShapeDtypeStruct):
-            return jax.device_put(x, place)
-        where = place
-        if isinstance(place, jax.Device):
-            memory = place.default_memory()  # pyright: ignore[reportAttributeAccessIssue]
-            where = SingleDeviceSharding(place, memory_kind=memory.kind)
-        return jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=where)
-
-    if rehearsal() is not None:
-        return jax.tree.map(put, arrays)
-    # Arrays that are bound to the place already are left alone, since many small arrays take a while.
-    if isinstance(place, jax.Device) and all(_is_on(place, x) for x in jax.tree.leaves(arrays)):
-        return arrays
-    return jax.device_put(arrays, place)
-
-
-def _is_on(device: jax.Device, x: Any) -> bool:
-    if not isinstance(x, jax.Array) or isinstance(x, Tracer) or not x.committed:
-        return False
-    memory = x.sharding.memory_kind
-    # Some results of a program are in memory of the host.
-    return x.sharding.device_set == {device} and memory in (None, device.default_memory().kind)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def fetched(numbers: jax.Array, as_if: Sequence[int]) -> list[int]:
@@ -158,6 +117,12 @@ def end_rehearsal() -> None:
         raise Rehearsed
 
 
+def threads_for(device: jax.Device) -> int:
+    """Return how many threads rehearse and compile; none for a CPU, or where there are few cores."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return 0 if device.platform == "cpu" or cores < LEAST_CORES else min(THREADS, cores)
+
+
 def rehearsed(
     work: Callable[[], T], device: jax.Device, what: Hashable, rehearsal_of: Callable[[], object] | None = None
 ) -> T:
@@ -169,13 +134,13 @@ def rehearsed(
       what: the values that decide its programs; work with equal values is rehearsed once in a process.
       rehearsal_of: what is rehearsed instead of the work, which then may have side effects.
     """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    worth = (device.platform != "cpu" and cores >= LEAST_CORES) or on_cpus
-    if not worth or what in _known or rehearsal() is not None:
+    threads = threads_for(device)
+    if threads < 2 or what in _known or rehearsal() is not None:
         return work()
     _known.add(what)
-    pool = ThreadPoolExecutor(max(2, min(THREADS, cores)), "jaxmotif-ahead")
-    pool.submit(contextvars.copy_context().run, Rehearsal(pool).run, rehearsal_of or work, _default_device())
+    pool = ThreadPoolExecutor(threads, "jaxmotif-ahead")
+    default = jax.config.jax_default_device  # pyright: ignore[reportAttributeAccessIssue]
+    pool.submit(contextvars.copy_context().run, Rehearsal(pool).run, rehearsal_of or work, default)
     try:
         return work()
     finally:

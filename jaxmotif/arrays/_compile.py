@@ -13,10 +13,10 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 import jax
 import numpy as np
 from jax.core import Tracer, eval_context
-from jax.sharding import Sharding
+from jax.sharding import Sharding, SingleDeviceSharding
 from jax.stages import Lowered, Wrapped
 
-from jaxmotif.arrays._ahead import placed, rehearsal
+from jaxmotif.arrays._ahead import rehearsal
 from jaxmotif.arrays._fork import using_jax
 
 T = TypeVar("T")
@@ -190,17 +190,20 @@ def jit64(function: Callable[..., Any] | None = None, *, quick: QuickLimits | No
             compiled.setdefault((now, how), jax.jit(own, **options, compiler_options=dict(how) or None))
         return compiled[now, how]
 
-    def target_and_program(args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[Target, Wrapped]:
+    def target_and_program(args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[Target, Wrapped, bool]:
+        """Return the target, the program, and whether it is part of another one that is being traced."""
         using_jax()
-        whole = _traced_for.get()
-        now = whole or _where((*args, *kwargs.values()))
-        return now, program(now, () if whole else _compiler_options(now, quick, (args, kwargs)))
+        if (whole := _traced_for.get()) is not None:
+            return whole, program(whole, ()), True
+        given = _look_at((args, kwargs))
+        now = target_of(given.device)
+        return now, program(now, _compiler_options(now, quick, given)), given.traced
 
     @functools.wraps(function)
     def call(*args: object, **kwargs: object) -> Any:
-        is_part = _traced_for.get() is not None  # of a program that is being traced, perhaps for elsewhere
-        now, run = target_and_program(args, kwargs)
+        now, run, is_part = target_and_program(args, kwargs)
         with compiling_for(now), jax.enable_x64(True):
+            # XLA takes options for whole programs only: one that is part of the user's has none.
             if is_part:
                 return run(*args, **kwargs)
             if (ahead := rehearsal()) is not None:
@@ -213,7 +216,7 @@ def jit64(function: Callable[..., Any] | None = None, *, quick: QuickLimits | No
         return call(*args, **kwargs)
 
     def lower(*args: object, **kwargs: object) -> Lowered:
-        now, run = target_and_program(args, kwargs)
+        now, run, _ = target_and_program(args, kwargs)
         with compiling_for(now), jax.enable_x64(True):
             return run.lower(*args, **kwargs)
 
@@ -224,20 +227,42 @@ def jit64(function: Callable[..., Any] | None = None, *, quick: QuickLimits | No
 
 def call_program(run: Wrapped, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Call a program from the host: the one place through which all of the library's own calls go."""
-    # XLA takes options for whole programs only. With traced arguments the program is part of the user's and has none.
     # Where a user traces a function that closes over a graph, the graph's counts are made at once, and are constants.
-    if _is_traced((args, kwargs)):
-        return run(*args, **kwargs)
     with eval_context():
         return run(*args, **kwargs)
 
 
-def _is_traced(arguments: object) -> bool:
-    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(arguments))
+class _Arguments(NamedTuple):
+    """The arguments of a call.
+
+    Attributes:
+      device: the device that the first of them is bound to, which is bound to one.
+      traced: whether there is a tracer among them.
+      arrays: the arrays among them.
+    """
+
+    device: jax.Device | None
+    traced: bool
+    arrays: list[jax.Array | np.ndarray]
 
 
-def _compiler_options(now: Target, quick: QuickLimits | None, arguments: object) -> Options:
-    """Return XLA's options for a program that is called with these arguments.
+def _look_at(arguments: object) -> _Arguments:
+    """Look at each argument once, since every call of every program does so."""
+    device, traced, arrays = None, False, []
+    for leaf in jax.tree.leaves(arguments):
+        if isinstance(leaf, Tracer):
+            traced = True
+        elif isinstance(leaf, jax.Array | np.ndarray):
+            arrays.append(leaf)
+            if device is None and isinstance(leaf, jax.Array) and leaf.committed:
+                device = next(iter(leaf.sharding.device_set))
+        elif isinstance(leaf, jax.ShapeDtypeStruct) and device is None and leaf.sharding is not None:
+            device = next(iter(leaf.sharding.device_set))
+    return _Arguments(device, traced, arrays)
+
+
+def _compiler_options(now: Target, quick: QuickLimits | None, given: _Arguments) -> Options:
+    """Return XLA's options for a program that is called with some arguments.
 
     An option that the user has set in ``XLA_FLAGS`` is left as it is, and so is one that this XLA does not know. A
     program that is part of one that the user traces has none.
@@ -246,9 +271,9 @@ def _compiler_options(now: Target, quick: QuickLimits | None, arguments: object)
     if now.platform == "cuda":
         options = _WITHOUT_TRIALS
     elif now.platform == "cpu" and quick is not None and _quick:
-        size = sum(x.nbytes for x in jax.tree.leaves(arguments) if isinstance(x, jax.Array | np.ndarray))
+        size = sum(x.nbytes for x in given.arrays)
         options = _UNOPTIMISED if size <= quick.unoptimised else _UNFUSED if size <= quick.unfused else ()
-    if not options or _is_traced(arguments):
+    if not options or given.traced:
         return ()
     flags = os.environ.get("XLA_FLAGS", "")
     return tuple((name, value) for name, value in options if name not in flags and name not in _unknown_options)
@@ -263,20 +288,35 @@ def _is_unknown_option(error: Exception) -> bool:
     return True
 
 
-def _where(args: tuple[object, ...]) -> Target:
-    """Return the target of the device that the arguments are bound to, else that of JAX's default device."""
-    for leaf in jax.tree.leaves(args):
-        if isinstance(leaf, jax.Array) and not isinstance(leaf, Tracer) and leaf.committed:
-            return target_of(next(iter(leaf.sharding.device_set)))
-        if isinstance(leaf, jax.ShapeDtypeStruct) and leaf.sharding is not None:
-            return target_of(next(iter(leaf.sharding.device_set)))
-    return target_of()
-
-
 def put64(arrays: T, place: jax.Device | Sharding | None) -> T:
-    """Put a pytree on a device as ``jax.device_put`` does, keeping 64-bit values whatever the user's switch."""
+    """Put a pytree on a device as ``jax.device_put`` does, keeping 64-bit values whatever the user's switch.
+
+    In a rehearsal it may hold placeholders of arrays.
+    """
+
+    def put(x: Any) -> Any:
+        if not isinstance(x, jax.ShapeDtypeStruct):
+            return jax.device_put(x, place)
+        where = place
+        if isinstance(place, jax.Device):
+            where = SingleDeviceSharding(place, memory_kind=place.default_memory().kind)  # pyright: ignore[reportAttributeAccessIssue]
+        return jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=where)
+
     with jax.enable_x64(True):
-        return placed(arrays, place)
+        if rehearsal() is not None:
+            return jax.tree.map(put, arrays)
+        # Arrays that are bound to the place already are left alone, since many small arrays take a while.
+        if isinstance(place, jax.Device) and all(_is_on(place, x) for x in jax.tree.leaves(arrays)):
+            return arrays
+        return jax.device_put(arrays, place)
+
+
+def _is_on(device: jax.Device, x: Any) -> bool:
+    if not isinstance(x, jax.Array) or isinstance(x, Tracer) or not x.committed:
+        return False
+    memory = x.sharding.memory_kind
+    # Some results of a program are in memory of the host.
+    return x.sharding.device_set == {device} and memory in (None, device.default_memory().kind)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def for_host(x: jax.Array) -> jax.Array:

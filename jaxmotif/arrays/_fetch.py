@@ -9,6 +9,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._exact import CHUNK_BYTES, rows_in_chunk, run_in_threads, with_exact_sums
+from jaxmotif.arrays._sizes import power_of_four
 
 
 def fetch_counts(counts: jax.Array | np.ndarray, rows: int) -> np.ndarray:
@@ -62,9 +63,10 @@ def widen_from_device(counts: jax.Array, rows: int, chunk_bytes: int = CHUNK_BYT
     run meanwhile.
     """
     values = np.empty((rows, *counts.shape[1:]), np.int64)
-    step = min(rows_in_chunk(counts, chunk_bytes), len(counts))
     if not values.size:
         return values
+    # A small graph has few rows in a table of the size of its class: no more than these are copied, in few sizes.
+    step = min(rows_in_chunk(counts, chunk_bytes), len(counts), power_of_four(rows, 1024))
     # Before there are threads, so that the program is compiled once.
     jax.block_until_ready(_take_rows(counts, np.int32(0), size=step))
 

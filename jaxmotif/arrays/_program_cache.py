@@ -85,6 +85,17 @@ def _own_folder(path: str | os.PathLike[str] | None) -> Path:
     return (user_cache_folder() if path is None else Path(path).expanduser().absolute()) / _machine()
 
 
+def kept_programs(path: str | os.PathLike[str] | None = None) -> dict[str, str | int]:
+    """Return the folder that :func:`keep_compiled` uses, and the number and bytes of the programs there."""
+    told: str | None = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
+    folder = Path(told) if path is None and told is not None else _own_folder(path)
+    sizes = []
+    for file in folder.glob("*-cache"):
+        with contextlib.suppress(OSError):  # another process has removed it meanwhile
+            sizes.append(file.stat().st_size)
+    return {"compiled code": str(folder), "programs": len(sizes), "bytes": sum(sizes)}
+
+
 def drop_oldest(folder: Path, max_bytes: int) -> None:
     """Remove the programs that were used longest ago until the others take at most ``max_bytes``."""
     programs = []

@@ -3,6 +3,7 @@
 | rule | for |
 |---|---|
 | :func:`graph_class` | a graph for a run: a few pairs of capacities for all graphs |
+| :func:`chain_lanes` | random graphs that are drawn together |
 | :func:`bucket_size` | arrays as large as a graph: at most half more, of large graphs an eighth |
 | :func:`power_of_four` | small tables of a search, whose padding costs little: fewest sizes |
 | :func:`power_of_two` | what must be a power of two, such as hash tables and batches |
@@ -22,10 +23,14 @@ def bucket_size(x: int) -> int:
       >>> [bucket_size(x) for x in (0, 16, 17, 25, 33, 1000, 5000, 1_000_000)]
       [16, 16, 24, 32, 48, 1024, 5120, 1048576]
     """
+    return _stepped(x, 2 if x <= 4096 else 8)
+
+
+def _stepped(x: int, steps: int) -> int:
+    """Return ``x`` rounded up in a number of steps from each power of two to the next, at least 16."""
     if x <= 16:
         return 16
-    below = 1 << ((x - 1).bit_length() - 1)  # the power of two below x
-    step = below // 2 if x <= 4096 else below // 8
+    step = max((1 << ((x - 1).bit_length() - 1)) // steps, 1)
     return -(-x // step) * step
 
 
@@ -56,8 +61,62 @@ def graph_class(nodes: int, slots: int, accelerated: bool) -> tuple[int, int]:
     if nodes <= 1024 and slots <= 2**14:
         size = max(power_of_four(nodes, 64), power_of_four(slots, 1024) // 16)
         return size, 16 * size
-    slots = power_of_two(slots, 2**14)
+    slots = power_of_two(slots, 2**15)
     return power_of_two(nodes, slots // 8), slots
+
+
+def chain_lanes(labels: int, accelerated: bool) -> int:
+    """Return how many lanes to make room for, for random graphs of ``labels`` labels together.
+
+    Empty lanes take as long as others. Fewer than 2^16 do not fill an accelerator, and up to 2^18 lanes the sizes
+    double there, since compiling takes seconds. Up to 2^20 lanes there are two steps from each power of two to the
+    next, as on a CPU, and beyond these eight.
+
+    Example:
+      >>> [chain_lanes(x, True) for x in (1_000, 70_000, 300_000, 1_100_000)], chain_lanes(10_000, False)
+      ([65536, 131072, 393216, 1179648], 12288)
+    """
+    if accelerated and labels <= 2**18:
+        return power_of_two(labels, 2**16)
+    return _stepped(labels, 2 if labels <= 2**20 else 8)
+
+
+def census_room(need: tuple[int, int, int], least: tuple[int, int, int], accelerated: bool) -> tuple[int, int, int]:
+    """Return the lengths of a census's arrays over nodes, neighbours and pairs of nodes, from those that are needed.
+
+    They grow fourfold, and large ones, which take time, double. On a CPU those of small graphs are as long as the room
+    for nodes says.
+
+    Example:
+      >>> census_room((688, 2_158, 473_344), (2**9, 2**15, 2**18), False)
+      (2048, 65536, 4194304)
+    """
+
+    def grown(x: int, least: int) -> int:
+        return (power_of_four if x <= (2**18 if accelerated else 2**17) else power_of_two)(x, least)
+
+    nodes = grown(need[0], least[0])
+    if accelerated:
+        cells = (power_of_four if need[2] <= 2**24 else power_of_two)(need[2], least[2])
+        return nodes, grown(need[1], least[1]), cells
+    if nodes > 2**13:
+        return nodes, grown(need[1], least[1]), power_of_two(need[2], least[2])
+    side = nodes // least[0]  # 1, 4 or 16
+    return nodes, grown(need[1], least[1] << side.bit_length() // 2), least[2] * side**2
+
+
+def table_columns(nodes: int, accelerated: bool) -> int:
+    """Return the columns of a table over pairs of nodes, whole words of bits.
+
+    On an accelerator two sizes hold all tables that fit its memory with ease, up to 2^15 nodes.
+
+    Example:
+      >>> table_columns(450, True), table_columns(9_000, True), table_columns(450, False)
+      (8192, 32768, 512)
+    """
+    if accelerated and nodes <= 2**15:
+        return 2**13 if nodes <= 2**13 else 2**15
+    return bucket_size(max(nodes, 32) + 31) // 32 * 32
 
 
 def power_of_four(x: int, least: int) -> int:

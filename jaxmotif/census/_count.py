@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from functools import partial
 
@@ -9,21 +10,31 @@ import jax
 import numpy as np
 
 from jaxmotif.arrays._ahead import rehearsed
-from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._enumerate import count_classes, count_participation
 from jaxmotif.census._job import divided_census
 from jaxmotif.census._many import count_many
-from jaxmotif.census._pair_states import SMALLEST, CensusGraphs, census_graphs, check_size, degree_rank
+from jaxmotif.census._pair_states import (
+    SMALLEST,
+    CensusGraphs,
+    census_graphs,
+    check_size,
+    degree_rank,
+    least_room,
+    room_of,
+)
 from jaxmotif.census._sizes import halve_memory, plan
 from jaxmotif.census._tables import Census
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
-from jaxmotif.graph._coerce import for_many
+from jaxmotif.graph._coerce import for_many, load_graph
+from jaxmotif.patterns._certificate import CertificateFile, certify_census
 
 
+@on_cluster(load_graph)
 @for_many(lambda graphs, *args, **options: count_many(graphs, *args, alone=subgraph_census, **options))
 def subgraph_census(
     graph: GraphLike,
@@ -33,6 +44,7 @@ def subgraph_census(
     devices: Devices = None,
     memory: int | None = None,
     checkpoint: str | os.PathLike | None = None,
+    certify: CertificateFile = None,
     progress: bool = False,
 ) -> Census:
     """Count every connected induced subgraph of ``size`` nodes by isomorphism class.
@@ -49,6 +61,7 @@ def subgraph_census(
       memory: bytes to work in beyond the graph, on each device (default: half of what is free).
       checkpoint: a folder in which finished work is kept. The same call made again, however the first one ended,
         goes on from there and gives the same bits.
+      certify: a file to write a certificate to, which :func:`jaxmotif.verify.check` checks. It takes the second pass.
       progress: show a meter on standard error.
 
     Returns:
@@ -70,6 +83,12 @@ def subgraph_census(
     """
     graph = as_graph(graph)
     check_size(graph, size)
+    if certify is not None:
+        census = subgraph_census(
+            graph, size, per_node=True, devices=devices, memory=memory, checkpoint=checkpoint, progress=progress
+        )
+        certify_census(certify, graph, census.classes, census.counts, np.asarray(census.per_node))
+        return census if per_node else dataclasses.replace(census, per_node=None)
     selection = select_devices(devices)
     device = selection.main
     if size > SMALLEST and (selection.several or checkpoint is not None):
@@ -84,10 +103,10 @@ def subgraph_census(
             classifier = Classifier(graphs.alphabet, size)
             return graphs, classifier, count_classes(graphs, size, classifier, sizes, bar.advance).sum(axis=0)
 
-        nodes, programs = None, ("census", device, size, sizes, bucket_size(graph.n), bucket_size(graph.m))
+        room, nodes = room_of(1, graph.n, graph.m, least_room(device), device), None
         with jax.default_device(device):
             with meter(None, f"subgraphs of {size - 1}", "census", enabled=progress) as bar:
-                graphs, classifier, counts = rehearsed(count, device, programs)
+                graphs, classifier, counts = rehearsed(count, device, ("census", device, size, sizes, room))
             if per_node:
                 # The counts are in the order of degrees; the user's rows are in the order of the graph.
                 nodes = count_participation(graphs, size, classifier, sizes)[degree_rank(graph)]

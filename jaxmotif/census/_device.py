@@ -13,7 +13,7 @@ from jax import lax
 
 from jaxmotif.arrays._ahead import end_rehearsal, fetched
 from jaxmotif.arrays._compile import for_host, jit64, put64
-from jaxmotif.arrays._sizes import power_of_four, power_of_two
+from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.census._classes import normal_codes
 from jaxmotif.census._code_counts import DistinctCodes, SortedCodes, distinct_from, sort_codes
 from jaxmotif.census._engine import (
@@ -24,7 +24,7 @@ from jaxmotif.census._engine import (
     put_codes,
     visit_blocks,
 )
-from jaxmotif.census._pair_states import CensusGraphs, Codes
+from jaxmotif.census._pair_states import CensusGraphs, Codes, rows_height
 from jaxmotif.kernels import _subgraphs as kernel
 from jaxmotif.kernels._expand import first_ones, take
 from jaxmotif.kernels._subgraphs import Candidates, Dyads, Rows, Runs, Walks, all_ones
@@ -85,7 +85,7 @@ class DeviceEngine(CensusEngine):
         (self._device,) = graphs.dyads.offsets.sharding.device_set
         self._graph_bits = np.uint64(graphs.graph_bits)
         # The columns grow with the classes that are met.
-        rows = power_of_two(graphs.count)
+        rows = rows_height(graphs.count)
         many = min(CLASSES, max(LEAST_CLASSES, MOST_COUNTS // rows))
         self._width = many if _many_classes(graphs, self.size) else LEAST_CLASSES
         self._counts = put64(np.zeros((rows, 0), np.int64), self._device)

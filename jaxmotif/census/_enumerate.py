@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -253,11 +254,12 @@ def search(
       part: where the search begins (``size`` is at least 2 for pairs); ``None`` for everywhere.
     """
     dyads, nodes = graphs.dyads, graphs.num_nodes
+    rows_alone = dataclasses.replace(dyads, matrix=None)  # programs that read no state do not depend on the matrix
     open_walks = engine_type(sizes).open_walks
 
     def descend(rows: Rows, i: int, count: int, pairs: tuple[int, int] | None = None) -> None:
         # The length of the walks decides what follows: the one wait of a level.
-        walks, positions = open_walks(dyads, rows, i, count)
+        walks, positions = open_walks(rows_alone, rows, i, count)
         if i == size:
             use_table(rows, count, walks, positions)
             return
@@ -270,7 +272,7 @@ def search(
         block = sizes.fit(positions, sizes.block)
         capacity = sizes.fit(max(positions, block), sizes.table)
         # The table begins with rows past all nodes, which are written over.
-        table = _table(dyads, np.int32(nodes), nodes=size, capacity=capacity)
+        table = _table(rows_alone, np.int32(nodes), nodes=size, capacity=capacity)
         # The table is donated to the call and comes back, without a copy.
         while first < positions:
             table, numbers = _fill(dyads, rows, walks.work, table, np.array([i, first, filled]), block=block)
@@ -285,7 +287,7 @@ def search(
     capacity = min(room, sizes.table) if size == 1 else sizes.fit(min(nodes, sizes.table), sizes.table)
     begin, end = (0, nodes) if part is None else part.nodes()
     for first in range(begin, end, capacity):
-        rows, count = _table(dyads, np.int32(first), nodes=size, capacity=capacity), min(capacity, end - first)
+        rows, count = _table(rows_alone, np.int32(first), nodes=size, capacity=capacity), min(capacity, end - first)
         descend(rows, 1, count, None if part is None else part.pairs_at(first, count))
 
 

@@ -14,10 +14,17 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._enumerate import Part, count_classes, count_participation
-from jaxmotif.census._pair_states import Alphabet, CensusGraphs, census_graphs, content_of, degree_rank
+from jaxmotif.census._pair_states import (
+    Alphabet,
+    CensusGraphs,
+    census_graphs,
+    content_of,
+    degree_rank,
+    least_room,
+    room_of,
+)
 from jaxmotif.census._sizes import Sizes, halve_memory, plan
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._ranges import Span
@@ -69,7 +76,8 @@ def divided_census(
 
     store = store_for(checkpoint, selection.together, lambda: ("census", *content_of(graph), size, per_node))
     work = Work(graph, size, graph.n if per_node else 0, count)
-    programs = size, memory, bucket_size(graph.n), bucket_size(graph.m)
+    device = selection.main
+    programs = size, memory, room_of(1, graph.n, graph.m, least_room(device), device)
     return count_in_parts("census", work, selection, memory, store, show, programs)
 
 

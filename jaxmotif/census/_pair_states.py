@@ -13,8 +13,9 @@ import numpy as np
 
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import jit64, put64, target_of
+from jaxmotif.arrays._host import zeros_for_jax
 from jaxmotif.arrays._rows import row_of
-from jaxmotif.arrays._sizes import bucket_size, power_of_two
+from jaxmotif.arrays._sizes import bucket_size, census_room, power_of_four
 from jaxmotif.graph import Graph, Graphs
 from jaxmotif.graph._fields import Array
 from jaxmotif.kernels._expand import take
@@ -33,11 +34,17 @@ class Room(NamedTuple):
 
 
 CPU_LEAST = Room(2**9, 2**15, 2**18)
-ACCELERATOR_LEAST = Room(2**16, 2**18, 2**24)
+ACCELERATOR_LEAST, ACCELERATOR_SAMPLE = Room(2**16, 2**18, 2**26), Room(2**19, 2**21, 2**26)
 """Lengths of the smallest arrays, on a CPU and on an accelerator: all graphs that need less share their programs.
+
+On an accelerator random graphs, of which dozens or hundreds are counted together, have lengths of their own.
 
 Padding takes no time in any step on an accelerator, but it takes memory on a CPU.
 """
+
+
+SHARED_SLOTS = 2**22
+"""Slots of the largest graphs that an accelerator pads, so that they share the program that sorts their rows."""
 
 
 def least_room(device: jax.Device) -> Room:
@@ -295,7 +302,7 @@ def sorted_slots(
     return Slots(offsets, places - row * n, states)
 
 
-RowsOf = Callable[[Alphabet, np.ndarray, int, tuple[int, int, int], np.dtype], tuple[Any, ...]]
+RowsOf = Callable[[Alphabet, np.ndarray, int, Room, np.dtype], tuple[Any, ...]]
 """A function that makes rows and matrix on a device.
 
 It takes the alphabet, the nodes' numbers, the number of graphs with empty ones, the lengths of arrays over nodes, slots
@@ -323,9 +330,7 @@ def census_graphs(
     if edges is None and (count > 1 or not accelerated):
         edges = graph_edges(graph)
 
-    def rows(
-        alphabet: Alphabet, number: np.ndarray, count: int, room: tuple[int, int, int], state_type: np.dtype
-    ) -> tuple[Any, ...]:
+    def rows(alphabet: Alphabet, number: np.ndarray, count: int, room: Room, state_type: np.dtype) -> tuple[Any, ...]:
         if edges is None:
             return _sorted_from_graph(alphabet, graph, number, room, state_type, device)
         if accelerated:
@@ -359,29 +364,38 @@ def graphs_of_rows(
     alphabet, n = Alphabet.of(graph), graph.n
     count = max(count, number)
     least = least or least_room(device)
-    # Each edge is in two rows, and all graphs of a sample have the same number of edges.
-    nodes = power_of_two(count * n, least.nodes)
-    slots = power_of_two(2 * graph.m * count, least.slots)
     # The matrix is read at random: with a byte for a state, where that is enough, more of it stays in caches.
     state_type = np.dtype(np.uint8 if alphabet.state_bits <= 8 else np.int32)
-    cells = _cells(count * n**2, least, matrix_bytes, state_type)
+    # All graphs of a sample have the same number of edges.
+    room = room_of(count, n, graph.m * count, least, device, matrix_bytes // state_type.itemsize)
     rank = degree_rank(graph)
-    arrays = rows(alphabet, rank, count, (nodes, slots, cells), state_type)
+    arrays = rows(alphabet, rank, count, room, state_type)
     node_codes = None
     if alphabet.label_bits:
         codes = np.empty(n, np.int32)
         codes[rank] = alphabet.ranks(np.asarray(graph.node_labels)[:n], alphabet.node_labels, n) - 1
         node_codes = np.tile(codes, count)
     degrees = _total_degrees(graph)
-    dyads = _on_device(alphabet, arrays, node_codes, (nodes, n, count), int(degrees.max(initial=0)), device)
+    dyads = _on_device(alphabet, arrays, node_codes, (room.nodes, n, count), int(degrees.max(initial=0)), device)
     return CensusGraphs(dyads, n, count, alphabet, degrees, number)
 
 
-def _cells(true_cells: int, least: Room, matrix_bytes: int, state_type: np.dtype) -> int:
-    """Return the length of the matrix of states, or 0 where it takes too many bytes."""
+def room_of(count: int, n: int, edges: int, least: Room, device: jax.Device, most_cells: int = 2**31 - 2) -> Room:
+    """Return the lengths of the arrays of graphs, which are all that programs depend on.
+
+    Args:
+      count: how many graphs there are.
+      n: nodes of each graph.
+      edges: edges of all graphs; each is in two rows.
+      least: the least lengths.
+      device: where the arrays lie.
+      most_cells: the largest matrix; where it has more cells there is none.
+    """
+    need = Room(count * n, 2 * edges, count * n**2)
+    room = Room(*census_room(need, least, target_of(device).is_accelerator))
     # Cells have int32 numbers, and one more number stands for none.
-    fit = min(matrix_bytes // state_type.itemsize, 2**31 - 2)
-    return min(power_of_two(true_cells, least.cells), fit) if true_cells <= fit else 0
+    most_cells = min(most_cells, 2**31 - 2)
+    return room._replace(cells=min(room.cells, most_cells) if need.cells <= most_cells else 0)
 
 
 def _on_device(
@@ -455,16 +469,14 @@ def mixed_graphs(
     first = u - u % n
     entry = alphabet.ranks(edges.labels, alphabet.edge_labels, u.size)
     rows = sorted_slots(alphabet, first, u - first, v - first, entry, count * n, n)
-    least = CPU_SAMPLE
-    nodes, slots = power_of_two(count * n, least.nodes), power_of_two(2 * union.m, least.slots)
     state_type = np.dtype(np.uint8 if alphabet.state_bits <= 8 else np.int32)
-    cells = _cells(count * n**2, least, matrix_bytes, state_type)
-    arrays = put64(_padded(rows, n, (nodes, slots, cells), state_type), device)
+    room = room_of(count, n, union.m, CPU_SAMPLE, device, matrix_bytes // state_type.itemsize)
+    arrays = put64(_padded(rows, n, room, state_type), device)
     codes = None
     if alphabet.label_bits:
         codes = np.zeros(count * n, np.int32)
         codes[place] = alphabet.ranks(np.asarray(union.node_labels)[: union.n], alphabet.node_labels, union.n) - 1
-    dyads = _on_device(alphabet, arrays, codes, (nodes, n, count), int(degrees.max(initial=0)), device)
+    dyads = _on_device(alphabet, arrays, codes, (room.nodes, n, count), int(degrees.max(initial=0)), device)
     return CensusGraphs(dyads, n, count, alphabet, degrees), place
 
 
@@ -478,7 +490,7 @@ def in_one_room(graph: Graph) -> int:
     return max(1, min(CPU_SAMPLE.nodes // n, CPU_SAMPLE.slots // (2 * m), CPU_SAMPLE.cells // n**2))
 
 
-def _padded(rows: Slots, n: int, room: tuple[int, int, int], state_type: np.dtype) -> tuple[Any, ...]:
+def _padded(rows: Slots, n: int, room: Room, state_type: np.dtype) -> tuple[Any, ...]:
     """Return offsets, neighbours, states and matrix, padded to the lengths over nodes, slots and cells.
 
     The matrix is ``None`` where it has no cells.
@@ -491,7 +503,7 @@ def _padded(rows: Slots, n: int, room: tuple[int, int, int], state_type: np.dtyp
     )
     matrix = None
     if cells:
-        matrix = np.zeros(cells, state_type)
+        matrix = zeros_for_jax((cells,), state_type)
         row = np.repeat(np.arange(rows.offsets.size - 1), np.diff(rows.offsets))
         matrix[row * n + rows.near] = rows.states
     return offsets, near, states, matrix
@@ -503,7 +515,7 @@ def _sorted_on_device(
     number: np.ndarray,
     n: int,
     count: int,
-    room: tuple[int, int, int],
+    room: Room,
     state_type: np.dtype,
     device: jax.Device,
 ) -> tuple[Any, ...]:
@@ -516,7 +528,7 @@ def _sorted_on_device(
     pad = (0, height - graphs), (0, width - m)
     tails = np.pad(edges.tails.astype(np.int32), pad, constant_values=-1)
     heads = np.pad(edges.heads.astype(np.int32), pad)
-    number = np.pad(number.astype(np.int32), (0, power_of_two(n, ACCELERATOR_LEAST.nodes) - n))
+    number = np.pad(number.astype(np.int32), (0, power_of_four(n, ACCELERATOR_LEAST.nodes) - n))
     entry = entry if edges.labels is None else np.pad(entry, (0, width - m))
     arrays = put64((tails, heads, entry, number, np.int64(max(n, 1))), device)
     entries = alphabet.entries if alphabet.directed else 1
@@ -528,18 +540,20 @@ def rows_height(graphs: int) -> int:
 
     A single graph, which may be large, gets no more room than it needs.
     """
-    return 1 if graphs == 1 else bucket_size(graphs)
+    return 1 if graphs == 1 else power_of_four(graphs, 64)
 
 
 def _sorted_from_graph(
     alphabet: Alphabet,
     graph: Graph,
     number: np.ndarray,
-    room: tuple[int, int, int],
+    room: Room,
     state_type: np.dtype,
     device: jax.Device,
 ) -> tuple[Any, ...]:
     """Return what :func:`_padded` returns, from the rows of the graph itself, without a list of its edges."""
+    if room.slots <= SHARED_SLOTS:
+        graph = graph.with_padding((room.nodes, room.slots // 2 if graph.directed else room.slots))
     entry = np.ones(1, np.int64)
     if graph.edge_labels is not None:
         slots, labels = graph.num_slots, np.asarray(graph.edge_labels)
@@ -562,7 +576,7 @@ class RowForm(NamedTuple):
 
     entries: int
     bits: int
-    room: tuple[int, int, int]
+    room: Room
     states: np.dtype
 
 
@@ -574,7 +588,8 @@ def _rows(
     some = tails >= 0
     # Padding gets the number of some node.
     tails, heads = (take(number, jnp.maximum(x, 0)) for x in (tails, heads))
-    return sorted_rows(jnp.where(some, tails, -1), heads, entry, n, form)
+    first = jnp.arange(tails.shape[0], dtype=jnp.int64)[:, None] * n
+    return sorted_rows(jnp.where(some, tails, -1), heads, first, entry, form, n)
 
 
 @partial(jit64, static_argnames="form")
@@ -587,35 +602,31 @@ def _rows_from_graph(
     if not form.entries:  # an undirected edge is in two rows, and is taken from one
         some = some & (sources < targets)
     tails, heads = jnp.where(some, take(number, sources), -1), take(number, targets)
-    return sorted_rows(tails[None], heads[None], entry, n, form._replace(entries=max(form.entries, 1)))
+    return sorted_rows(tails, heads, jnp.int64(0), entry, form._replace(entries=max(form.entries, 1)), n)
 
 
 def sorted_rows(
-    tails: jax.Array,
-    heads: jax.Array,
-    entry: jax.Array,
-    n: jax.Array,
-    form: RowForm,
+    tails: jax.Array, heads: jax.Array, first: jax.Array, entry: jax.Array, form: RowForm, n: jax.Array
 ) -> tuple[Any, ...]:
     """Sort rows of neighbours, inside a compiled function.
 
     Args:
-      tails: ``[graphs, m]``, in the order of degrees; -1 for no edge.
+      tails: the tails of edges, ``[.., m]``, in the order of degrees; -1 for no edge.
       heads: likewise.
-      entry: the adjacency entry of each edge, ``[m]``, or one for all.
-      n: nodes of each graph.
+      first: the row where each edge's graph begins, int64, of a shape that goes with the tails'.
+      entry: the adjacency entry of each edge, likewise.
       form: the form of the rows; without directions its ``entries`` are 1.
+      n: nodes of each graph.
 
     Returns:
       Offsets, neighbours, states, and the matrix or ``None``.
     """
     entries, bits, (nodes, slots, cells), states = form
     u, v = tails.astype(jnp.int64), heads.astype(jnp.int64)
-    first = jnp.arange(tails.shape[0], dtype=jnp.int64)[:, None] * n
     none = jnp.iinfo(jnp.int64).max
     # A key is the pair's cell in the matrix, then what this edge adds to its state.
     both_ways = ((u, v, entry), (v, u, entry * entries))
-    keys = jnp.stack([(((first + a) * n + b) << bits) + e[None] for a, b, e in both_ways])
+    keys = jnp.stack([(((first + a) * n + b) << bits) + e for a, b, e in both_ways])
     # At most two keys an edge are real: what is cut off is padding.
     keys = jnp.sort(jnp.where(tails[None] >= 0, keys, none).reshape(-1))[:slots]
     keys = jnp.pad(keys, (0, slots - keys.size), constant_values=none)

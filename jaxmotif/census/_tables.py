@@ -23,7 +23,7 @@ class OfClasses(Presented):
     @property
     def names(self) -> list[str]:
         """Name in the field of each class, ``""`` for a class without one."""
-        return class_columns(self.classes, self.directed)["name"]
+        return class_columns(self.classes, self.directed, self.label_words)["name"]
 
     @property
     def ids(self) -> list[int | None]:
@@ -84,7 +84,7 @@ class Census(OfClasses):
         return f"{counted(self.total, 'subgraph')} of {self.size} nodes in {counted(len(self.classes), 'class')}"
 
     def table(self) -> dict[str, Column]:
-        return {**class_columns(self.classes, self.directed), "count": self.counts}
+        return {**class_columns(self.classes, self.directed, self.label_words), "count": self.counts}
 
     def as_dict(self) -> Mapping[str, int]:
         """Return the counts by class."""

@@ -71,12 +71,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         with logging_to_stderr(quiet=getattr(args, "quiet", False)), warnings_as_notes():
             args.run(args)
         sys.stdout.flush()
-        _leave_cluster()
         return 0
     except KeyboardInterrupt as stop:
         stop = stop if isinstance(stop, Stopped) else Stopped(signal.SIGINT)
         print(f"jaxmotif: {stop}", file=sys.stderr)
-        _leave_cluster(str(stop))
         return stop.status
     except BrokenPipeError:
         # The rest of the output has no reader, and the interpreter would complain about it at exit.
@@ -86,14 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if os.environ.get("JAXMOTIF_TRACEBACK"):
             traceback.print_exc()
         print(f"jaxmotif: error: {describe(error)}", file=sys.stderr)
-        _leave_cluster(describe(error))
         return FAILED
-
-
-def _leave_cluster(failure: str | None = None) -> None:
-    """End together with the other processes of a cluster, or tell them why this one fails."""
-    if processes := sys.modules.get("jaxmotif.devices._processes"):  # Without this module there are no others.
-        processes.leave_processes(failure)
 
 
 class _VisibleFormatter(logging.Formatter):

@@ -10,10 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import Command, add_estimate, add_size, how, refuse, timed
+from jaxmotif.cli._command import (
+    Command,
+    add_certificate,
+    add_estimate,
+    add_size,
+    how,
+    refuse,
+    timed,
+    whole_number,
+)
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
-from jaxmotif.cli._options import own_devices, work_options
+from jaxmotif.cli._options import work_options
 from jaxmotif.cli._output import Column, Report
 from jaxmotif.cli._report import add_report_options, write_drawings, write_page
 
@@ -34,7 +43,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--level", type=float, metavar="L", help="with --estimate: level of the intervals (default: 0.95)"
     )
-    parser.add_argument("--seed", type=int, metavar="S", help="with --estimate: random seed (default: 0)")
+    parser.add_argument("--seed", type=int, metavar="S", help="with --estimate, --strengths: random seed (default: 0)")
     parser.add_argument(
         "--per",
         choices=("graph", "node", "edge"),
@@ -46,18 +55,41 @@ def _options(parser: argparse.ArgumentParser) -> None:
         choices=("edge", "node"),
         help="also how many occurrences without a shared edge (F2), or node (F3): a greedy set, and an upper bound",
     )
+    parser.add_argument(
+        "--strengths",
+        choices=("all", "senders", "strengths"),
+        help="with --weight: also the mean intensity and coherence of each class, and those of the same occurrences "
+        "with random weights, which keep all weights, those that leave each node, or the strengths of each node",
+    )
+    parser.add_argument(
+        "--random-weights",
+        type=whole_number,
+        metavar="R",
+        help="with --strengths: number of random weights (default: 100)",
+    )
+    add_certificate(parser)
     add_occurrences_option(parser)
     add_report_options(parser)
 
 
-_OF_THE_GRAPH = ("estimate", "occurrences", "report", "svg", "disjoint")
+_OF_THE_GRAPH = ("estimate", "occurrences", "report", "svg", "disjoint", "strengths", "certificate")
 
 
 def _run(args: argparse.Namespace) -> Report:
     if args.estimate:
-        refuse(args, ("occurrences", "report", "disjoint"), "of exact censuses; leave it out with --estimate")
+        refuse(
+            args,
+            ("occurrences", "report", "disjoint", "strengths", "certificate"),
+            "of exact censuses; leave it out with --estimate",
+        )
     else:
-        refuse(args, ("samples", "error", "level", "seed"), "of estimates; add --estimate")
+        refuse(args, ("samples", "error", "level"), "of estimates; add --estimate")
+    if args.strengths is None:
+        refuse(args, ("random_weights",), "of strengths; add --strengths")
+        if not args.estimate:
+            refuse(args, ("seed",), "of estimates and random weights; add --estimate or --strengths")
+    elif args.weight is None:
+        raise ValueError("--strengths: of weights; name their column with --weight")
     if args.per != "graph":
         refuse(args, _OF_THE_GRAPH, f"of the whole graph; leave it out with --per {args.per}")
     graph = load_graph(args)
@@ -81,12 +113,23 @@ def _count(args: argparse.Namespace, graph: Graph) -> Report:
     from jaxmotif.motifs import subgraph_census
 
     with timed("counted"):
-        census = subgraph_census(graph, args.size, **work_options(args))
+        census = subgraph_census(graph, args.size, certify=args.certificate, **work_options(args))
     summary = {"size": census.size, "directed": census.directed, "total": census.total}
-    columns = census.table()
+    columns, shown = census.table(), ["count", *(("disjoint", "disjoint_upper") if args.disjoint else ())]
+    if args.strengths is not None:
+        from jaxmotif.features import motif_strengths
+
+        number = 100 if args.random_weights is None else args.random_weights
+        devices = args.device if args.cluster is None else None  # a cluster does not list blocks of occurrences
+        options = {"seed": args.seed or 0, "devices": devices, "memory": args.memory}
+        with timed("strengths computed"):
+            strengths = motif_strengths(graph, args.size, str(args.weight), number, args.strengths, **options)
+        columns |= strengths.table()
+        summary["random_weights"] = strengths.null_model
+        shown += [name for name in ("intensity", "coherence", "ratio", "z", "q", "why") if name in columns]
     if args.disjoint is not None:
         columns |= _disjoint(args, graph, census.classes)
-    table = class_report(columns, graph, ["count", *(("disjoint", "disjoint_upper") if args.disjoint else ())])
+    table = class_report(columns, graph, shown)
     write_occurrences(args, graph, class_rows(table.columns, census.table()["class"]), how(args))
     _draw(args, graph, census.classes, census.counts)
     write_page(args, how(args), lambda report, run: report.census_report(network_name(args.graph), graph, census, run))
@@ -99,7 +142,7 @@ def _disjoint(args: argparse.Namespace, graph: Graph, classes: Sequence[str]) ->
 
     counts, bounds = [], []
     for name in classes:
-        disjoint = disjoint_occurrences(graph, name, args.disjoint, memory=args.memory, devices=own_devices(args))
+        disjoint = disjoint_occurrences(graph, name, args.disjoint, memory=args.memory, devices=args.device)
         counts.append(disjoint.count)
         bounds.append(disjoint.upper)
     return {"disjoint": counts, "disjoint_upper": bounds}

@@ -20,7 +20,9 @@ _CLASS = {
     "a colon, and those of edges stand in the place of 1",
     "id": "the same matrix read as a binary number, which is the number of the class in mfinder and FANMOD; classes "
     "with labels have none",
-    "name": "the usual name of the class without its labels: that of the triad census, of the graphlet, ...",
+    "name": "the usual name of the class without its labels: that of the triad census, of the graphlet, ...; of signed "
+    "feed-forward loops also the type, coherent C1 to C4 or incoherent I1 to I4",
+    "reading": "of classes with labels: who acts on whom, in words; nodes are lettered X, Y, Z, ...",
     "przulj": "the number of an undirected class as a graphlet, G0 to G29",
     "count": "how many sets of nodes of the graph induce it",
 }
@@ -59,6 +61,16 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "F2) or a node (node, F3): a lower bound of the largest number that is possible",
         "disjoint_upper": "an upper bound of this number, by how many nodes or edges take each role",
     },
+    "census --strengths": {
+        "intensity": "the mean over the occurrences of the class of the geometric mean of an occurrence's weights",
+        "coherence": "the mean of that geometric mean divided by the arithmetic mean: 1 where the weights are equal",
+        "expected_intensity, expected_coherence": "the same with random weights of the same edges",
+        "ratio": "intensity divided by expected_intensity",
+        "z": "(intensity - expected_intensity) / the standard deviation over random weights; it decides nothing",
+        "q": "the false discovery rate over all classes, of the two-sided rank of the intensity",
+        "why": "strong: q is at most 0.05, the ratio at least 1.1 and there are 4 occurrences or more; weak: the "
+        "ratio is at most 1 / 1.1; or why neither",
+    },
     "census --estimate": {
         "count": "the estimate of how many sets of nodes of the graph induce the class",
         "low, high": "the ends of its interval, at --level",
@@ -75,11 +87,16 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     | {
         "mean": "the mean of the counts in the random graphs",
         "sd": "their standard deviation",
-        "z": "(count - mean) / sd; none where sd is 0",
-        "q": "the false discovery rate at which the class is still found, after Benjamini and Hochberg over all "
-        "classes, for the two-sided p = 2 min(p_high, p_low)",
-        "verdict": "motif: the count is at least --threshold sd above the mean; anti-motif: it is as far below",
+        "z": "(count - mean) / sd; none where sd is 0. It describes, and decides nothing",
+        "fold": "(count + 1/2) / (mean + 1/2), the size of the effect",
+        "q": "the false discovery rate at which the class is still found, after Benjamini and Hochberg (or as "
+        "--correction says) over the tested classes, for the two-sided p = 2 min(p_high, p_low); none where the class "
+        "is not tested, since its count follows from those of others",
+        "verdict": "motif: q is at most --alpha, the count at least --min-count and fold at least --min-fold; "
+        "anti-motif: q is at most --alpha, the mean at least --min-count and fold at most 1 / --min-fold",
+        "why": "the verdict with its figures, or why there is none, in words",
         "motif, anti_motif": "the same as truth values",
+        "fold_low, fold_high": "95 % interval of fold, from that of the mean",
         "p_high": "(1 + random graphs with this count or more) / (1 + random graphs)",
         "p_low": "the same with this count or less",
         "profile": "z divided by the length of the vector of all z (significance profile)",
@@ -100,11 +117,11 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "sd": "the standard deviation of the random counts without the errors: sd^2 = max(s^2 - random_error^2, 0), "
         "where s^2 is the variance of the estimates",
         "z": "(count - mean) / sqrt(sd^2 + max(error, random_error)^2), which is nearer to 0 than the z of exact "
-        "counts, and close to it after many draws; none where the estimates in random graphs do not differ. That of a "
-        "motif is at least --threshold",
+        "counts, and close to it after many draws; none where the estimates in random graphs do not differ",
         "p_high, p_low, q": "these come from the ranks of estimates, and are as valid as those from ranks of counts",
     },
     "motifs, above the table": {
+        "result": "how many motifs and anti-motifs there are, by which rule, among how many tested classes",
         "total": "how many connected subgraphs of this size the graph has",
         "estimate": "how many maps of trees were drawn from each graph, where counts are estimates",
         "random_graphs": "how many random graphs were drawn",
@@ -112,9 +129,12 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "attempts_per_edge": "switches tried for each edge and random graph; accepted_per_edge: those that were made",
         "engine": "how the random graphs were counted",
         "absent_classes": "whether classes that the graph itself does not have were looked for",
-        "threshold": "how many sd the count of a motif or an anti-motif is away from the mean at least",
         "accepted_by_kind": "the same for each one-way arc, and for each reciprocated pair: below 10 of either, the "
         "chains are too short",
+        "compared; correlation (A, B), correlation_95, correlation_closed": "of several networks: Pearson's "
+        "correlation of two significance profiles over all classes, its interval from random graphs drawn again, and "
+        "the correlation over the tested classes alone; of undirected classes of four nodes by the ratio profile",
+        "GCD-11 (A, B), GCD-73": "the graphlet correlation distance of two networks (--gcd)",
         "longer_z": "farthest difference of the means at full and at four times the length, in standard errors: beyond "
         "about 4 the chains are too short, take more --switches",
     },
@@ -182,7 +202,9 @@ def class_report(columns: Mapping[str, Column], graph: Graph, others: Sequence[s
     classes = [in_words(str(name), graph.node_label_names, graph.edge_label_names) for name in columns["class"]]
     labelled = any(number is None for number in columns["id"])
     narrow = []
-    if labelled or max(map(len, classes), default=0) <= _WIDEST_CLASS:
+    if labelled:
+        narrow.append("reading")
+    elif max(map(len, classes), default=0) <= _WIDEST_CLASS:
         narrow.append("class")
     if not labelled:
         narrow.append("id")

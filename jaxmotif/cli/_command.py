@@ -9,6 +9,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jaxmotif
@@ -38,6 +39,7 @@ _NOT_IN_RESULT = frozenset(
         "memory",
         "cluster",
         "checkpoint",
+        "certificate",
         "cache",
         "unwritten",
     )
@@ -90,8 +92,7 @@ class Command(NamedTuple):
         if not self.works:
             write_report(self.run(args), form, args.output, args.wide, args.escape_formulas)
             return
-        with program_cache(args):
-            use_devices(args)
+        with program_cache(args), use_devices(args):
             report = dataclasses.replace(self.run(args), run=how(args))
         write_report(report, form, args.output, args.wide, args.escape_formulas)
         if args.unwritten is not None:
@@ -122,6 +123,16 @@ def add_size(parser: argparse.ArgumentParser, sizes: str) -> None:
     """Add the option ``--size``, whose help names the sizes that are possible."""
     parser.add_argument(
         "-k", "--size", type=int, default=3, metavar="K", help=f"nodes of a subgraph, {sizes} (default: %(default)s)"
+    )
+
+
+def add_certificate(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--certificate``."""
+    parser.add_argument(
+        "--certificate",
+        type=Path,
+        metavar="FILE.json",
+        help="also write a certificate, which `jaxmotif verify` checks without the engine",
     )
 
 

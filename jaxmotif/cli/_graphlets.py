@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxmotif.cli._command import Command, how, refuse, timed, without_directions
+from jaxmotif.cli._command import Command, add_certificate, how, refuse, timed, without_directions
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
-from jaxmotif.cli._options import own_devices, work_options
+from jaxmotif.cli._options import work_options
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import add_report_options, write_drawings, write_page
 
@@ -25,6 +25,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--not-induced", action="store_true", help="count every subgraph, induced or not")
     parser.add_argument("--typed", action="store_true", help="tell directions, and labels of nodes and edges")
+    add_certificate(parser)
     add_report_options(parser)
 
 
@@ -42,6 +43,7 @@ def _run(args: argparse.Namespace) -> Report:
             size=args.size,
             induced=not args.not_induced,
             typed=args.typed,
+            certify=args.certificate,
             **work_options(args),
         )
     if args.svg is not None:
@@ -50,7 +52,7 @@ def _run(args: argparse.Namespace) -> Report:
     if args.report is not None:
         orbits = result
         if args.per != "node" or args.not_induced:
-            options = {"size": args.size, "devices": own_devices(args), "memory": args.memory}
+            options = {"size": args.size, "devices": args.device, "memory": args.memory}
             orbits = graphlets.node_orbits(graph, progress=not args.quiet, **options)
         name = network_name(args.graph)
         write_page(args, how(args), lambda report, run: report.graphlets_report(name, graph, orbits, run))

@@ -1,4 +1,4 @@
-"""The command ``jaxmotif info``, which shows versions, devices, their memory, and which kernels will run."""
+"""The command ``jaxmotif info``, which shows versions, devices, memory, which kernels will run, and kept programs."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ def _run(args: argparse.Namespace) -> Report:
 
     from jaxmotif import kernels  # noqa: F401  (registers how to find out in which form kernels run)
     from jaxmotif.arrays._compile import target_of
+    from jaxmotif.arrays._program_cache import kept_programs
 
     devices = jax.local_devices()
     if devices[0].platform != "cpu":
@@ -29,7 +30,9 @@ def _run(args: argparse.Namespace) -> Report:
         "memory": [_memory(device) for device in devices],
         "kernels": [target_of(device).kernels for device in devices],
     }
-    return Report(scalars | {"cores": os.cpu_count()}, columns)
+    where = os.environ.get("JAXMOTIF_CACHE")
+    kept = {} if where == "off" else kept_programs(where)
+    return Report(scalars | {"cores": os.cpu_count()} | kept, columns)
 
 
 def _memory(device) -> str:
@@ -47,7 +50,7 @@ def _memory(device) -> str:
 COMMAND = Command(
     "info",
     "versions, devices, memory, kernels",
-    "Show versions, devices, their memory, and which kernels will run.",
+    "Show versions, devices, their memory, which kernels will run, and how much compiled code is kept.",
     "",
     lambda _: None,
     _run,

@@ -67,6 +67,15 @@ def add_input_options(parser: argparse.ArgumentParser, positional: bool = True) 
     group.add_argument(
         "--edge-label", type=column, metavar="COLUMN", help="the column or the attribute of edges that is their label"
     )
+    group.add_argument(
+        "--weight",
+        type=column,
+        metavar="COLUMN",
+        help="the column or the attribute of edges that is their weight; repeated rows are summed",
+    )
+    group.add_argument(
+        "--min-weight", type=float, metavar="W", help="leave out edges of less weight, after rows are summed"
+    )
     group.add_argument("--node-label", metavar="NAME", help="the attribute of nodes that is their label")
     group.add_argument("--node-labels", type=Path, metavar="FILE", help="rows `node label` for all nodes of the graph")
     group.add_argument("--text-ids", action="store_true", help="take ids of a table as text, also numbers")
@@ -139,7 +148,8 @@ def load_graph(
     }
     if path is None:
         source = Path("/dev/stdin") if args.graph == "-" else resolve(args.graph)
-        graph = read_graph(source, node_labels=args.node_labels, **chosen, **options)
+        of_edges = {"weight": args.weight, "min_weight": args.min_weight}
+        graph = read_graph(source, node_labels=args.node_labels, **of_edges, **chosen, **options)
     else:
         try:
             graph = read_graph(resolve(path), **chosen, **options)

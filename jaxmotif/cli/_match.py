@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from jaxmotif.cli._command import Command, how, refuse
+from jaxmotif.cli._command import Command, add_certificate, how, refuse
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, write_occurrences
 from jaxmotif.cli._options import limit, seconds
@@ -57,6 +57,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="stop each search when it has taken that long, with planning and compiling (reading is not counted)",
     )
+    add_certificate(parser)
     add_occurrences_option(parser)
     add_report_options(parser)
 
@@ -70,6 +71,8 @@ def _run(args: argparse.Namespace) -> Report:
     listing = hasattr(args, "limit")
     if listing and len(paths) > 1:
         raise ValueError(f"--limit lists the matches of one query, and {args.query} holds {len(paths)}")
+    if len(paths) > 1:
+        refuse(args, ("certificate",), f"of one query, and {args.query} holds {len(paths)}; leave it out")
     if listing:
         refuse(args, ("checkpoint", "report"), "of counts, and --limit lists; leave one of them out")
     labels: dict[str, int] = {}
@@ -171,7 +174,7 @@ def _count(
     def one_by_one() -> Iterator[MatchCount]:
         for name, query in queries.items():
             checkpoint = None if args.checkpoint is None else args.checkpoint / _folder(name)
-            work = {"progress": not args.quiet, "checkpoint": checkpoint}
+            work = {"progress": not args.quiet, "checkpoint": checkpoint, "certify": args.certificate}
             yield count_matches(query, target, args.induced, **work, **options)
 
     if len(queries) == 1 or args.checkpoint is not None:
@@ -220,7 +223,7 @@ def _list(args: argparse.Namespace, queries: dict[str, AnyQuery], target: Graph,
     from jaxmotif.matching import find_matches
 
     [(name, query)] = queries.items()
-    matches = find_matches(query, target, args.induced, args.limit, **options)
+    matches = find_matches(query, target, args.induced, args.limit, certify=args.certificate, **options)
     names = _node_names(query) or range(len(matches.order))
     nodes = matches.nodes if target.node_names is None else target.node_names[matches.nodes]
     scalars = {"query": name, "listed": len(matches), "exact": matches.exact, "status": matches.status}

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import Command, add_estimate, add_seed, add_size, how, refuse, timed, whole_number
+from jaxmotif.cli._command import (
+    Command,
+    add_estimate,
+    add_seed,
+    add_size,
+    how,
+    refuse,
+    timed,
+    whole_number,
+    without_directions,
+)
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._keep import add_keep_options, check_keep, null_model
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
@@ -21,9 +32,10 @@ from jaxmotif.cli._report import add_report_options, write_drawings, write_page
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
-    from jaxmotif.motifs import Motifs
+    from jaxmotif.motifs import MotifComparison, Motifs
 
-_READ_FIRST = ("count", "mean", "sd", "z", "q", "verdict")
+_READ_FIRST = ("count", "mean", "fold", "z", "q", "why")
+_RULE = ("alpha", "min_count", "min_fold", "correction", "family")
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -43,18 +55,11 @@ def _options(parser: argparse.ArgumentParser) -> None:
         help="number of random graphs to compare with, or as many as decide which q are at most --alpha "
         "(default: %(default)s)",
     )
-    parser.add_argument("--alpha", type=float, metavar="A", help="with --random auto: the false discovery rate (0.05)")
     parser.add_argument(
         "--most", type=whole_number, metavar="R", help="with --random auto: random graphs at most (default: 10,000)"
     )
     add_keep_options(parser)
-    parser.add_argument(
-        "--threshold",
-        type=float,
-        default=2.0,
-        metavar="T",
-        help="a motif's count is at least T standard deviations above the mean (default: %(default)s)",
-    )
+    _add_rule(parser)
     parser.add_argument(
         "--switches",
         type=float,
@@ -77,8 +82,54 @@ def _options(parser: argparse.ArgumentParser) -> None:
     )
     add_estimate(parser)
     add_seed(parser)
+    parser.add_argument(
+        "--together",
+        action="store_const",
+        const=True,
+        help="of several networks: q accounts for the classes of all of them, for claims about all",
+    )
+    parser.add_argument(
+        "--gcd",
+        choices=("11", "73"),
+        help="of several networks: also their graphlet correlation distances, by the 11 orbits of up to four nodes or "
+        "the 73 of up to five; directions are ignored",
+    )
     add_occurrences_option(parser)
     add_report_options(parser)
+
+
+def _add_rule(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what a motif is")
+    group.add_argument(
+        "--alpha", type=float, default=0.05, metavar="A", help="its q is at most A (default: %(default)s)"
+    )
+    group.add_argument(
+        "--min-count",
+        type=float,
+        default=4,
+        metavar="N",
+        help="it occurs N times at least; an anti-motif is expected so often (default: %(default)s)",
+    )
+    group.add_argument(
+        "--min-fold",
+        type=float,
+        default=1.5,
+        metavar="F",
+        help="its count is at least F times the mean, with a half added to both (default: %(default)s)",
+    )
+    group.add_argument(
+        "--correction",
+        choices=("bh", "by", "max"),
+        default="bh",
+        help="q is a false discovery rate (bh; by: under any dependence of classes), or the family-wise error by the "
+        "largest deviation in every random graph (max) (default: %(default)s)",
+    )
+    group.add_argument(
+        "--family",
+        choices=("closed", "all"),
+        default="closed",
+        help="of three nodes, test the classes alone from which the others follow, or all (default: %(default)s)",
+    )
 
 
 def _number(text: str) -> int | str:
@@ -92,25 +143,33 @@ def _number(text: str) -> int | str:
 
 
 def _run(args: argparse.Namespace) -> Report:
+    from jaxmotif.motifs._compare import check_networks, compare_motifs, correct_together
+
     if args.random != "auto":
-        refuse(args, ("alpha", "most"), "of --random auto")
+        refuse(args, ("most",), "of --random auto")
     if len(args.graph) > 1:
         refuse(args, ("occurrences",), "of one network; give them one by one")
     if args.estimate:
         refuse(args, ("occurrences",), "of exact counts; leave it out with --estimate")
     else:
         refuse(args, ("samples",), "of estimates; add --estimate")
+    if len(args.graph) == 1:
+        refuse(args, ("together", "gcd"), "of several networks; name more")
     check_keep(args)
     names = [network_name(path) for path in args.graph]
     if len(set(names)) < len(names):
         names = args.graph
     labels: dict[str, int] = {}  # One dict for all networks, so that a word means the same in each.
     graphs = [load_graph(argparse.Namespace(**vars(args) | {"graph": path}), label_ids=labels) for path in args.graph]
+    check_networks(dict(zip(names, graphs, strict=True)), args.size)
     motifs = []
     for name, graph in zip(names, graphs, strict=True):
         checkpoint = args.checkpoint if args.checkpoint is None or len(names) == 1 else args.checkpoint / name
         with timed(f"{name}: found" if len(names) > 1 else "found"):
             motifs.append(_find(args, graph, checkpoint))
+    if args.together:
+        motifs = correct_together(motifs)
+    distances = _distances(args, graphs)
     reports = [_report(graph, found) for graph, found in zip(graphs, motifs, strict=True)]
     if len(names) == 1:
         write_occurrences(args, graphs[0], class_rows(reports[0].columns, motifs[0].table()["class"]), how(args))
@@ -118,8 +177,38 @@ def _run(args: argparse.Namespace) -> Report:
         words = graphs[0].node_label_names, graphs[0].edge_label_names
         write_drawings(args, class_patterns(_rank_classes(motifs), graphs[0].directed), words)
     networks = list(zip(names, graphs, motifs, strict=True))
-    write_page(args, how(args), lambda report, run: report.motifs_report(networks, run))
-    return reports[0] if len(names) == 1 else _join_reports(names, reports)
+    write_page(args, how(args), lambda report, run: report.motifs_report(networks, run, distances))
+    if len(names) == 1:
+        return reports[0]
+    compared = compare_motifs(dict(zip(names, motifs, strict=True)), args.seed)
+    return _join_reports(names, reports, _pairs(compared, distances))
+
+
+def _distances(args: argparse.Namespace, graphs: Sequence[Graph]) -> dict[str, np.ndarray]:
+    """Return the graphlet correlation distances that the user asked for, by what they are called."""
+    if args.gcd is None:
+        return {}
+    from jaxmotif.features import graphlet_correlation_distance, graphlet_correlation_matrix
+    from jaxmotif.graphlets import node_orbits
+
+    size: Literal[4, 5] = 4 if args.gcd == "11" else 5
+    options = {"size": size, "devices": args.device, "memory": args.memory}
+    orbits = [np.asarray(node_orbits(without_directions(graph), **options).values) for graph in graphs]
+    matrices = [graphlet_correlation_matrix(values, size) for values in orbits]
+    return {f"GCD-{args.gcd}": np.array([[graphlet_correlation_distance(a, b) for b in matrices] for a in matrices])}
+
+
+def _pairs(compared: MotifComparison, distances: Mapping[str, np.ndarray]) -> dict[str, object]:
+    """Return what compares every two networks, by name."""
+    values: dict[str, object] = {"compared": f"{compared.summary}; correlations of significance profiles"}
+    for i, j in itertools.combinations(range(len(compared.names)), 2):
+        pair = f"({compared.names[i]}, {compared.names[j]})"
+        values[f"correlation {pair}"] = compared.correlation[i, j]
+        values[f"correlation_95 {pair}"] = f"{compared.low[i, j]:.3f} to {compared.high[i, j]:.3f}"
+        if not compared.tested.all():
+            values[f"correlation_closed {pair}"] = compared.tested_correlation[i, j]
+        values |= {f"{name} {pair}": matrix[i, j] for name, matrix in distances.items()}
+    return values
 
 
 def _rank_classes(motifs: Sequence[Motifs]) -> list[str]:
@@ -132,7 +221,7 @@ def _rank_classes(motifs: Sequence[Motifs]) -> list[str]:
 
 
 def _find(args: argparse.Namespace, graph: Graph, checkpoint: Path | None) -> Motifs:
-    from jaxmotif.motifs import Until, find_motifs
+    from jaxmotif.motifs import Rule, Until, find_motifs
     from jaxmotif.motifs._estimate import DEFAULT_SAMPLES
 
     draws = None
@@ -140,14 +229,16 @@ def _find(args: argparse.Namespace, graph: Graph, checkpoint: Path | None) -> Mo
         draws = DEFAULT_SAMPLES if args.samples is None else args.samples
     number = args.random
     if number == "auto":
-        number = Until(**{name: getattr(args, name) for name in ("alpha", "most") if getattr(args, name) is not None})
-    options = {name: getattr(args, name) for name in ("threshold", "switches", "attempts", "step", "engine")}
+        number = Until() if args.most is None else Until(most=args.most)
+    options = {name: getattr(args, name) for name in ("switches", "attempts", "step", "engine")}
+    options["rule"] = Rule(**{name: getattr(args, name) for name in _RULE})
     options |= work_options(args) | {"checkpoint": checkpoint, "estimate": draws}
     return find_motifs(graph, args.size, number, args.seed, null_model(args, graph), **options)
 
 
 def _report(graph: Graph, found: Motifs) -> Report:
     summary = {
+        "result": found.summary,
         "size": found.size,
         "directed": found.directed,
         "total": found.counts.sum().item(),
@@ -159,7 +250,6 @@ def _report(graph: Graph, found: Motifs) -> Report:
         "accepted_by_kind": "; ".join(f"{name} {made:.1f}" for name, made in found.accepted_by_kind.items()),
         "engine": found.engine,
         "absent_classes": "not looked for" if found.engine == "matching" else "counted",
-        "threshold": found.threshold,
         "longer_z": _farthest(found.mixing.longer_z),
         **({} if found.decided is None else {"decided": int(found.decided.sum())}),
         "notes": "; ".join(found.notes),
@@ -168,9 +258,9 @@ def _report(graph: Graph, found: Motifs) -> Report:
     return dataclasses.replace(class_report(found.table(), graph, shown), scalars=summary)
 
 
-def _join_reports(names: Sequence[str], reports: Sequence[Report]) -> Report:
+def _join_reports(names: Sequence[str], reports: Sequence[Report], compared: Mapping[str, object]) -> Report:
     """Return one table of several networks, where values that differ between networks are named for each."""
-    scalars = {}
+    scalars = dict(compared)
     for key in reports[0].scalars:
         values = [report.scalars[key] for report in reports]
         if all(value == values[0] for value in values):

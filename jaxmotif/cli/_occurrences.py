@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from jaxmotif.cli._options import own_devices
 from jaxmotif.cli._output import Column, arrow_column, beside_result, comments, pyarrow_for, safe_row, whole_file
 
 if TYPE_CHECKING:
@@ -88,8 +87,10 @@ def write_occurrences(
         _writer(args.occurrences, heads, nodes, graph.node_names, run, args.escape_formulas) as write,
     ):
         for head, pattern in listed:
+            # The workers of a cluster do not list blocks: this process does.
+            devices = args.device if args.cluster is None else None
             blocks = occurrences(
-                graph, pattern, induced=induced, wildcard=wildcard, memory=args.memory, devices=own_devices(args)
+                graph, pattern, induced=induced, wildcard=wildcard, memory=args.memory, devices=devices
             )
             for block in blocks:
                 write(list(head.values()), block)

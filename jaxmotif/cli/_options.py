@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import hashlib
 import logging
 import math
 import os
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jaxmotif.devices._select import Devices, Hybrid
+    from jaxmotif.devices._select import Hybrid
 
 logger = logging.getLogger("jaxmotif")
 
@@ -48,9 +47,9 @@ def add_work_options(parser: argparse.ArgumentParser, checkpoint: bool = True) -
     )
     parser.add_argument(
         "--cluster",
-        metavar="auto|I/N@HOST:PORT",
-        help="be one of several processes that share the work: as the cluster's scheduler says, or number I of N, of "
-        "which the first listens at HOST:PORT",
+        metavar="tcp://HOST:PORT",
+        help="have the workers of this Dask cluster share the work: the address of its scheduler (tls:// where it is "
+        "encrypted), or its scheduler file. --device then says what each worker uses",
     )
     if checkpoint:
         parser.add_argument(
@@ -160,29 +159,26 @@ def program_cache(args: argparse.Namespace) -> Iterator[None]:
         compile_quickly(False)
 
 
-def use_devices(args: argparse.Namespace) -> None:
-    """Check before the work that the devices are there, and join the cluster that the user named.
+@contextlib.contextmanager
+def use_devices(args: argparse.Namespace) -> Iterator[None]:
+    """Check before the work that the devices are there, or connect to the cluster that the user named.
 
-    For ``--device cpu`` JAX is kept off accelerators. All processes but the first are silenced.
+    For ``--device cpu``, and where a cluster does the work, JAX is kept off accelerators.
     """
     import jax
 
+    from jaxmotif.devices._cluster import connect
     from jaxmotif.devices._memory import check_within_device
-    from jaxmotif.devices._processes import check_alike, join_processes, keep_stdout
     from jaxmotif.devices._select import select_devices
 
-    if args.device == "cpu":
+    if args.device == "cpu" or args.cluster is not None:
         jax.config.update("jax_platforms", "cpu")
-    if args.cluster is not None:
-        join_processes(args.cluster)
-        keep_stdout()
-        check_alike(_common_options(args), jax.process_count() > 1)
-    device = select_devices(args.device).main
-    check_within_device(args.memory, device)
-    if jax.process_index() > 0:
-        args.output, args.quiet = Path(os.devnull), True
-        args.occurrences = args.report = args.svg = None
-        logger.setLevel(logging.ERROR)
+    if args.cluster is None:
+        check_within_device(args.memory, select_devices(args.device).main)
+        yield
+        return
+    with connect(args.cluster, args.device) as args.device:
+        yield
 
 
 def work_options(args: argparse.Namespace) -> dict[str, Any]:
@@ -193,37 +189,3 @@ def work_options(args: argparse.Namespace) -> dict[str, Any]:
         "checkpoint": args.checkpoint,
         "progress": not args.quiet,
     }
-
-
-def own_devices(args: argparse.Namespace) -> Devices:
-    """Return devices for work that other processes do not share; in a cluster this is a device of this process."""
-    import jax
-
-    from jaxmotif.devices._select import select_devices
-
-    return args.device if jax.process_count() == 1 else [select_devices(args.device).main]
-
-
-_EACH_ITS_OWN = {"cache", "cluster", "output", "occurrences", "report", "svg", "svg_limit", "escape_formulas", "argv"}
-_EACH_ITS_OWN |= {"quiet", "wide"}
-"""Options that may differ from process to process."""
-
-
-def _content(value: object) -> str:
-    """Return the value of an option as text, or for a file a digest of what is in it."""
-    if isinstance(value, str | Path) and os.path.isfile(value):
-        with open(value, "rb") as file:
-            return f"with the content {hashlib.file_digest(file, 'sha256').hexdigest()[:12]}"
-    return str(value)
-
-
-def _common_options(args: argparse.Namespace) -> dict[str, str]:
-    """Return what must be the same in all processes: the options, and the contents of the files that they name."""
-    options = {}
-    for name, value in vars(args).items():
-        if name in _EACH_ITS_OWN or callable(value):
-            continue
-        if name == "checkpoint":  # The path may differ from machine to machine.
-            value = value is not None
-        options[name] = ", ".join(map(_content, value)) if isinstance(value, list) else _content(value)
-    return options

@@ -135,7 +135,7 @@ def check_outputs(args: argparse.Namespace) -> None:
     No file may be named twice, or be one that is read. Not every command has the options ``occurrences``, ``report``,
     ``svg`` and ``checkpoint``.
     """
-    files = {name: getattr(args, name, None) for name in ("output", "occurrences", "report")}
+    files = {name: getattr(args, name, None) for name in ("output", "occurrences", "report", "certificate")}
     folders = {name: getattr(args, name, None) for name in ("svg", "checkpoint")}
     for name, path in files.items():
         check_output(args.format if name == "output" else "csv", path)

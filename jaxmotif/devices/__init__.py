@@ -1,22 +1,22 @@
-"""Devices that jobs run on: the job runner, several processes, checkpoints, memory and progress.
+"""Devices that jobs run on: the job runner, clusters, several processes, checkpoints, memory and progress.
 
-:data:`Devices` is the type of every job's argument ``devices``, and :class:`Hybrid` says how GPUs and the CPU share a
-job. :func:`join_processes` makes this process one of a cluster, and :class:`ClusterError` is raised when another
-process of the cluster fails. All four are imported when they are first used.
+:data:`Devices` is the type of every job's argument ``devices``. :class:`Hybrid` says how GPUs and the CPU share a job,
+and :class:`Cluster` has the workers of a cluster share it. :class:`ClusterError` is raised when a worker, or another
+process, fails. All four are imported when they are first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from jaxmotif.devices._channel import ClusterError as ClusterError
-    from jaxmotif.devices._processes import join_processes as join_processes
+    from jaxmotif.devices._gather import ClusterError as ClusterError
+    from jaxmotif.devices._select import Cluster as Cluster
     from jaxmotif.devices._select import Devices as Devices
     from jaxmotif.devices._select import Hybrid as Hybrid
 
-_HOMES = {"Devices": "_select", "Hybrid": "_select", "ClusterError": "_channel", "join_processes": "_processes"}
+_HOMES = {"Cluster": "_select", "Devices": "_select", "Hybrid": "_select", "ClusterError": "_gather"}
 
-__all__ = ["ClusterError", "Devices", "Hybrid", "join_processes"]
+__all__ = ["Cluster", "ClusterError", "Devices", "Hybrid"]
 
 
 def __getattr__(name: str):

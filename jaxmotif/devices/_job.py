@@ -14,7 +14,10 @@ A run has these steps:
   exact, associative and commutative, so the result is the same bit for bit however the work was cut, ordered or
   interrupted. The record is saved every few seconds.
 - In the end every process receives the records of all and merges them
-  (:func:`~jaxmotif.devices._processes.in_each_process`).
+  (:func:`~jaxmotif.devices._gather.in_each_process`).
+
+On the workers of a cluster a call stops here, and does units of the job as they are sent to it
+(:mod:`jaxmotif.devices._cluster`).
 """
 
 from __future__ import annotations
@@ -33,13 +36,13 @@ import numpy as np
 
 import jaxmotif
 from jaxmotif.arrays._ahead import end_rehearsal, rehearsal, rehearsed
+from jaxmotif.devices._gather import check_alike, in_each_process
 from jaxmotif.devices._memory import out_of_memory, with_smaller_steps
-from jaxmotif.devices._processes import check_alike, check_processes, in_each_process
 from jaxmotif.devices._progress import progress
 from jaxmotif.devices._queue import Unit, Worker, run_queue
-from jaxmotif.devices._ranges import Span, cut, divide, from_array, gaps, length, shrinking
-from jaxmotif.devices._record import Arrays, Merge, Record, Store
-from jaxmotif.devices._select import Selection
+from jaxmotif.devices._ranges import Span, cut, divide, from_array, gaps, length, shrinking, split
+from jaxmotif.devices._record import Arrays, Merge, Record, Store, results_in
+from jaxmotif.devices._select import Selection, on_worker
 
 PIECE_SECONDS = 2.0
 """Duration of a piece: where there are checkpoints, a unit that takes much longer is done in pieces of about this."""
@@ -186,38 +189,42 @@ def run_job(
         _first_step(make, workers[0].device, Span(0, max(1, job.whole.stop // job.parts)))
         end_rehearsal()
     together = selection.together
+    if together and (call := on_worker.get()) is not None:
+        return call.stop_at(job, make, workers, store)
     process = jax.process_index() if together else 0
     record = Record(job.name, job.whole.stop, job.merge, store, process)
     same = {"jaxmotif": jaxmotif.__version__, "job": job.name, "items": job.whole.stop}
-    # This is checked before any work, because results for different inputs would be merged into nonsense.
-    check_alike(same | {"input, options or seed": record.work}, together)
+    same |= {"input, options or seed": record.work}
 
     def begin() -> dict[str, Any]:
-        return {"spans": record.open(), "parts": job.parts}
+        return {"spans": record.open(), "parts": job.parts} | same
 
     work = [0] * len(workers)
 
     def empty() -> dict[str, Any]:
         if mine:
-            empty_all = partial(_empty, job, make, workers, mine, record, show and process == 0)
-            for device in dict.fromkeys(worker.device for worker in workers) if job.programs is not None else ():
-                first_step = partial(_first_step, make, device, mine[0].span)
-                empty_all = partial(rehearsed, empty_all, device, (job.name, job.programs, device), first_step)
-            work[:] = empty_all()
+            work[:] = empty_units(job, make, workers, mine, record, show and process == 0)
         return record.report()
 
     try:
+        opened = in_each_process(begin, together)
+        # This is checked before any work, because results for different inputs would be merged into nonsense.
+        check_alike(opened, list(same))
         # The first process decides for all what is done already, because its files hold the work of earlier runs.
-        opened = in_each_process(begin, together, f"{job.name}, what is done")[0]
-        mine = _units(job, opened, selection, process)
-        reports = in_each_process(empty, together, f"{job.name}, what was found")
+        mine = _units(job, opened[0], selection, process)
+        reports = in_each_process(empty, together)
     finally:
         record.close()
+    return merge_reports(job, reports, work)
+
+
+def merge_reports(job: Job, reports: Sequence[Arrays], work: list[int]) -> JobResult:
+    """Return the result of a job from the reports of the records of all processes."""
     merged: Arrays = {}
     for report in reports:
         # Results of unfinished steps ("left/") count in this result, but no checkpoint holds them.
         for part in ("done/", "left/"):
-            arrays = {name[len(part) :]: array for name, array in report.items() if name.startswith(part)}
+            arrays = results_in(report, part)
             merged = job.merge(merged, arrays) if merged and arrays else merged or arrays
     # The spans of different processes do not overlap, so their lengths add up.
     covered = sum(length(from_array(report["spans"])) for report in reports)
@@ -256,6 +263,25 @@ def _first_step(make: Callable[[jax.Device], Task], device: jax.Device, span: Sp
     task.collect()
 
 
+def empty_units(
+    job: Job,
+    make: Callable[[jax.Device], Task],
+    workers: Sequence[Worker],
+    units: list[Unit],
+    record: Record,
+    show: bool,
+) -> list[int]:
+    """Work through the units of this process and return the work that each worker did.
+
+    Programs are compiled side by side before the first step, where the job says on what they depend.
+    """
+    empty_all = partial(_empty, job, make, workers, units, record, show)
+    for device in dict.fromkeys(worker.device for worker in workers) if job.programs is not None else ():
+        first_step = partial(_first_step, make, device, units[0].span)
+        empty_all = partial(rehearsed, empty_all, device, (job.name, job.programs, device), first_step)
+    return empty_all()
+
+
 def _empty(
     job: Job,
     make: Callable[[jax.Device], Task],
@@ -264,7 +290,7 @@ def _empty(
     record: Record,
     show: bool,
 ) -> list[int]:
-    """Work through the units of this process and return the work that each worker did."""
+    """Work through units and return the work that each worker did."""
     stopped = threading.Event()
     runners = [_TaskRunner(job, make, worker.device, record, stopped) for worker in workers]
     # The queue does not know tasks; it calls the functions that its workers carry.
@@ -288,6 +314,15 @@ def _empty(
     return work
 
 
+def next_piece(work: float, seconds: float) -> float:
+    """Return the work of a next piece that should take PIECE_SECONDS, after one whose work took some seconds.
+
+    Only the last piece counts, because items differ. The next one is at most four times as large, because the time of
+    this one may be that of compiling.
+    """
+    return min(work * PIECE_SECONDS / max(seconds, 1e-9), 4 * max(work, 1.0))
+
+
 class _TaskRunner:
     """A task on a device, with the spans that it has still to do and those it has done but not handed in."""
 
@@ -308,20 +343,11 @@ class _TaskRunner:
         """
         if not (self._job.divisible and self._record.keeps):
             return unit, None
-        starts, (first, stop) = self._job.starts, unit.span
         # The first piece is small, since how long it takes is not known yet.
         wanted = unit.work / 16 if self._piece_work is None else self._piece_work
-        end = int(np.searchsorted(starts, starts[first] + wanted, side="right")) - 1
-        # Items without work stay with those that follow them, as in `_ranges.cut`. An item is never divided, and a
-        # piece has at least one item with work.
-        end, least = np.searchsorted(starts, starts[end]), np.searchsorted(starts, starts[first], side="right")
-        end = min(max(int(end), int(least)), stop)
-        work = int(starts[end] - starts[first])
-        rest = None if end == stop else Unit(Span(end, stop), unit.work - work)
-        return Unit(Span(first, end), work), rest
+        return split(self._job.starts, unit, wanted)
 
     def step(self, span: Span) -> None:
-        check_processes()
         due, started = self._record.due(), time.perf_counter()
         self._todo.append(span)
         self._do(hand_in=due)
@@ -329,9 +355,7 @@ class _TaskRunner:
             self._record.save()
         seconds = time.perf_counter() - started
         work = float(self._job.starts[span.stop] - self._job.starts[span.first])
-        # Only the last piece counts, because items differ. The next one is at most four times as large, because the
-        # time of this one may be that of compiling.
-        self._piece_work = min(work * PIECE_SECONDS / max(seconds, 1e-9), 4 * max(work, 1.0))
+        self._piece_work = next_piece(work, seconds)
 
     def finish(self) -> None:
         self._do(hand_in=True)

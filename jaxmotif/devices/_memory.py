@@ -9,6 +9,8 @@ from typing import Any, Protocol, TypeVar
 
 import jax
 
+from jaxmotif.devices._select import on_worker
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -50,7 +52,10 @@ def free_memory(device: jax.Device) -> int:
 
     For a CPU this is what the operating system has available, within the limits of a container or a batch job, divided
     by the number of JAX's CPU devices, which share it. Where nothing is known the result is :data:`UNKNOWN_MEMORY`.
+    On the workers of a cluster it is the least that any of them had when the call began, so that all plan alike.
     """
+    if (call := on_worker.get()) is not None:
+        return call.memory
     if device.platform == "cpu":
         available = _available()
         return UNKNOWN_MEMORY if available is None else available // jax.local_device_count("cpu")

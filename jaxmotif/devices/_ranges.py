@@ -95,6 +95,24 @@ def cut(starts: np.ndarray, undone: Sequence[Span], parts: int) -> list[Unit]:
     return units
 
 
+def split(starts: np.ndarray, unit: Unit, wanted: float) -> tuple[Unit, Unit | None]:
+    """Split a unit into a piece of about the wanted work, and the rest if there is any.
+
+    Items without work stay with those that follow them, as in :func:`cut`. An item is never divided, and a piece has at
+    least one item with work.
+
+    Example:
+      >>> [tuple(unit.span) for unit in split(np.array([0, 1, 2, 8, 9, 10]), Unit(Span(0, 5), 10), 3.0)]
+      [(0, 2), (2, 5)]
+    """
+    first, stop = unit.span
+    end = int(np.searchsorted(starts, starts[first] + wanted, side="right")) - 1
+    end, least = np.searchsorted(starts, starts[end]), np.searchsorted(starts, starts[first], side="right")
+    end = min(max(int(end), int(least)), stop)
+    work = int(starts[end] - starts[first])
+    return Unit(Span(first, end), work), None if end == stop else Unit(Span(end, stop), unit.work - work)
+
+
 def shrinking(units: Sequence[Unit], workers: int) -> list[Unit]:
     """Join units that touch to larger ones, whose size shrinks towards the end of the queue.
 

@@ -64,6 +64,11 @@ def store_for(folder: str | os.PathLike | None, together: bool, parts: Callable[
     return Store(folder, checkpoint.fingerprint(*parts()))
 
 
+def results_in(report: Arrays, part: str) -> Arrays:
+    """Return the results of finished (``"done/"``) or unfinished (``"left/"``) steps in the report of a record."""
+    return {name[len(part) :]: array for name, array in report.items() if name.startswith(part)}
+
+
 class Record:
     """The spans that are done and their merged results, in memory and, where there is a folder, in a checkpoint.
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple, get_args
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 import jax
 
 from jaxmotif.arrays._fork import using_jax
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Order = Literal["degree", "-degree", "volume", "-volume"]
 """Order of a queue of edges (Rossi & Zhou, 4.3 and Table 4): the most difficult first, with ``-`` the easiest first."""
@@ -54,13 +58,36 @@ class Hybrid:
             raise ValueError(f"workers={self.workers}; use at least 1, or alpha=0 for no CPU")
 
 
-Devices = None | str | int | Hybrid | Sequence[jax.Device] | jax.sharding.Mesh
+@dataclasses.dataclass(frozen=True)
+class Cluster:
+    """A cluster of Dask's, whose workers share a job: they may die, come or be slow at any time.
+
+    The whole call is made on the workers: this process needs no accelerator. All workers have the same versions of
+    Python, jaxmotif, JAX and NumPy as this process, and devices of one kind.
+
+    Attributes:
+      client: The ``distributed.Client`` of the cluster.
+      devices: The devices that each worker uses, as :data:`Devices` says, but no list: the devices are not here.
+
+    Example:
+      >>> from distributed import Client, LocalCluster  # doctest: +SKIP
+      >>> client = Client(LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"))
+      ... # doctest: +SKIP
+      >>> jaxmotif.graphlet_counts(graph, devices=Cluster(client))  # doctest: +SKIP
+    """
+
+    client: Client
+    devices: str | int | Hybrid | None = None
+
+
+Devices = None | str | int | Hybrid | Cluster | Sequence[jax.Device] | jax.sharding.Mesh
 """Devices that a user asks for.
 
 - ``None`` is JAX's default device, ``"cpu"`` the CPU and ``"gpu"`` the first GPU.
 - ``"hybrid"`` is every GPU together with the CPU; a :class:`Hybrid` says how they share the work.
 - A number is that many devices of the default kind.
 - A list or a mesh names the devices.
+- A :class:`Cluster` is the workers of a cluster.
 
 With several processes ``None``, ``"cpu"`` and ``"gpu"`` mean one device in each process, and the other forms count over
 all processes. Every process must then make the same call, unless it lists only devices of its own.
@@ -73,7 +100,7 @@ class Selection(NamedTuple):
     Attributes:
       devices: The devices, in all processes.
       helper: The CPU of this process that helps the GPUs, or ``None``.
-      together: Whether all processes share the work.
+      together: Whether all processes, or all workers of a cluster, share the work.
       hybrid: How the CPU shares it.
     """
 
@@ -98,6 +125,26 @@ class Selection(NamedTuple):
         return (*self.local, *jax.local_devices(backend=self.devices[0].platform))[0]
 
 
+class CallOnWorker(Protocol):
+    """A call that a worker of a cluster makes: it stops at each job, of which the worker then does some units.
+
+    Attributes:
+      memory: The bytes that are free for it on a device, which all workers must take to be the same number.
+      spent: The seconds since the user made the call, when this worker began it.
+    """
+
+    memory: int
+    spent: float
+
+    def stop_at(self, job: Any, make: Any, workers: Any, store: Any) -> Any:
+        """Wait at a job until its result is there, which all workers have found together, and return it."""
+        ...
+
+
+on_worker: ContextVar[CallOnWorker | None] = ContextVar("on_worker", default=None)
+"""The call of a cluster that this thread works on."""
+
+
 def select_devices(devices: Devices = None) -> Selection:
     """Return the devices that the user asked for.
 
@@ -114,7 +161,9 @@ def select_devices(devices: Devices = None) -> Selection:
       'cpu'
     """
     using_jax()
-    several = jax.process_count() > 1
+    if isinstance(devices, Cluster):
+        raise TypeError("this call cannot be shared among the workers of a cluster; leave out devices=")
+    several = jax.process_count() > 1 or on_worker.get() is not None
     if devices is None:
         return Selection(_first_of_each(jax.devices()), together=several)
     if isinstance(devices, Hybrid):

@@ -16,6 +16,7 @@ import numpy as np
 
 from jaxmotif.arrays._present import visible
 from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._readings import sign_of
 from jaxmotif.patterns._ruled import RuledPattern
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ MOST_NODES = 40
 _ARRANGED = 12  # most nodes that are arranged so that few lines cross; more nodes stand in a circle in their order
 _EVERY_ORDER = 5  # most nodes of which every order is tried
 _HEAD, _HALF = 7.5, 3.1  # length and half width of an arrow's head
-_NEGATIVE = frozenset(("-", "−", "inhibitory", "inhibition", "inhibits", "repression", "represses", "negative"))
-_POSITIVE = frozenset(("+", "excitatory", "activation", "activates", "positive"))
 
 Words = Mapping[int, str] | None
 Point = tuple[float, float]
@@ -197,8 +196,7 @@ def _kind(pattern: Pattern, a: int, b: int, words: Words) -> str:
         return ""
     label = int(pattern.edge_labels[a, b])
     word = (words or {}).get(label, str(label))
-    signs = {**dict.fromkeys(_NEGATIVE, "-"), **dict.fromkeys(_POSITIVE, "+")} if pattern.directed else {}
-    return signs.get(word.lower(), word)
+    return (sign_of(word) if pattern.directed else "") or word
 
 
 class _Strokes:

@@ -11,10 +11,12 @@ from jaxmotif.features._compare import (
 from jaxmotif.features._dense import dense_pattern_features
 from jaxmotif.features._patterns import Features, all_patterns, pattern_features
 from jaxmotif.features._soft import SoftDensities, soft_densities
+from jaxmotif.features._strength import MotifStrengths, motif_strengths
 
 __all__ = [
     "Agreement",
     "Features",
+    "MotifStrengths",
     "SoftDensities",
     "all_patterns",
     "census_orbits",
@@ -23,6 +25,7 @@ __all__ = [
     "graphlet_correlation_distance",
     "graphlet_correlation_matrix",
     "graphlet_degree_agreement",
+    "motif_strengths",
     "pattern_features",
     "soft_densities",
 ]

@@ -10,11 +10,14 @@ import numpy as np
 from jaxmotif.arrays._exact import with_exact_sums
 from jaxmotif.census._pair_states import check_size
 from jaxmotif.census._roles import role_counts
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._select import Devices
 from jaxmotif.features._patterns import Features
 from jaxmotif.graph import GraphLike, as_graph
+from jaxmotif.graph._coerce import load_graph
 
 
+@on_cluster(load_graph)
 def census_orbits(
     graph: GraphLike,
     size: int,

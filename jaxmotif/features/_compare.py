@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -123,18 +123,19 @@ def _similarity(scale: list[tuple[jax.Array, jax.Array]], weights: jax.Array) ->
     return 1 - lax.fori_loop(jnp.int32(0), jnp.int32(one.shape[0]), add, zero)
 
 
-def graphlet_correlation_matrix(graph: GraphLike | np.ndarray) -> np.ndarray:
-    """Return Spearman's correlations, over the nodes, of the 11 independent orbits of up to four nodes.
+def graphlet_correlation_matrix(graph: GraphLike | np.ndarray, size: Literal[4, 5] = 4) -> np.ndarray:
+    """Return Spearman's correlations, over the nodes, of the 11 independent orbits of up to four nodes, or of 73.
 
-    The other orbits of these sizes follow from the 11.
+    The other orbits of up to four nodes follow from the 11. Of five nodes all 73 are taken, as the authors do.
 
     As in the authors' program a node of which each count is 1 is added, so that no orbit is without variation.
 
     Args:
       graph: undirected, or its orbits, integers ``[n, 15]`` (or 73).
+      size: the largest number of nodes of graphlets.
 
     Returns:
-      float64 ``[11, 11]``, in the order of :data:`GCM_ORBITS`.
+      float64 ``[11, 11]``, in the order of :data:`GCM_ORBITS`; of five nodes ``[73, 73]``, in ORCA's.
 
     Raises:
       TypeError, ValueError: as :func:`jaxmotif.node_orbits`.
@@ -147,8 +148,9 @@ def graphlet_correlation_matrix(graph: GraphLike | np.ndarray) -> np.ndarray:
     References:
       Yaveroğlu et al., "Revealing the hidden language of complex networks", Scientific Reports 2014.
     """
-    counts = _orbits(graph, 4)[:, GCM_ORBITS]
-    ranks = np.stack([_ranks(column) for column in np.vstack([counts, np.ones(11, counts.dtype)]).T])
+    counts = np.asarray(_orbits(graph, size))
+    counts = counts[:, GCM_ORBITS] if size == 4 else counts
+    ranks = np.stack([_ranks(np.append(column, 1)) for column in counts.T])
     ranks -= ranks.mean(axis=1, keepdims=True)
     length = np.sqrt((ranks**2).sum(axis=1))
     # An orbit without variation all the same (in a graph of single edges, say) is correlated with itself alone.
@@ -157,15 +159,20 @@ def graphlet_correlation_matrix(graph: GraphLike | np.ndarray) -> np.ndarray:
     return found
 
 
-def graphlet_correlation_distance(first: GraphLike | np.ndarray, second: GraphLike | np.ndarray) -> float:
-    """Return GCD-11, the Euclidean distance of the upper triangles of two graphs' :func:`graphlet_correlation_matrix`.
+def graphlet_correlation_distance(
+    first: GraphLike | np.ndarray, second: GraphLike | np.ndarray, size: Literal[4, 5] = 4
+) -> float:
+    """Return GCD-11 or GCD-73, the Euclidean distance of two graphs' :func:`graphlet_correlation_matrix`.
+
+    It is that of the entries above the diagonal.
 
     Args:
-      first: a graph or its orbits, as for :func:`graphlet_correlation_matrix`, or its result, ``[11, 11]``.
+      first: a graph or its orbits, as for :func:`graphlet_correlation_matrix`, or its result.
       second: likewise.
+      size: the largest number of nodes of graphlets.
 
     Returns:
-      0 for graphs that are alike; at most sqrt(220), about 14.8.
+      0 for graphs that are alike; at most sqrt(220), about 14.8, and of five nodes sqrt(10,512), about 102.5.
 
     Raises:
       TypeError, ValueError: as :func:`jaxmotif.node_orbits`.
@@ -176,14 +183,14 @@ def graphlet_correlation_distance(first: GraphLike | np.ndarray, second: GraphLi
       >>> graphlet_correlation_distance(star, star)
       0.0
     """
-    one, other = (_matrix(x) for x in (first, second))
-    return float(np.linalg.norm((one - other)[np.triu_indices(11, 1)]))
+    one, other = (_matrix(x, size) for x in (first, second))
+    return float(np.linalg.norm((one - other)[np.triu_indices(len(one), 1)]))
 
 
-def _matrix(x: GraphLike | np.ndarray) -> np.ndarray:
-    if isinstance(x, np.ndarray) and x.shape == (11, 11) and x.dtype.kind == "f":
+def _matrix(x: GraphLike | np.ndarray, size: Literal[4, 5]) -> np.ndarray:
+    if isinstance(x, np.ndarray) and x.shape[0] == x.shape[1] and x.dtype.kind == "f":
         return x
-    return graphlet_correlation_matrix(x)
+    return graphlet_correlation_matrix(x, size)
 
 
 def _orbits(graph: GraphLike | np.ndarray, size: int) -> np.ndarray:

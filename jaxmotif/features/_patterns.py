@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from math import comb
-from typing import Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import jax
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from jaxmotif.arrays._exact import with_exact_sums
 from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.arrays._rows import places_of as row_numbers
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.features._dense import MOST_NODES, MOST_QUERY, stacked_roles
 from jaxmotif.graph import Graph, GraphLike, Graphs, GraphsLike, as_graph, as_graphs
@@ -67,6 +68,13 @@ class Features(Presented):
         return self.values
 
 
+def _load_graphs(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call with its graphs in place of what they are given as."""
+    graphs = arguments["graphs"]
+    return arguments | {"graphs": as_graphs(graphs) or as_graph(graphs)}
+
+
+@on_cluster(_load_graphs)
 def pattern_features(
     graphs: GraphLike | GraphsLike,
     patterns: Sequence[PatternLike],

@@ -138,6 +138,12 @@ def as_graphs(
     )
 
 
+def load_graph(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call with its graph, or its many graphs, in place of what it is given as."""
+    graphs = as_graphs(arguments["graph"])
+    return arguments | {"graph": as_graph(arguments["graph"]) if graphs is None else graphs}
+
+
 class Door(Protocol[P, R]):
     """A front door that takes one graph, or many: then the result has one for each."""
 
@@ -165,8 +171,9 @@ def for_many(
             graphs = as_graphs(graph)
             if graphs is None:
                 return one(graph, *args, **kwargs)
-            if kwargs.pop("checkpoint", None) is not None:
-                raise ValueError("many graphs run batch by batch: they take no checkpoint")
+            for name in ("checkpoint", "certify"):
+                if kwargs.pop(name, None) is not None:
+                    raise ValueError(f"many graphs run batch by batch: they take no {name}")
             return many(graphs, *args, **kwargs)
 
         return door

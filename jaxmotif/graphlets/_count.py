@@ -18,12 +18,13 @@ from jaxmotif.arrays._count_table import CountTable
 from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integers
 from jaxmotif.arrays._sizes import graph_class
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.drawing import draw_pattern
 from jaxmotif.graph import Graph, GraphLike, Graphs, as_graph
-from jaxmotif.graph._coerce import for_many
+from jaxmotif.graph._coerce import for_many, load_graph
 from jaxmotif.graph._ignored import ignored_labels
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets._many import Many, count_many, count_many_of_five
@@ -31,6 +32,7 @@ from jaxmotif.graphlets._run import Detail, Outcome, run
 from jaxmotif.graphlets._typed import is_typed, typed_counts, typed_counts_of_many, typed_roles
 from jaxmotif.graphlets.five.equations import product
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES, graphlet_columns, named_pattern
+from jaxmotif.patterns._certificate import CertificateFile, certify_graphlets
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5, Root
 from jaxmotif.patterns._totals import NAMES_5, all_counts, copies
 
@@ -172,6 +174,7 @@ class NodeOrbits(_Counted):
         return dict(zip(self.columns, self.to_numpy().T, strict=True))
 
 
+@on_cluster(load_graph)
 @for_many(lambda graphs, **options: _many_counts(graphs, **options))
 def graphlet_counts(
     graph: GraphLike,
@@ -182,6 +185,7 @@ def graphlet_counts(
     devices: Devices = None,
     memory: int | None = None,
     checkpoint: str | os.PathLike | None = None,
+    certify: CertificateFile = None,
     progress: bool = False,
 ) -> GraphletCounts:
     """Count the induced subgraphs of 2, 3 and 4 nodes, connected or not, exactly; with ``size=5`` of 5 nodes too.
@@ -200,6 +204,7 @@ def graphlet_counts(
         its padding.
       checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
         there and gives the same bits.
+      certify: a file to write a certificate to, which :func:`jaxmotif.verify.check` checks; not with ``typed``.
       progress: show a meter on standard error.
 
     Returns:
@@ -237,7 +242,7 @@ def graphlet_counts(
     graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
     _check(graph, size, typed)
     if is_typed(graph, typed):
-        _check_typed(induced)
+        _check_typed(induced, certify)
         counts = typed_counts(graph, size, *how)
         words = graph.node_label_names, graph.edge_label_names
         return GraphletCounts(graph.n, graph.m, counts, (), graph.directed, words)
@@ -246,9 +251,13 @@ def graphlet_counts(
     else:
         outcome = _run(graph, "graph", how)
         counts, notes = _global(graph, outcome), outcome.notes
-    return GraphletCounts(graph.n, graph.m, _evaluate(counts) if induced else _all_in_graph(counts), notes)
+    result = GraphletCounts(graph.n, graph.m, _evaluate(counts) if induced else _all_in_graph(counts), notes)
+    if certify is not None:
+        certify_graphlets(certify, graph, "graph", result.counts, induced)
+    return result
 
 
+@on_cluster(load_graph)
 @for_many(lambda graphs, **options: _many_edges(graphs, **options))
 def edge_graphlets(
     graph: GraphLike,
@@ -259,12 +268,13 @@ def edge_graphlets(
     devices: Devices = None,
     memory: int | None = None,
     checkpoint: str | os.PathLike | None = None,
+    certify: CertificateFile = None,
     progress: bool = False,
 ) -> EdgeGraphlets:
     """Count, at each edge, the induced subgraphs of 3 and 4 nodes it takes part in, by its place (orbit) in them.
 
     Args:
-      graph, size, induced, typed, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`.
+      graph, size, induced, typed, devices, memory, checkpoint, certify, progress: as for :func:`graphlet_counts`.
 
     Returns:
       17 columns by edge, ``[m, 17]`` in the order of ``graph.edge_list()``, and the global counts; they stay on the
@@ -285,12 +295,17 @@ def edge_graphlets(
     """
     graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
     if is_typed(graph, typed):
+        _check_typed(induced, certify)
         columns, values, counts = _typed_at("edge", graph, size, induced, how)
         return EdgeGraphlets(columns, values, graph.m, graph, counts)
     columns, values, counts, notes = _counts_at("edge", graph, size, induced, how)
-    return EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
+    result = EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
+    if certify is not None:
+        certify_graphlets(certify, graph, "edge", result.counts, induced, columns, result.values, values)
+    return result
 
 
+@on_cluster(load_graph)
 @for_many(lambda graphs, **options: _many_nodes(graphs, **options))
 def node_orbits(
     graph: GraphLike,
@@ -301,12 +316,13 @@ def node_orbits(
     devices: Devices = None,
     memory: int | None = None,
     checkpoint: str | os.PathLike | None = None,
+    certify: CertificateFile = None,
     progress: bool = False,
 ) -> NodeOrbits:
     """Count, at each node, the connected induced subgraphs of 2, 3 and 4 nodes by its place (orbit) in them.
 
     Args:
-      graph, size, induced, typed, devices, memory, checkpoint, progress: as for :func:`graphlet_counts`.
+      graph, size, induced, typed, devices, memory, checkpoint, certify, progress: as for :func:`graphlet_counts`.
 
     Returns:
       15 orbits by node, ``[n, 15]``, and the global counts, as for :func:`edge_graphlets`; with ``size=5`` 73 orbits,
@@ -332,10 +348,14 @@ def node_orbits(
     """
     graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
     if is_typed(graph, typed):
+        _check_typed(induced, certify)
         columns, values, counts = _typed_at("node", graph, size, induced, how)
         return NodeOrbits(columns, values, graph.n, counts)
     columns, values, counts, notes = _counts_at("node", graph, size, induced, how)
-    return NodeOrbits(columns, values, graph.n, counts, notes)
+    result = NodeOrbits(columns, values, graph.n, counts, notes)
+    if certify is not None:
+        certify_graphlets(certify, graph, "node", result.counts, induced, columns, result.values, values)
+    return result
 
 
 def _counts_at(
@@ -361,7 +381,6 @@ def _typed_at(
 ) -> tuple[tuple[str, ...], np.ndarray, dict[str, int]]:
     """Return the columns, the counts at each edge or node and the counts in the graph of typed graphlets."""
     _check(graph, size, typed=True)
-    _check_typed(induced)
     counts = typed_counts(graph, size, *how)
     columns, values = typed_roles(graph, size, at, *how)
     return columns, values, counts
@@ -538,9 +557,11 @@ def _is_five(graph: Graph, size: int) -> bool:
     return size == 5
 
 
-def _check_typed(induced: bool) -> None:
+def _check_typed(induced: bool, certify: CertificateFile = None) -> None:
     if not induced:
         raise ValueError("typed=True counts induced subgraphs alone; leave induced=False out")
+    if certify is not None:
+        raise ValueError("typed=True has no certificate; subgraph_census(certify=) has one of classes with types")
 
 
 def _five(graph: Graph, detail: Detail, how: HowToRun) -> tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]:
@@ -551,6 +572,7 @@ def _five(graph: Graph, detail: Detail, how: HowToRun) -> tuple[jax.Array | np.n
       the graph, and notes.
     """
     from jaxmotif.graphlets.five import orbits as five
+    from jaxmotif.graphlets.five.plan import program_sizes
 
     selection, ignored = select_devices(how.devices), ignored_labels(graph)
     none = np.zeros((graph.n, len(NODE_NAMES_5)) if detail == "node" else (0, len(EDGE_NAMES_5)), np.int64)
@@ -570,7 +592,8 @@ def _five(graph: Graph, detail: Detail, how: HowToRun) -> tuple[jax.Array | np.n
         orbits = result.nodes if result.edges is None else result.edges
         return orbits, partial(_summed_up, graph.n, orbits), result.notes
 
-    programs = "graphlets-5", selection.main, detail, how.memory, padded.node_capacity, padded.slot_capacity
+    capacities = padded.node_capacity, padded.slot_capacity
+    programs = "graphlets-5", selection.main, detail, how.memory, *capacities, *program_sizes(graph, selection.main)
     values, counts, notes = rehearsed(counted, selection.main, programs)
     return values, counts, (*ignored, *notes)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -138,7 +138,8 @@ def _run_products(
         job = Job("graphlets-cliques", starts, parts, added, "steps", "4-cliques", divisible=True)
         done = run_job(job, make, workers_on(selection), selection, store, show)
         padding = order.edge_capacity - int(order.num_edges)
-        K, notes = put64(np.pad(done.found["K"], (0, padding)) if per_edge else done.found["K"], device), done.notes
+        found = np.pad(done.found["K"], (0, padding)) if per_edge else done.found["K"]
+        K, notes = cast("jax.Array", put64(found, device)), done.notes
     pairs = products.pair_sums(order, cliques.X, rows=sizes.rows, per_edge=per_edge)
     return _outcome(order, products.statistics(pairs, K), detail=detail)._replace(notes=notes)
 

@@ -19,6 +19,7 @@ from jaxmotif.io._edge_list import delimiter_of
 from jaxmotif.io._format import INT32_MAX, Contents, LabelColumn, Labels, NodeNames, Options
 from jaxmotif.io._registry import READABLE, UnusedOption, read_contents
 from jaxmotif.io._text import TextFile, fields_of
+from jaxmotif.io._weights import sum_weights, weight_column
 
 if TYPE_CHECKING:
     from jaxmotif.graph._fields import Pad, Placement
@@ -37,6 +38,8 @@ def read_graph(
     edge_label: int | str | None = None,
     node_label: str | None = None,
     node_labels: str | os.PathLike[str] | None = None,
+    weight: int | str | None = None,
+    min_weight: float | None = None,
     text_ids: bool = False,
     label_ids: dict[str, int] | None = None,
     attributes: bool = False,
@@ -78,6 +81,9 @@ def read_graph(
       edge_label: the column or the attribute of edges that is their label.
       node_label: the attribute of nodes that is their label.
       node_labels: a file with rows ``node label`` for all nodes.
+      weight: the column or the attribute of edges that is their weight, positive numbers. Weights of repeated rows are
+        summed, which a note says, and the sums are ``attributes.edges`` of the result under this name.
+      min_weight: leave out edges that weigh less, after summing; their nodes stay, unless ``isolated="drop"``.
       text_ids: take ids of tables as text even where they are numbers.
       label_ids: take labels as text and number them through this dict, which grows; pass one dict to all files
         whose labels are to agree.
@@ -109,7 +115,10 @@ def read_graph(
       >>> graph.report.notes[0]
       "passed over: column 'score'; edge_label= (--edge-label) makes one the edges' label"
     """
-    options = _options(format, columns, edge_label, node_label, text_ids, attributes, label_ids)
+    if min_weight is not None and weight is None:
+        raise ValueError("min_weight is of weights: name their column with weight= (--weight)")
+    keep_columns = attributes or weight is not None
+    options = _options(format, columns, edge_label, node_label, text_ids, keep_columns, label_ids)
     if isolated not in (None, "keep", "drop"):
         raise ValueError(f"isolated must be None, 'keep' or 'drop', got {isolated!r}")
     with TextFile(path) as file:
@@ -128,6 +137,13 @@ def read_graph(
         if edge_labels is not None:
             edge_labels = edge_labels._replace(values=np.append(edge_labels.values, edge_labels.values[back]))
     directed = bool(contents.directed if directed is None else directed)
+    weights = None
+    if weight is not None:
+        weights = sum_weights(weight_column(file.path, contents, weight)[rows], edges, directed, min_weight)
+        notes += weights.notes
+        edges, rows = edges[weights.kept], rows[weights.kept]
+        if edge_labels is not None:
+            edge_labels = edge_labels._replace(values=edge_labels.values[weights.kept])
     if node_labels is not None:
         labels = _labels_from(node_labels, nodes, options, notes)
     for note in notes:
@@ -152,13 +168,22 @@ def read_graph(
         raise _conflict(error, file.path, edges, nodes.names, edge_labels, directed) from error
     except ValueError as error:
         raise _placed(error, file.path) from error
-    report = graph.report and dataclasses.replace(
-        graph.report, format=contents.format, notes=tuple(notes), isolated=graph.report.isolated + nodes.left_out
+    report = graph.report
+    if weights is not None and report is not None:  # repeated rows are in the sums, and not left out
+        report = dataclasses.replace(report, duplicates=0, reverse_duplicates=0)
+    report = report and dataclasses.replace(
+        report, format=contents.format, notes=tuple(notes), isolated=report.isolated + nodes.left_out
     )
     graph = graph._with_host_fields(
         report, graph.node_names, labels and labels.names, edge_labels and edge_labels.names
     )
-    return graph._with_attributes(_attributes(graph, contents, nodes, edges, rows)) if attributes else graph
+    if not keep_columns:
+        return graph
+    beside = _attributes(graph, contents, nodes, edges, rows) if attributes else Attributes()
+    if weights is not None:
+        sums = weights.sums if beside.rows is None else weights.sums[beside.rows]
+        beside = dataclasses.replace(beside, edges={**beside.edges, str(weight): sums})
+    return graph._with_attributes(beside)
 
 
 def _attributes(graph: Graph, contents: Contents, nodes: _Nodes, edges: np.ndarray, rows: np.ndarray) -> Attributes:

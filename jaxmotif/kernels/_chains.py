@@ -29,6 +29,17 @@ if TYPE_CHECKING:
     from jax import Array
 
 
+@jit64(static_argnames="lanes")
+def begin_chains(fixed: Fixed, ends: Ends, origin: Array, used: Array, *, lanes: int) -> Ends:
+    """Put each of the first ``used`` chains at a state, as :func:`run_chains` does; the other arguments are the same.
+
+    Chains that begin may all start at the same state; those that go on have states of their own.
+    """
+    where = lanes_of(fixed, lanes, used)
+    start = take(origin, where.chain) * (fixed.arcs + fixed.pairs) + where.label
+    return Ends(*(take(x, start) for x in ends))
+
+
 @jit64(static_argnames=("lanes", "step", "walks"))
 def run_chains(
     fixed: Fixed,
@@ -64,9 +75,7 @@ def run_chains(
     """
     chains = which.shape[0]
     where = lanes_of(fixed, lanes, used)
-    # Chains that begin may all start at the same state; those that go on have states of their own.
-    start = take(origin, where.chain) * (fixed.arcs + fixed.pairs) + where.label
-    ends = Ends(*(take(x, start) for x in ends))
+    ends = begin_chains(fixed, ends, origin, used, lanes=lanes)
     keys = jax.vmap(lambda number: jax.random.fold_in(key, number))(which)
 
     def salts_of(index: Array) -> Array:

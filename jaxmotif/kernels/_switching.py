@@ -21,6 +21,9 @@ path s > x > y > t, and the others are any three arcs. This includes the reversa
 Small graphs are often dense, and these moves leave some ensembles of dense graphs in pieces. The chains of small graphs
 therefore walk, too (:mod:`jaxmotif.kernels._walking`).
 
+Few switches keep the lengths of edges. Where these are kept, labels therefore have partners, in three of four steps,
+that stand near them in an order that no move changes: that of their tails in space.
+
 Two restrictions keep more than degrees. *Groups* divide the labels, and heads are exchanged only within a group.
 *Kinds* belong to dyads, and a move is proposed only if the kinds of its old dyads, taken together, are those of its new
 ones. Both are the same for a move and its reverse, so that everything above still holds.
@@ -202,6 +205,8 @@ def switch_pairs(
     mirrored = is_pair & (where.label != driver) & (coin >> 31 == 1)  # the second pair is read backwards
     if fixed.groups is not None:
         mirrored = mirrored & take(fixed.groups.turns, where.label)
+    if fixed.kinds is not None and fixed.kinds.limits is not None:
+        mirrored = mirrored & ~_pairs_near(where, salts)  # since it is the tails that are near each other
     tail, head = _mirrored(ends, mirrored)
     # The move exchanges heads, and tails stay with their labels.
     other_tail, new_head = take(tail, partner), take(head, partner)
@@ -237,7 +242,34 @@ def _partners(fixed: Fixed, where: Lanes, is_pair: Array, salts: Array) -> Array
         shift = scaled(mix(first.astype(jnp.uint32), take(salts[:, 0], where.chain)), size)
     across = shift - (where.label - first)
     # The partner is taken modulo the size of the group, and then numbered among all labels.
-    return jnp.where(across < 0, across + size, across) + first
+    across = jnp.where(across < 0, across + size, across) + first
+    if fixed.kinds is None or fixed.kinds.limits is None:
+        return across
+    is_near = _pairs_near(where, salts)
+    return jnp.where(is_near, _near_partners(where.label - first, size, where.chain, salts) + first, across)
+
+
+def _pairs_near(where: Lanes, salts: Array) -> Array:
+    """Return for each lane whether its chain pairs near labels in this step, bool: three of four steps, by chance."""
+    return take(mix(salts[:, 1], salts[:, 0]) >> 30, where.chain) > 0
+
+
+def _near_partners(place: Array, size: Array, chain: Array, salts: Array) -> Array:
+    """Return the partner of each label a number of places away, in its list of arcs or pairs.
+
+    The lists are ordered by where the tails of the given graph are in space. Where tails are near each other, an
+    exchange of heads hardly changes lengths. The tails of arcs stay; those of pairs may change, but this order does
+    not, so that the partners do not depend on the state. The number of places is drawn for each chain, from all orders
+    of magnitude. A block of so many labels is paired with the one after it or before it; a label without a partner is
+    its own.
+    """
+    draw = [take(mix(jnp.full(salts.shape[:1], i, jnp.uint32), salts[:, 0]), chain) for i in range(3)]
+    magnitude = scaled(draw[0], 32 - lax.clz(jnp.maximum(size, 1)))
+    away = jnp.left_shift(1, magnitude)
+    away = away + scaled(draw[1], away)
+    odd = ((place + scaled(draw[2], 2 * away)) // away) & 1
+    partner = place + jnp.where(odd == 1, -away, away)
+    return jnp.where((partner >= 0) & (partner < size), partner, place)
 
 
 def same_kinds(kinds: Kinds, is_pair: Array, tail: Array, head: Array, new_head: Array) -> Array:

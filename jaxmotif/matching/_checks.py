@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from jaxmotif.graph import Graph
-from jaxmotif.graph._coerce import GraphLike, as_graph
+from jaxmotif.graph._coerce import GraphLike, as_graph, as_graphs
 from jaxmotif.language import Query
 from jaxmotif.matching._bind import bind
 from jaxmotif.matching.planner._ask import MOST_NODES
 from jaxmotif.patterns import Pattern, as_pattern
+from jaxmotif.patterns._ruled import RuledPattern
 
 Per = Literal["map", "occurrence"]
 Domains = Mapping[int, Sequence[int]] | np.ndarray
@@ -21,6 +22,18 @@ Domains = Mapping[int, Sequence[int]] | np.ndarray
 def load_target(target: GraphLike, *queries: object) -> Graph:
     """Return the graph to search, with its attributes if a query may ask for them."""
     return as_graph(target, name="target", attributes=any(isinstance(query, Query) for query in queries))
+
+
+def load_target_and_query(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call with its target and its query in place of what they are given as."""
+    query = arguments["query"]
+    targets = as_graphs(arguments["target"], attributes=isinstance(query, Query))
+    if targets is not None:
+        return arguments | {"target": targets}
+    target = load_target(arguments["target"], query)
+    if not isinstance(query, Query):
+        query = check_query(query, target, arguments.get("wildcard"), "map")
+    return arguments | {"target": target, "query": query}
 
 
 def check_query(query: GraphLike | Pattern | Query, target: Graph, wildcard: int | None, per: str) -> Pattern:
@@ -44,6 +57,15 @@ def check_query(query: GraphLike | Pattern | Query, target: Graph, wildcard: int
                 "the wildcard"
             )
     return pattern
+
+
+def check_certifiable(pattern: Pattern, domains: Domains | None, time_limit: float | None, limit: int | None) -> None:
+    """Raise ValueError for matches that have no certificate: a part of all, or matches of rules beyond labels."""
+    if isinstance(pattern, RuledPattern):
+        raise ValueError("a query in words has no certificate; give a graph, a name or a class with labels")
+    for name, value in {"domains": domains, "time_limit": time_limit, "a limit of matches or steps": limit}.items():
+        if value is not None:
+            raise ValueError(f"a certificate is of all matches; leave {name} out")
 
 
 def check_domains(domains: Domains | None, pattern: Pattern, target: Graph) -> np.ndarray | None:

@@ -5,12 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._progress import progress as progress_meter
 from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target
+from jaxmotif.matching._checks import (
+    Domains,
+    Per,
+    check_certifiable,
+    check_domains,
+    check_query,
+    load_target,
+    load_target_and_query,
+)
 from jaxmotif.matching._divided import count_in_shares, search_identity
 from jaxmotif.matching._listing import count_listed
 from jaxmotif.matching._many import for_many_targets
@@ -20,10 +29,12 @@ from jaxmotif.matching._result import MatchCount, match_count
 from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching.planner._plan import Matching
 from jaxmotif.patterns import Pattern
-from jaxmotif.patterns._ruled import has_passes
+from jaxmotif.patterns._certificate import CertificateFile, certify_matches
+from jaxmotif.patterns._ruled import automorphism_total, has_passes
 from jaxmotif.search._deadline import Deadline
 
 
+@on_cluster(load_target_and_query)
 @for_many_targets
 def count_matches(
     query: GraphLike | Pattern | Query,
@@ -37,6 +48,7 @@ def count_matches(
     memory: int | None = None,
     devices: Devices = None,
     checkpoint: str | os.PathLike | None = None,
+    certify: CertificateFile = None,
     progress: bool = False,
     search: Search = DEFAULT_SEARCH,
 ) -> MatchCount:
@@ -61,6 +73,7 @@ def count_matches(
       devices: where to run, see :data:`jaxmotif.devices.Devices`; several take shares of the search.
       checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
         there and gives the same bits.
+      certify: a file to write a certificate to, which :func:`jaxmotif.verify.check` checks.
       progress: show a meter on standard error.
       search: how to search, which changes no count (:class:`Search`).
 
@@ -85,6 +98,8 @@ def count_matches(
     pattern = check_query(query, target, wildcard, per)
     if per == "occurrence" and domains is not None:
         raise ValueError("per='occurrence' needs all maps of an occurrence; domains leave some out: use per='map'")
+    if certify is not None:
+        check_certifiable(pattern, domains, time_limit, search.max_steps)
     options = Options(
         induced=induced, wildcard=wildcard, memory=memory, search=search, small=checkpoint is None, deadline=deadline
     )
@@ -110,7 +125,11 @@ def count_matches(
         with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
             found, notes = count_alone(matching, plan, selection.main, meter.advance)
     clock.end("search")
-    return match_count(pattern, per, plan, found, clock.seconds(), notes)
+    result = match_count(pattern, per, plan, found, clock.seconds(), notes)
+    if certify is not None:
+        maps_each = 1 if per == "map" else automorphism_total(pattern)
+        certify_matches(certify, target, pattern, wildcard, induced, result.count, maps_each)
+    return result
 
 
 def count_queries(

@@ -8,8 +8,10 @@ from typing import Literal, get_args
 import numpy as np
 
 from jaxmotif.arrays._present import Column, Presented, counted
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._select import Devices
 from jaxmotif.graph import GraphLike, as_graph
+from jaxmotif.graph._coerce import load_graph
 from jaxmotif.matching._listing import iter_matches
 from jaxmotif.patterns import Pattern, as_pattern, node_orbits
 
@@ -53,6 +55,7 @@ class Disjoint(Presented):
         return self.occurrences
 
 
+@on_cluster(load_graph)
 def disjoint_occurrences(
     graph: GraphLike,
     pattern: GraphLike | Pattern,

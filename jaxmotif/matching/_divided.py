@@ -102,7 +102,9 @@ def count_in_shares(
     # A search that ends within few steps costs more to divide than to do.
     deadline = matching.options.deadline
     found, notes = count_on_device(matching, plan, selection.main, FEW_STEPS)
-    if (found.status == "done" and store is None) or deadline.passed:
+    if deadline.passed and found.status != "done":
+        return found._replace(status=deadline.status), notes
+    if found.status == "done" and (store is None or deadline.passed):
         return found, notes
     looks = FEW * found.count < found.positions
     ready = _settle_stages(plan.ready, looks)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypedDict, Unpack, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import jax
 import numpy as np
@@ -15,25 +15,37 @@ import numpy as np
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.devices._checkpoint import fingerprint
+from jaxmotif.devices._cluster import on_cluster
+from jaxmotif.devices._job import Job, Unfinished, run_job, workers_on
 from jaxmotif.devices._ranges import Span, cut
-from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.devices._record import Arrays, Store, added
+from jaxmotif.devices._select import Devices, on_worker, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target
+from jaxmotif.matching._checks import (
+    Domains,
+    Per,
+    check_certifiable,
+    check_domains,
+    check_query,
+    load_target,
+    load_target_and_query,
+)
 from jaxmotif.matching._divided import copy_to, search_identity
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._result import MatchCount, match_count
 from jaxmotif.matching._seconds import PhaseClock
-from jaxmotif.matching._sink import Pieces, check_sink, open_writer
+from jaxmotif.matching._sink import Pieces, check_sink, open_writer, parts_of, prepare_parts
 from jaxmotif.matching._sizes import CHECKPOINT_STRETCHES, SHARES, pad_first_axis, plan_sizes
 from jaxmotif.matching.planner._plan import Matching, Plan
 from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._certificate import CertificateFile, certify_matches
 from jaxmotif.patterns._ruled import has_passes, that_pass
 from jaxmotif.search._deadline import Deadline, TimeIsUp
 from jaxmotif.search._listing import Images, Listed, list_matches
 from jaxmotif.search._parts import Prefixes, list_prefixes
-from jaxmotif.search._run import Run, SearchProgress, Whole, finish
+from jaxmotif.search._run import ReadySearch, Run, SearchProgress, Whole, finish
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -141,6 +153,16 @@ class _HowToList(TypedDict, total=False):
     devices: Devices
     search: Search
     checkpoint: str | os.PathLike | None
+    certify: CertificateFile
+
+
+def _load_with_sink(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call with what they name in files of this machine, and make room for the sink."""
+    arguments = load_target_and_query(arguments)
+    if (sink := arguments.get("sink")) is None:
+        return arguments
+    prepare_parts(sink, keep=arguments.get("checkpoint") is not None)
+    return arguments | {"sink": os.path.abspath(sink)}
 
 
 @overload
@@ -163,6 +185,7 @@ def find_matches(
     sink: str | os.PathLike,
     **options: Unpack[_HowToList],
 ) -> MatchFile: ...
+@on_cluster(_load_with_sink)
 def find_matches(
     query: GraphLike | Pattern | Query,
     target: GraphLike,
@@ -178,6 +201,7 @@ def find_matches(
     search: Search = DEFAULT_SEARCH,
     sink: str | os.PathLike | None = None,
     checkpoint: str | os.PathLike | None = None,
+    certify: CertificateFile = None,
 ) -> Matches | MatchFile:
     """List the matches of a query in a target.
 
@@ -192,6 +216,8 @@ def find_matches(
       checkpoint: with a sink, a folder in which finished stretches of the search are kept until the file is whole: the
         same call made again, after whatever end, goes on there and writes the same bytes. It takes the room of all
         matches once more, uncompressed.
+      certify: a file to write a certificate to, which :func:`jaxmotif.verify.check` checks, of all maps that are
+        returned.
 
     Returns:
       The matches, the same for every ``block``, ``memory`` and ``devices``; or of a sink where they are.
@@ -207,6 +233,12 @@ def find_matches(
     """
     if checkpoint is not None and sink is None:
         raise ValueError("a checkpoint keeps what is written to a sink: give sink= too")
+    if certify is not None:
+        if sink is not None or per != "map":
+            raise ValueError("a certificate is of maps that are returned; leave sink and per out")
+        target = load_target(target, query)
+        query = check_query(query, target, wildcard, per)
+        check_certifiable(query, domains, time_limit, limit)
     path = None if sink is None else check_sink(sink)
     small, deadline = checkpoint is None, Deadline(time_limit)
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search, small=small, deadline=deadline)
@@ -223,8 +255,11 @@ def find_matches(
         if status == "running" and deadline.left < blocks.joining_seconds:
             status = deadline.status
             break
-    seconds = listing.seconds()
-    return Matches(blocks.join().T, status == "done", status, listing.plan.order, seconds)
+    seconds, nodes = listing.seconds(), blocks.join().T
+    if certify is not None:
+        matching = listing.matching
+        certify_matches(certify, matching.target, matching.pattern, wildcard, induced, len(nodes), maps=nodes)
+    return Matches(nodes, status == "done", status, listing.plan.order, seconds)
 
 
 def iter_matches(
@@ -262,6 +297,7 @@ def iter_matches(
     return (block.nodes.T for block in listing.blocks() if block.nodes.size)
 
 
+@on_cluster(load_target_and_query)
 def has_match(
     query: GraphLike | Pattern | Query,
     target: GraphLike,
@@ -384,6 +420,8 @@ class Listing:
 
     def write(self, path: Path, folder: str | os.PathLike | None, domains: Domains | None) -> tuple[bool, int, str]:
         """Write the file: whether it is whole, matches listed, and the status."""
+        if on_worker.get() is not None:
+            return self._write_parts(path, domains)
         if folder is not None:
             return self._write_pieces(path, folder, domains)
         count, status = 0, "done"
@@ -431,6 +469,57 @@ class Listing:
             return True, count, status
         finally:
             pieces.release()
+
+    def _write_parts(self, path: Path, domains: Domains | None) -> tuple[bool, int, str]:
+        """Have the workers of a cluster write a folder of Parquet files, whose names have the order of the matches."""
+        if self._passes or self.limit is not None:
+            raise ValueError(
+                "a cluster lists all matches of a query to a sink; leave out sink= for a limit, or for a query that "
+                "compares elements that no edge joins"
+            )
+        parts = parts_of(path)
+        parts.mkdir(exist_ok=True)
+        if (ready := self.plan.ready) is None:
+            (block,) = self._planned_blocks()
+            count, status = block.nodes.shape[1], block.status
+            with open_writer(parts / "part-0.parquet", self.size) as write:
+                write(block.nodes)
+        else:
+            count, status = self._write_as_job(ready, parts, domains)
+        # Another worker may have come as far, and died before it told of it.
+        if _whole(status) and not path.exists():
+            parts.replace(path)
+        return _whole(status), count, status
+
+    def _write_as_job(self, ready: ReadySearch, parts: Path, domains: Domains | None) -> tuple[int, str]:
+        """Have the workers of a cluster write parts, and return the number of matches and the status."""
+        try:
+            prefixes, _ = self._cut_stretches(1)
+        except TimeIsUp as stop:
+            return 0, str(stop)
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
+
+        def make(device: jax.Device) -> _PartTask:
+            search, images = copy_to(device, ready), _images(self.plan, device)
+
+            def write_part(span: Span) -> int:
+                count = 0
+                with open_writer(parts / f"part-{span.first:015d}.parquet", self.size) as write:
+                    for block in list_matches([search], images, None, self.matching.options.deadline, prefixes, [span]):
+                        if not _whole(block.status):
+                            raise Unfinished({"rows": np.zeros((), np.int64)})
+                        write(block.nodes)
+                        count += block.nodes.shape[1]
+                return count
+
+            return _PartTask(write_part)
+
+        workers = workers_on(self.selection)
+        job = Job("matches", starts, SHARES * len(workers), added, "candidates", "listing")
+        identity = search_identity(self.matching, self.plan, domains)
+        store = Store(None, fingerprint("a listing in parts", self.one_each, *identity, prefixes.listed()))
+        done = run_job(job, make, workers, self.selection, store, False)
+        return int(done.found.get("rows", 0)), "done" if done.finished else self.matching.options.deadline.status
 
     def _filter_blocks(self, found: Iterator[Listed]) -> Iterator[Listed]:
         """Yield what passes of the blocks, up to the limit."""
@@ -485,6 +574,23 @@ class Listing:
         searches = [copy_to(device, self.plan.ready) for device in devices if self.plan.ready is not None]
         images = _images(self.plan, self.selection.main)
         return list_matches(searches, images, limit, self.matching.options.deadline, prefixes, stretches)
+
+
+class _PartTask:
+    """A task that writes parts of a listing, and counts their rows."""
+
+    def __init__(self, write_part: Callable[[Span], int]):
+        self._write_part, self._rows = write_part, 0
+
+    def step(self, span: Span) -> None:
+        self._rows += self._write_part(span)
+
+    def collect(self) -> Arrays:
+        rows, self._rows = self._rows, 0
+        return {"rows": np.array(rows, np.int64)}
+
+    def halve(self) -> None:
+        return None
 
 
 class _Stopped(Exception):

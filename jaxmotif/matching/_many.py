@@ -76,7 +76,7 @@ def _count_in_many(
     **options: Any,
 ) -> PerGraph[MatchCount]:
     """Return the count in every target; ``one`` counts in a single one."""
-    for name in ("domains", "time_limit", "checkpoint"):
+    for name in ("domains", "time_limit", "checkpoint", "certify"):
         if options.get(name) is not None:
             raise ValueError(f"{name} is for one target: many are counted together")
     if isinstance(query, Query):  # what it asks of attributes, and of missing edges, is told one target at a time

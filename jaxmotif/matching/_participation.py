@@ -10,11 +10,12 @@ from typing import Literal
 import numpy as np
 
 from jaxmotif.arrays._exact import with_exact_sums
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target
+from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target, load_target_and_query
 from jaxmotif.matching._divided import count_in_shares, count_on_device
 from jaxmotif.matching._listing import Listing
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
@@ -29,6 +30,7 @@ MOST_MATCHES = 2**63 - 1
 """Counts of parts are int64, and none is over the number of matches."""
 
 
+@on_cluster(load_target_and_query)
 def participation_counts(
     query: GraphLike | Pattern | Query,
     target: GraphLike,

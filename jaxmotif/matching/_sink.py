@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import shutil
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -171,6 +172,30 @@ def open_writer(path: Path, size: int) -> Iterator[Callable[[np.ndarray], None]]
             os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def parts_of(sink: Path) -> Path:
+    """Return the folder in which the workers of a cluster put the parts of a listing until all are there."""
+    return sink.with_name(f".{sink.name}.parts")
+
+
+def prepare_parts(sink: str | os.PathLike, keep: bool) -> None:
+    """Check that workers can write a folder of Parquet files, and remove what an earlier run has left of it.
+
+    Args:
+      sink: the folder.
+      keep: whether a checkpoint knows which parts are done.
+
+    Raises:
+      ValueError: for another ending than ``.parquet``. OSError: for a folder that is not there, or a sink that is.
+    """
+    path = check_sink(sink)
+    if path.suffix.lower() != ".parquet":
+        raise ValueError(f"a cluster lists to a folder of Parquet files: sink must end in .parquet; got {str(sink)!r}")
+    if path.exists():
+        raise FileExistsError(17, "is there already; remove it, or choose another name", str(path))
+    if not keep and parts_of(path).exists():
+        shutil.rmtree(parts_of(path))
 
 
 class Pieces:

@@ -19,19 +19,30 @@ from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import Target, target_of
 from jaxmotif.arrays._present import Column, counted
-from jaxmotif.arrays._sizes import bucket_size, floor_power_of_two
+from jaxmotif.arrays._sizes import bucket_size, chain_lanes, floor_power_of_two
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._count import subgraph_census
 from jaxmotif.census._enumerate import count_classes
-from jaxmotif.census._pair_states import LARGEST, Alphabet, check_size, content_of, in_one_room, likely_subgraphs
+from jaxmotif.census._pair_states import (
+    ACCELERATOR_SAMPLE,
+    LARGEST,
+    Alphabet,
+    check_size,
+    content_of,
+    in_one_room,
+    likely_subgraphs,
+    room_of,
+)
 from jaxmotif.census._sizes import ENOUGH, least_memory, less_memory, plan
 from jaxmotif.census._tables import OfClasses
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
 from jaxmotif.devices._memory import free_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
+from jaxmotif.graph._coerce import load_graph
 from jaxmotif.kernels._switching import Step
 from jaxmotif.motifs._estimate import EXACT_PER_DRAW, checked_draws
 from jaxmotif.motifs._estimate import check as check_estimate
@@ -49,9 +60,10 @@ from jaxmotif.motifs._random_graphs import (
     moves_by_kind,
     plan_chains,
 )
-from jaxmotif.motifs._significance import Mixing, Significance, mixing_of, significance_of
+from jaxmotif.motifs._significance import Mixing, Significance, correction_factor, mixing_of, significance_of
 from jaxmotif.motifs._tables import motifs_line, motifs_table, plot_profile
 from jaxmotif.motifs._until import Until
+from jaxmotif.motifs._verdict import Rule, Verdicts, closed_classes, judge
 from jaxmotif.motifs.matching_tree import TreePlan, count_by_matching, plan_matching
 from jaxmotif.patterns import class_columns
 
@@ -69,6 +81,8 @@ DRAW_RATE = {False: 5e5, True: 2e8}  # maps a second that a CPU (False) and an a
 OTHER_SIZE = {False: 2, True: 8}  # least factor of a change of the batch size, for which an accelerator compiles
 MOST_UNITS = 4096  # units, at most, that the random graphs are dealt out in
 MIXING_GRAPHS = 100  # chains, at most, that go on to ``LONGER`` times the length, to see whether they have mixed
+LEAST_MOVES = 10  # moves for each edge, below which there is no verdict
+DEFAULT_RULE = Rule()
 LONGER = 4  # a factor, since doubling hardly shows a slow drift, while a GPU waits for the steps of few chains
 
 
@@ -82,7 +96,8 @@ class Motifs(OfClasses):
       classes: canonical strings, ascending.
       counts: int64 ``[classes]``, in the graph (0 for classes found in random graphs alone); float64 where estimated.
       random_counts: int64 ``[num_random, classes]``, in every random graph; float64 where estimated.
-      threshold: the theta of Definition 1.
+      rule: what a motif is.
+      tested: bool ``[classes]``, which classes are tested (:attr:`jaxmotif.motifs.Rule.family`).
       significance: the statistics, one entry a class.
       mixing: how far the random graphs are from independent draws.
       null_model: what is kept, over which graphs the random graphs are uniform, and by which moves.
@@ -94,12 +109,13 @@ class Motifs(OfClasses):
       notes: what to know, in words: random graphs that could not move, or little; smaller steps where memory ran out.
       label_words: as in :class:`jaxmotif.motifs.Census`.
       estimate: the number of draws from each graph by which its counts are estimated; ``None`` for exact counts.
-      decided: bool ``[classes]``, whether more random graphs would leave the verdict at ``alpha`` as it is; ``None``
-        where their number was not adaptive.
+      decided: bool ``[classes]``, whether more random graphs would leave it as it is whether q is at most ``alpha``;
+        ``None`` where their number was not adaptive.
       error: float64 ``[classes]``, the standard error of each of ``counts``; 0 where no draw fell on the class, and for
         exact counts.
       random_error: float64 ``[classes]``, the standard error of one of ``random_counts``, as root mean square over the
         random graphs; 0 for exact counts.
+      few_moves: whether chains made too few moves for a verdict.
     """
 
     size: int
@@ -107,7 +123,8 @@ class Motifs(OfClasses):
     classes: tuple[str, ...]
     counts: np.ndarray
     random_counts: np.ndarray
-    threshold: float
+    rule: Rule
+    tested: np.ndarray
     significance: Significance
     mixing: Mixing
     null_model: str
@@ -121,9 +138,15 @@ class Motifs(OfClasses):
     decided: np.ndarray | None = None
     error: np.ndarray | float = 0.0
     random_error: np.ndarray | float = 0.0
+    few_moves: bool = False
+
+    @property
+    def summary(self) -> str:
+        """What was found, by which rule, against which random graphs, in one sentence."""
+        return motifs_line(self)
 
     def _line(self) -> str:
-        return motifs_line(self)
+        return self.summary
 
     def table(self) -> dict[str, Column]:
         return motifs_table(self)
@@ -137,19 +160,24 @@ class Motifs(OfClasses):
         """
         return plot_profile(self, ax, label)
 
+    @functools.cached_property
+    def verdicts(self) -> Verdicts:
+        """Verdict on each class by the rule, and why, in words."""
+        too_short = self.few_moves or bool(self.mixing.disagrees.any())
+        return judge(self.counts, self.significance, self.tested, len(self.random_counts), self.rule, too_short)
+
     @property
     def is_motif(self) -> np.ndarray:
-        """Definition 1: scale > 0 and count - mean >= threshold * scale, which is the sd; bool ``[classes]``."""
-        s = self.significance
-        return (s.scale > 0) & (self.counts - s.mean >= self.threshold * s.scale)
+        """Classes that are motifs by the rule, bool ``[classes]``."""
+        return self.verdicts.verdict == "motif"
 
     @property
     def is_anti_motif(self) -> np.ndarray:
-        """Classes that are anti-motifs, bool ``[classes]``: as :attr:`is_motif`, with count and mean exchanged."""
-        s = self.significance
-        return (s.scale > 0) & (s.mean - self.counts >= self.threshold * s.scale)
+        """Classes that are anti-motifs by the rule, bool ``[classes]``."""
+        return self.verdicts.verdict == "anti-motif"
 
 
+@on_cluster(load_graph)
 def find_motifs(
     graph: GraphLike,
     size: int,
@@ -157,7 +185,7 @@ def find_motifs(
     key: int | PRNGKey | None = None,
     keep: str | NullModel = "bidegree",
     *,
-    threshold: float = 2.0,
+    rule: Rule = DEFAULT_RULE,
     switches: float = DEFAULT_SWITCHES,
     attempts: float | None = None,
     step: Step = "reject",
@@ -170,16 +198,20 @@ def find_motifs(
 ) -> Motifs:
     """Find the connected subgraphs of ``size`` nodes that occur more often than in random graphs with the same degrees.
 
+    A class is a motif if it is rare in random graphs (q), clearly more frequent than there, and not met by accident a
+    few times; :class:`jaxmotif.motifs.Rule` has the numbers. A note says where there are too few random graphs to show
+    any motif. There is no verdict where the chains that make random graphs are too short.
+
     Args:
       graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one; its labels are
         part of a class.
       size: 2 to 8; of estimates 3 to 10, directed to 8.
       num_random: how many random graphs, at least 2; or as many as decide for every class whether its q is at most
-        ``alpha``, in stages of 100, 200, 400, ..: :class:`jaxmotif.motifs.Until` says with what error, and how many at
-        most; ``"auto"``: with alpha 0.05, error 0.01 and 10,000.
+        the rule's ``alpha``, in stages of 100, 200, 400, ..: :class:`jaxmotif.motifs.Until` says with what error, and
+        how many at most; ``"auto"``: with error 0.01 and 10,000.
       key: a seed, or ``jax.random.key(seed)``; seed 0 when not given.
       keep, switches, attempts, step: the null model and how long its chains are, as in :func:`jaxmotif.random_graphs`.
-      threshold: theta of Definition 1, positive.
+      rule: what a motif is.
       engine: how random graphs are counted. ``"census"``: every class in every graph. ``"matching"``: only the classes
         of the graph itself, all at once along their matching tree (the paper's engine); counts are the same, but
         classes absent from the graph are not looked for. ``"auto"``: the census, the faster on every network measured.
@@ -216,8 +248,8 @@ def find_motifs(
         raise ValueError(
             f"num_random must be at least 2 (a standard deviation needs two), 'auto' or Until(), got {num_random!r}"
         )
-    if not threshold > 0:
-        raise ValueError(f"threshold must be positive, got {threshold}")
+    if isinstance(until, Until) and rule.correction == "max":
+        raise ValueError("correction='max' takes a number of random graphs, since Until decides by ranks of classes")
     if engine not in get_args(Engine):
         raise ValueError(f"engine must be 'auto', 'census' or 'matching', got {engine!r}")
     if estimate is None:
@@ -249,7 +281,7 @@ def find_motifs(
         stage = _Stage(first, stop, "motifs" if until is None else f"motifs-{stop}", method, step)
         done = _counted(work, stage, selection, memory, checkpoint, progress)
         batches, notes = batches | done.found, notes + done.notes
-        result = _motifs(work, stop, method, threshold, batches, notes, until)
+        result = _motifs(work, stop, method, rule, batches, notes, until)
         if result.decided is None or result.decided.all():
             break
     return result
@@ -428,8 +460,9 @@ class _Task:
         batch = self._dealt[: self._batch]
         started = time.monotonic()
         graph, size = self._work.chains.graph, self._work.size
-        rooms = bucket_size(graph.n), bucket_size(graph.m)
-        programs = "motifs", self._device, size, len(batch), self._memory, *rooms, self._work.estimate
+        lanes = chain_lanes(len(batch) * graph.m, target_of(self._device).is_accelerator)
+        room = room_of(len(batch), graph.n, len(batch) * graph.m, ACCELERATOR_SAMPLE, self._device)
+        programs = "motifs", self._device, size, len(batch), self._memory, lanes, room, self._work.estimate
 
         def rehearsal() -> None:
             twin = copy.copy(self)
@@ -573,7 +606,7 @@ def _motifs(
     work: _Work,
     num_random: int,
     engine: str,
-    threshold: float,
+    rule: Rule,
     arrays: Arrays,
     notes: tuple[str, ...],
     until: Until | None = None,
@@ -603,15 +636,28 @@ def _motifs(
         moves[batch.numbers] = batch.moves
         maps[1 + batch.numbers] = batch.maps
         maps[1 + num_random + batch.longer // work.every] = batch.longer_maps
-    notes = (*chain_notes(chains, *moves.T), *notes)
+    few_moves = chain_notes(chains, *moves.T)
+    notes = (*few_moves, *notes)
     noise = None
     if work.estimate is not None:
         every = counts, random_counts, longer_counts
         noise = to_estimates(classes, graph.directed, work.estimate, maps, *every)
         engine, notes = "estimate", notes + _cheaper(work, float(counts.sum()))
     mixing = mixing_of(random_counts, longer_counts, work.every, LONGER)
+    tested = _tested(chains, classes, work.size, rule)
+    significance = significance_of(counts, random_counts, mixing, noise, tested, rule.correction)
+    if num_random < (needed := rule.least_graphs(significance.tests)):
+        note = (
+            f"{num_random:,} random graphs cannot show that a single class is unusual, of {significance.tests:,} that "
+            f"are tested; {needed:,} would, and fewer where several are"
+        )
+        notes += (note,)
     notes += _disagreement(mixing, tuple(classes), graph.directed)
-    decided = None if until is None else until.decided(counts, random_counts)
+    decided = None
+    if until is not None:
+        decided = np.ones(len(classes), bool)
+        alpha = rule.alpha / correction_factor(significance.tests, rule.correction)
+        decided[tested] = until.decided(counts[tested], random_counts[:, tested], alpha)
     if until is not None and decided is not None and num_random == until.most and not decided.all():
         open_ = f"{np.count_nonzero(~decided)} of {decided.size} classes are not decided by {num_random} random graphs"
         notes = (*notes, f"{open_}: most= takes more")
@@ -623,8 +669,9 @@ def _motifs(
         tuple(classes),
         counts,
         random_counts,
-        threshold,
-        significance_of(counts, random_counts, mixing, noise),
+        rule,
+        tested,
+        significance,
         mixing,
         chains.model.claim(chains.wiring.walks),
         chains.attempts,
@@ -637,7 +684,17 @@ def _motifs(
         decided,
         error,
         random_error,
+        bool(few_moves) or chains.switches < LEAST_MOVES,
     )
+
+
+def _tested(chains: ChainPlan, classes: list[str], size: int, rule: Rule) -> np.ndarray:
+    """Return which classes the rule tests, bool ``[classes]``: not those that follow from others by what is kept."""
+    graph, model = chains.graph, chains.model
+    labelled = graph.node_labels is not None or graph.edge_labels is not None
+    if rule.family == "all" or size != 3 or labelled or (graph.directed and model.ordered):
+        return np.ones(len(classes), bool)
+    return closed_classes(tuple(classes))
 
 
 def _disagreement(mixing: Mixing, classes: tuple[str, ...], directed: bool) -> tuple[str, ...]:

@@ -22,10 +22,12 @@ from jaxmotif.census._classes import Classifier, decode, normal_codes
 from jaxmotif.census._pair_states import LARGEST as LARGEST_COUNTED
 from jaxmotif.census._pair_states import Alphabet, Codes, content_of
 from jaxmotif.census._tables import OfClasses
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._record import Arrays, store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
+from jaxmotif.graph._coerce import load_graph
 from jaxmotif.motifs._proposals import (
     LANES,
     LIMITS,
@@ -112,7 +114,7 @@ class CensusEstimate(OfClasses):
 
     def table(self) -> dict[str, Column]:
         return {
-            **class_columns(self.classes, self.directed),
+            **class_columns(self.classes, self.directed, self.label_words),
             "count": self.counts,
             "low": self.low,
             "high": self.high,
@@ -154,6 +156,7 @@ class CensusEstimate(OfClasses):
         return float(-math.log((1 - self.level) / 2) / rate)
 
 
+@on_cluster(load_graph)
 def estimate_census(
     graph: GraphLike,
     size: int,

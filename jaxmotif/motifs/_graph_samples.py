@@ -11,9 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._compile import jit64, put64, target_of
-from jaxmotif.arrays._sizes import bucket_size, power_of_two
+from jaxmotif.arrays._sizes import chain_lanes, power_of_four
 from jaxmotif.census._pair_states import (
     ACCELERATOR_LEAST,
+    ACCELERATOR_SAMPLE,
     CPU_SAMPLE,
     Alphabet,
     CensusGraphs,
@@ -30,6 +31,9 @@ from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._switching import Ends
 from jaxmotif.motifs._null_models import States, Wiring
 from jaxmotif.motifs._random_graphs import RandomGraphs
+
+LEAST_EDGES = 2**17
+"""Least room for the edges of all graphs together that are sorted at once: fewer do not fill an accelerator."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -77,7 +81,7 @@ def sample_graphs(
     sample: RandomGraphs | Sample | LaneSample, count: int, matrix_bytes: int, device: jax.Device
 ) -> CensusGraphs:
     """Put random graphs on a device, with empty graphs up to ``count``."""
-    least = None if target_of(device).is_accelerator else CPU_SAMPLE
+    least = ACCELERATOR_SAMPLE if target_of(device).is_accelerator else CPU_SAMPLE
     edges = sample if isinstance(sample, LaneSample) else sample_edges(sample)
     return graphs_of_edges(sample.source, edges, matrix_bytes, device, count, least)
 
@@ -107,7 +111,7 @@ def _sorted_in_lanes(
     alphabet: Alphabet,
     number: np.ndarray,
     count: int,
-    room: tuple[int, int, int],
+    room: Room,
     state_type: np.dtype,
 ) -> tuple[Any, ...]:
     """Sort a sample's edges into rows and a matrix of states, which never leave the device.
@@ -115,24 +119,27 @@ def _sorted_in_lanes(
     There are ``count`` graphs, with the empty ones.
     """
     wiring, height = sample.wiring, rows_height(count)
-    entry = alphabet.ranks(wiring.edge_labels, alphabet.edge_labels, wiring.edges_each)
-    width = bucket_size(wiring.edges_each)
+    all_edges = chain_lanes(max(count * wiring.edges_each, LEAST_EDGES), True)
+    entry = np.ones(1, np.int64)
+    if wiring.edge_labels is not None:
+        entry = alphabet.ranks(wiring.edge_labels, alphabet.edge_labels, wiring.edges_each)
+        entry = np.pad(entry, (0, power_of_four(entry.size, LEAST_EDGES) - entry.size))
     place = number[wiring.nodes].astype(np.int32)
     arrays = put64(
         (
             np.pad(sample.begins.astype(np.int32), (0, height - len(sample)), constant_values=-1),
             np.array([wiring.labels, wiring.arcs, wiring.edges_each], np.int32),
-            np.pad(place, (0, power_of_two(n, ACCELERATOR_LEAST.nodes) - place.size)),
-            np.pad(entry, (0, width - entry.size)),
+            np.pad(place, (0, power_of_four(n, ACCELERATOR_LEAST.nodes) - place.size)),
+            entry,
             np.int64(max(n, 1)),
         ),
         device,
     )
     form = RowForm(alphabet.entries if alphabet.directed else 1, alphabet.state_bits, room, state_type)
-    return _rows_of_lanes(sample.parts, *arrays, form=form)
+    return _rows_of_lanes(sample.parts, *arrays, room=all_edges, form=form)
 
 
-@partial(jit64, static_argnames="form")
+@partial(jit64, static_argnames=("room", "form"))
 def _rows_of_lanes(
     parts: tuple[Ends, ...],
     begins: jax.Array,
@@ -141,6 +148,7 @@ def _rows_of_lanes(
     entry: jax.Array,
     n: jax.Array,
     *,
+    room: int,
     form: RowForm,
 ) -> tuple[Any, ...]:
     """Sort labels in lanes into rows and a matrix of states, with a graph's edges in the order of ``Wiring.edges``.
@@ -150,16 +158,21 @@ def _rows_of_lanes(
       begins: int32 ``[graphs]``, the first lane of each graph, -1 for none.
       sizes: int32 ``[3]``: labels, arcs among them, and edges of a graph.
       place: int32, the number of each of the wiring's nodes.
-      entry: the rank of each edge's label.
+      entry: the rank of each edge's label, or one for all.
       n: the number of nodes.
+      room: room for the edges of all graphs.
+      form: the form of the rows.
     """
     labels, arcs, edges = sizes
     ends = [jnp.concatenate(side) for side in zip(*parts, strict=True)]
-    edge = jnp.arange(entry.shape[0], dtype=jnp.int32)
+    # The edges of all graphs stand in one row, so that its length is all that the program depends on.
+    number = jnp.arange(room, dtype=jnp.int32)
+    graph, edge = number // jnp.maximum(edges, 1), number % jnp.maximum(edges, 1)
+    begin = jnp.where(graph < begins.shape[0], take(begins, jnp.minimum(graph, begins.shape[0] - 1)), -1)
     # The pairs follow after the labels once more, the other way round.
     back = edge >= labels
-    at = begins[:, None] + jnp.where(back, edge - labels + arcs, edge)[None]
+    at = begin + jnp.where(back, edge - labels + arcs, edge)
     tail, head = (take(place, take(side, jnp.maximum(at, 0))) for side in ends)
-    some = (begins >= 0)[:, None] & (edge < edges)[None]
-    tails, heads = jnp.where(back[None], head, tail), jnp.where(back[None], tail, head)
-    return sorted_rows(jnp.where(some, tails, -1), heads, entry, n, form)
+    tails, heads = jnp.where(back, head, tail), jnp.where(back, tail, head)
+    entry = entry if entry.shape[0] == 1 else take(entry, edge)
+    return sorted_rows(jnp.where(begin >= 0, tails, -1), heads, graph.astype(jnp.int64) * n, entry, form, n)

@@ -346,6 +346,11 @@ class Wiring:
         rng = np.random.default_rng(0)  # a fixed shuffle
         arcs, order = rng.permutation(arcs), rng.permutation(pairs.size)
         pairs, back = pairs[order], back[order]
+        if model.also is not None and model.also.limits is not None:
+            # Moves try labels that stand near each other, so these are ordered by where their tails are.
+            along = _along_space(_checked_places(graph, model.also))[edges[:, 0]]
+            arcs, order = arcs[np.argsort(along[arcs], kind="stable")], np.argsort(along[pairs], kind="stable")
+            pairs, back = pairs[order], back[order]
         labels = None if graph.edge_labels is None else np.asarray(graph.edge_labels)[graph.edge_slots()]
         groups = None
         if model.also is not None and model.also.place is None:
@@ -518,6 +523,15 @@ def _grouped(
     return arcs[first], pairs[second], back[second], edges, groups
 
 
+def _along_space(place: np.ndarray) -> np.ndarray:
+    """Return Morton's numbers of positions, int64 ``[n]`` of ``[n, axes]``; near positions mostly have near numbers."""
+    code = np.zeros(len(place), np.int64)
+    for bit in range(POSITION_BITS - 1, POSITION_BITS - 1 - min(POSITION_BITS, 62 // place.shape[1]), -1):
+        for axis in place.T:
+            code = code << 1 | axis >> bit & 1
+    return code
+
+
 def _dyad_numbers(kinds: Kinds, ends: States, is_pair: np.ndarray) -> np.ndarray:
     """Return which two blocks dyads join, or in which class of length they are, int64 ``[.., labels]``."""
     place = np.asarray(kinds.place)
@@ -532,13 +546,18 @@ def _dyad_numbers(kinds: Kinds, ends: States, is_pair: np.ndarray) -> np.ndarray
     return np.asarray(np.searchsorted(np.asarray(kinds.limits), length, side="right"))
 
 
-def _kinds(graph: Graph, also: Also, nodes: np.ndarray, ends: States) -> Kinds:
-    """Return the blocks or positions of the nodes that take part, and where bins of lengths end."""
+def _checked_places(graph: Graph, also: Also) -> np.ndarray:
+    """Return the blocks or positions of the nodes of a graph; raise ValueError if they are of other nodes."""
     assert also.place is not None
     if len(also.place) != graph.n:
         what = "blocks" if also.limits is None else "positions"
         raise ValueError(f"the null model has {what} of {len(also.place)} nodes, the graph has {graph.n}")
-    place = also.place[nodes]
+    return also.place
+
+
+def _kinds(graph: Graph, also: Also, nodes: np.ndarray, ends: States) -> Kinds:
+    """Return the blocks or positions of the nodes that take part, and where bins of lengths end."""
+    place = _checked_places(graph, also)[nodes]
     if also.limits is None:
         blocks: Any = place[None].astype(np.int32)
         return Kinds(blocks, None)

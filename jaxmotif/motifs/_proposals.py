@@ -14,7 +14,7 @@ import numpy as np
 from jaxmotif.arrays._ahead import end_rehearsal, fetched
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._keys import as_key
-from jaxmotif.arrays._sizes import floor_power_of_two, power_of_two
+from jaxmotif.arrays._sizes import census_room, floor_power_of_two
 from jaxmotif.census._code_counts import grouped_codes, merged_codes
 from jaxmotif.census._pair_states import Alphabet, CensusGraphs, Edges, least_room
 from jaxmotif.census._sizes import MATRIX_BYTES
@@ -156,9 +156,8 @@ class Sampler:
         self.draws, self.device = draws, device
         self._fast = target_of(device).is_accelerator
         size = draws.size
-        # Rooms are powers of two, as `census_graphs` makes them.
-        room = least_room(device)
-        slots, rows = power_of_two(2 * draws.graph.m, room.slots), power_of_two(draws.graph.n, room.nodes)
+        need = draws.graph.n, 2 * draws.graph.m, 0
+        rows, slots, _ = census_room(need, least_room(device), self._fast)
         # These bytes include the rows, the index of pairs, and the memory in which sums over rows are made.
         tables = 8 * ((size - 2) * slots + (8 * size + 2) * rows) + 32 * slots
         least = tables + LANE_BYTES * BLOCK

@@ -16,14 +16,16 @@ import numpy as np
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._keys import as_key
-from jaxmotif.arrays._sizes import bucket_size, power_of_two
+from jaxmotif.arrays._sizes import bucket_size, chain_lanes, power_of_four
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._memory import working_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
-from jaxmotif.kernels._chains import run_chains
+from jaxmotif.graph._coerce import load_graph
+from jaxmotif.kernels._chains import begin_chains, run_chains
 from jaxmotif.kernels._switching import (
     FOCUS_EVERY,
     SLOTS_PER_LABEL,
@@ -72,6 +74,8 @@ _paces: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, str, float], Pace
 
 CPU_LANES = 2**13  # labels that a CPU moves at once, so that their tables stay in its cache
 CPU_CHAINS = 512
+LEAST = {False: (16, CPU_LANES), True: (64, 2**15)}
+"""Least chains, and labels of one chain, to make room for: on a CPU and on an accelerator."""
 LANE_BYTES = 4 * (2 * SLOTS_PER_LABEL) + 256  # the tables of a step and of a round of triples, and all else
 MOST_LANES = 2**26  # because their slots are numbered by int32
 
@@ -138,12 +142,8 @@ def plan_chains(
     if attempts is not None and not (attempts >= 0 and math.isfinite(attempts)):
         raise ValueError(f"attempts must be a number of tries per edge, at least 0, got {attempts}")
     wiring = Wiring.of(graph, model)
-    # A step in turn sorts events packed into 63 bits: a chain among those of a call, two nodes and a time.
     labels, per_step = wiring.labels, wiring.pairs_a_step
-    if (
-        step == "global"
-        and wiring.nodes.size**2 * 4 * bucket_size(labels) * max(CPU_LANES // max(labels, 1), 1) > 2**62
-    ):
+    if step == "global" and not _most_in_turn(wiring):
         raise ValueError(f"step='global' packs nodes and time into 62 bits: too many for n={graph.n}, m={graph.m}")
     plain = Pace(0, MOST_TRIED, np.zeros(labels, bool), 0)
     plan = ChainPlan(graph, model, wiring, as_key(key), step, switches, 0, 0.0, False, plain)
@@ -310,6 +310,12 @@ class Drawn(NamedTuple):
         return self.switches + self.triples + self.walked
 
 
+def _most_in_turn(wiring: Wiring) -> int:
+    """Return how many chains may take a step in turn at once: events of a chain, two nodes and a time fit 62 bits."""
+    room = chain_lanes(max(wiring.labels, LEAST[True][1]), False)
+    return 2**62 // (max(wiring.nodes.size, 1) ** 2 << room.bit_length())
+
+
 class Chains:
     """Chains on one device, as many at a time as its memory allows.
 
@@ -324,13 +330,17 @@ class Chains:
         labels = max(plan.wiring.labels, 1)
         # A CPU takes few lanes at a time, and the same number where a chain needs no more: one program for all small
         # graphs.
-        self._small = not target_of(device).is_accelerator
+        self._accelerated = target_of(device).is_accelerator
+        self._small = not self._accelerated
         least = LANE_BYTES * bucket_size(labels)
         bytes_ = working_memory(memory, device, least, f"a random graph of {labels} edges")
         room = (bytes_ if memory is not None else max(least, min(bytes_, 2**33))) // LANE_BYTES
+        self._room = min(room, MOST_LANES)
         wanted = CPU_LANES if self._small else num * labels
         # There are as many chains as their labels have lanes for.
-        self.most = max(1, min(num, wanted // labels, min(room, MOST_LANES) // bucket_size(labels)))
+        self.most = max(1, min(num, wanted // labels, self._room // bucket_size(labels)))
+        if plan.step == "global":
+            self.most = min(self.most, _most_in_turn(plan.wiring))
         if self._small:
             self._lanes = CPU_LANES if max(labels, self.most * labels) <= CPU_LANES <= room else 0
             self.most = min(self.most, CPU_CHAINS if plan.wiring.walks else CPU_LANES // 64)
@@ -340,9 +350,11 @@ class Chains:
         labels = max(self._plan.wiring.labels, 1)
         if self._small and self._lanes:
             return self._lanes, CPU_CHAINS if self._plan.wiring.walks else CPU_LANES // 64, self._lanes
-        # Only a small part of many chains gets programs of its own, since empty lanes take as long as others.
-        chains = power_of_two(number) if 4 * power_of_two(number) < self.most else self.most
-        return bucket_size(chains * labels), bucket_size(chains), bucket_size(labels)
+        # Room that is only there for the sake of few programs must fit, too.
+        most = max(self._room, bucket_size(number * labels))
+        lanes = min(chain_lanes(number * labels, self._accelerated), most)
+        least_chains, least_labels = LEAST[self._accelerated]
+        return lanes, power_of_four(number, least_chains), chain_lanes(max(labels, least_labels), False)
 
     def halve(self) -> str | None:
         """Run fewer chains at a time; return a note that says so, or ``None`` where it is one already."""
@@ -399,21 +411,24 @@ class Chains:
         if isinstance(start, Lot):
             ends = start.ends
         else:
-            ends = self._put(plan.wiring.ends, capacity) if start is None else self._put(start, lanes)
-        sizes = np.int32(numbers.size), np.int32(done), np.int32(steps)
+            ends = self.given() if start is None else self._put(start, lanes)
         which = _padded(rows.astype(np.int32), chains), plan.key, _padded(numbers, chains)
-        rest = jax.device_put((*which, *sizes), self._device)
+        sizes = np.int32(numbers.size), np.int32(done), np.int32(steps)
+        origin, key, which, used, *span = jax.device_put((*which, *sizes), self._device)
         if capacity not in self._fixed:
             self._fixed[capacity] = plan.wiring.fixed(capacity, self._device, plan.pace.slow, plan.pace.tried)
+        fixed = self._fixed[capacity]
+        if ends.tail.size != lanes:  # a short program arranges the states, so that there is one long one for all
+            ends = begin_chains(fixed, ends, origin, used, lanes=lanes)
+            origin = jax.device_put(np.arange(chains, dtype=np.int32), self._device)
         ends, made = run_chains(
-            self._fixed[capacity], ends, *rest, lanes=lanes, step=plan.step, walks=plan.wiring.walks
+            fixed, ends, origin, key, which, used, *span, lanes=lanes, step=plan.step, walks=plan.wiring.walks
         )
         return Lot(ends, made, numbers.size)
 
     def given(self, room: int = 0) -> Ends:
-        """Return the given graph as a state on the device; with ``room``, in as many lanes as ``room`` chains have."""
-        lanes, _, capacity = self._sizes(max(room, 1))
-        return self._put(self._plan.wiring.ends, lanes if room else capacity)
+        """Return the given graph as a state on the device, in as many lanes as ``room`` chains have (default: one)."""
+        return self._put(self._plan.wiring.ends, self._sizes(max(room, 1))[0])
 
     def _put(self, states: States, room: int) -> Ends:
         return Ends(*(jax.device_put(_padded(x.reshape(-1), room), self._device) for x in states))
@@ -605,6 +620,7 @@ def _not_for_want_of_places(plan: ChainPlan, few: dict[str, float]) -> dict[str,
     return {name: made for name, made in few.items() if made < FEW_MOVES * plan.switches * float(parts[name].mean())}
 
 
+@on_cluster(load_graph)
 def random_graphs(
     graph: GraphLike,
     num: int,

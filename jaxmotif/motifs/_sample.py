@@ -8,10 +8,12 @@ import numpy as np
 
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.census._pair_states import degree_rank
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import GraphLike, as_graph
+from jaxmotif.graph._coerce import load_graph
 from jaxmotif.kernels._tree_maps import COIN, uniform
 from jaxmotif.motifs._estimate import check, has_subgraphs, skeletons_of, spanning_trees
 from jaxmotif.motifs._proposals import NO_CODE, Draws, Proposal, Sampler, seed_words
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from chex import PRNGKey
 
 
+@on_cluster(load_graph)
 def sample_subgraphs(
     graph: GraphLike,
     size: int,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
     from jaxmotif.motifs._estimate_graphs import Noise
+
+Correction = Literal["bh", "by", "max"]
+"""Ways in which q accounts for the number of classes; :class:`jaxmotif.motifs.Rule` names them."""
 
 FALSE_ALARM = 0.001
 """Probability that chains which have mixed are called too short."""
@@ -70,8 +73,13 @@ class Significance:
       z: (f - mean) / scale; NaN where that is 0.
       p_high: (1 + #{g >= f}) / (1 + r).
       p_low: (1 + #{g <= f}) / (1 + r).
-      q: Benjamini-Hochberg over the classes, of the two-sided p = min(1, 2 min(p_high, p_low)).
+      q: the two-sided p = min(1, 2 min(p_high, p_low)), corrected for the number of tested classes; NaN for a class
+        that is not tested.
+      fold: (f + 1/2) / (mean + 1/2), the size of the effect; the halves keep small counts from large ratios.
+      fold_low: lower end of its 95 % interval, from the interval of the mean.
+      fold_high: upper end of that interval.
       profile: z over the length of all z (Milo et al. 2004); NaN where z is.
+      tests: the number of hypotheses that q is corrected for.
     """
 
     mean: np.ndarray
@@ -83,11 +91,20 @@ class Significance:
     p_high: np.ndarray
     p_low: np.ndarray
     q: np.ndarray
+    fold: np.ndarray
+    fold_low: np.ndarray
+    fold_high: np.ndarray
     profile: np.ndarray
+    tests: int
 
 
 def significance_of(
-    counts: np.ndarray, random_counts: np.ndarray, mixing: Mixing, noise: Noise | None = None
+    counts: np.ndarray,
+    random_counts: np.ndarray,
+    mixing: Mixing,
+    noise: Noise | None = None,
+    tested: np.ndarray | None = None,
+    correction: Correction = "bh",
 ) -> Significance:
     """Compare counts ``[classes]`` with counts of random graphs ``[r, classes]``.
 
@@ -96,6 +113,8 @@ def significance_of(
       random_counts: counts in random graphs.
       mixing: what the random graphs are worth.
       noise: the variances of estimates, where counts are estimated.
+      tested: which classes are tested, bool ``[classes]``; all by default.
+      correction: how q accounts for the number of these.
     """
     r = random_counts.shape[0]
 
@@ -115,6 +134,14 @@ def significance_of(
     # A class without spread has no z, and must not be divided by zero.
     z = np.where(varies, (counts - mean) / np.where(varies, scale, 1), np.nan)
     p_high, p_low = (1 + high) / (1 + r), (1 + low) / (1 + r)
+    tested = np.ones(counts.size, bool) if tested is None else tested
+    q = np.full(counts.size, np.nan)
+    if correction == "max":
+        q[tested] = largest_deviation(counts[tested], random_counts[:, tested])
+    else:
+        p = np.minimum(1, 2 * np.minimum(p_high, p_low))[tested]
+        q[tested] = np.minimum(1, benjamini_hochberg(p) * correction_factor(p.size, correction))
+    fold, fold_low, fold_high = ((counts + 0.5) / (np.maximum(m, 0) + 0.5) for m in (mean, mean + half, mean - half))
     length = np.sqrt(np.nansum(z**2))
     return Significance(
         mean,
@@ -125,9 +152,38 @@ def significance_of(
         z,
         p_high,
         p_low,
-        benjamini_hochberg(np.minimum(1, 2 * np.minimum(p_high, p_low))),
+        q,
+        fold,
+        fold_low,
+        fold_high,
         z / length if length > 0 else z,
+        int(tested.sum()),
     )
+
+
+def correction_factor(tests: int, correction: Correction) -> float:
+    """Return what false discovery rates are multiplied by: 1, or for any dependence the sum of 1/i over the tests."""
+    return float((1 / np.arange(1, tests + 1)).sum()) if correction == "by" and tests else 1.0
+
+
+def largest_deviation(counts: np.ndarray, random_counts: np.ndarray) -> np.ndarray:
+    """Return p-values that hold for all classes together, under any dependence, float64 ``[classes]``.
+
+    Deviations are in units of the standard deviation of the graph and the random graphs together, so that under the
+    hypothesis the graph is one more of these. A class's p-value is the part of all graphs, this one included, whose
+    largest deviation over the classes is at least the class's own (single-step method of Westfall and Young 1993).
+
+    Example:
+      >>> largest_deviation(np.array([9, 2]), np.array([[1, 2], [2, 1], [1, 3]])).tolist()
+      [0.25, 1.0]
+    """
+    both = np.concatenate([counts[None], random_counts]).astype(np.float64)
+    both -= both.mean(axis=0)
+    sd = both.std(axis=0)
+    both = np.abs(both) / np.where(sd > 0, sd, 1)
+    largest = both.max(axis=1, initial=0.0)
+    # A deviation that is the largest of its own graph must equal itself.
+    return (largest[:, None] >= both[0] * (1 - 1e-12)).mean(axis=0)
 
 
 def benjamini_hochberg(p: np.ndarray) -> np.ndarray:

@@ -17,33 +17,44 @@ if TYPE_CHECKING:
 
 
 def motifs_line(motifs: Motifs) -> str:
-    """Return a line that says what was found."""
-    unusual = (
-        f"{counted(int(motifs.is_motif.sum()), 'motif')}, {counted(int(motifs.is_anti_motif.sum()), 'anti-motif')}"
+    """Return a line that says what was found, by which rule, and what random graphs keep."""
+    motif, anti = int(motifs.is_motif.sum()), int(motifs.is_anti_motif.sum())
+    found = " and ".join(counted(number, what) for number, what in ((motif, "motif"), (anti, "anti-motif")) if number)
+    tests, corrected = int(motifs.tested.sum()), motifs.significance.tests
+    closed = f"{tests} closed " + ("class" if tests == 1 else "classes")
+    classes = counted(tests, "class") if tests == len(motifs.classes) else closed
+    more = "" if corrected == tests else f", corrected for {corrected:,} classes of all networks"
+    drawn = "" if motifs.estimate is None else f", by {counted(motifs.estimate, 'draw')} from each graph"
+    keeps = motifs.null_model.partition(";")[0].replace("keeps", "keep", 1)
+    return (
+        f"{found or 'no motif'} ({motifs.rule}{more}) among {classes} of {motifs.size} nodes against "
+        f"{counted(len(motifs.random_counts), 'random graph')} that {keeps}{drawn}"
     )
-    classes = f"{counted(len(motifs.classes), 'class')} of {motifs.size} nodes"
-    drawn = "" if motifs.estimate is None else f", {counted(motifs.estimate, 'draw')} from each graph"
-    return f"{unusual} among {classes}, {counted(len(motifs.random_counts), 'random graph')}{drawn}"
 
 
 def motifs_table(motifs: Motifs) -> dict[str, Column]:
-    """Return all columns, one row a class, the most unusual class first."""
+    """Return all columns, one row a class, the one with the largest z (of either sign) first."""
     s, mixing = motifs.significance, motifs.mixing
-    motif, anti = motifs.is_motif, motifs.is_anti_motif
     error, random_error = (
         {} if motifs.estimate is None else {name: getattr(motifs, name)} for name in ("error", "random_error")
     )
     columns = {
-        **{name: np.array(column, object) for name, column in class_columns(motifs.classes, motifs.directed).items()},
+        **{
+            name: np.array(column, object)
+            for name, column in class_columns(motifs.classes, motifs.directed, motifs.label_words).items()
+        },
         "count": motifs.counts,
         **error,
         "mean": s.mean,
         "sd": s.sd,
+        "fold": s.fold,
         "z": s.z,
         "q": s.q,
-        "verdict": np.where(motif, "motif", np.where(anti, "anti-motif", "")),
-        "motif": motif,
-        "anti_motif": anti,
+        **motifs.verdicts._asdict(),
+        "motif": motifs.is_motif,
+        "anti_motif": motifs.is_anti_motif,
+        "fold_low": s.fold_low,
+        "fold_high": s.fold_high,
         "p_high": s.p_high,
         "p_low": s.p_low,
         "profile": s.profile,

@@ -13,7 +13,7 @@ FIRST = 100
 
 @dataclasses.dataclass(frozen=True)
 class Until:
-    """Draw random graphs until it is decided for every class whether its q is at most ``alpha``.
+    """Draw random graphs until it is decided for every tested class whether its q is at most the rule's ``alpha``.
 
     The p-value of a class is the probability that a random graph has its count or a more extreme one; of r graphs some
     do, which leaves an interval for it that holds at all r at once (Robbins 1970). A class is decided where
@@ -21,7 +21,6 @@ class Until:
     Hahn 2014): more random graphs would not change it, with probability ``1 - error`` for all classes together.
 
     Attributes:
-      alpha: the false discovery rate.
       error: the probability of a wrong decision, at most, shared by the classes met.
       most: random graphs at most; classes that are not decided by then are told.
 
@@ -39,14 +38,12 @@ class Until:
       (np.True_, 100)
     """
 
-    alpha: float = 0.05
     error: float = 0.01
     most: int = 10_000
 
     def __post_init__(self) -> None:
-        for name in ("alpha", "error"):
-            if not 0 < getattr(self, name) < 1:
-                raise ValueError(f"{name} must be between 0 and 1, got {getattr(self, name)}")
+        if not 0 < self.error < 1:
+            raise ValueError(f"error must be between 0 and 1, got {self.error}")
         if self.most < 2:
             raise ValueError(f"most must be at least 2 random graphs, got {self.most}")
 
@@ -58,15 +55,21 @@ class Until:
             stop *= 2
         yield self.most
 
-    def decided(self, counts: np.ndarray, random_counts: np.ndarray) -> np.ndarray:
-        """Return which classes are decided by counts ``[classes]`` and ``[r, classes]``, bool ``[classes]``."""
+    def decided(self, counts: np.ndarray, random_counts: np.ndarray, alpha: float = 0.05) -> np.ndarray:
+        """Return which classes are decided by counts ``[classes]`` and ``[r, classes]``, bool ``[classes]``.
+
+        Args:
+          counts: counts in the graph, of the tested classes.
+          random_counts: counts in random graphs.
+          alpha: the false discovery rate.
+        """
         r, classes = random_counts.shape
         # The two tails of each class share the error.
         level = self.error / (2 * max(classes, 1))
         tails = [(random_counts >= counts).sum(axis=0), (random_counts <= counts).sum(axis=0)]
         ends = [robbins_interval(tail, r, level) for tail in tails]
         low, high = (np.minimum(1, 2 * np.minimum(a, b)) for a, b in zip(*ends, strict=True))
-        return _discoveries(low, self.alpha) == _discoveries(high, self.alpha)
+        return _discoveries(low, alpha) == _discoveries(high, alpha)
 
 
 def _discoveries(p: np.ndarray, alpha: float) -> np.ndarray:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jaxmotif.arrays._label_words import plain_word, split_words
 from jaxmotif.patterns._canonical import canonical_string
 from jaxmotif.patterns._catalogue import GRAPHLETS
 from jaxmotif.patterns._orbits import CONNECTED
 from jaxmotif.patterns._pattern import Pattern
+from jaxmotif.patterns._readings import describe, signed_type
 from jaxmotif.patterns._totals import DISCONNECTED_5
 
 if TYPE_CHECKING:
@@ -157,25 +159,45 @@ def class_id(text: str) -> int | None:
     return int(text, 2) if set(text) <= {"0", "1"} else None
 
 
-def class_columns(classes: Sequence[str], directed: bool) -> dict[str, list[Any]]:
+def class_columns(
+    classes: Sequence[str], directed: bool, words: tuple[Words, Words] = (None, None)
+) -> dict[str, list[Any]]:
     """Return the columns that identify classes, with which every table of classes begins.
 
-    A class with labels has the name and the number of Przulj of the same graph without labels.
+    A class with labels has the name and the number of Przulj of the same graph without labels, a signed loop of three
+    nodes its type as well. Where some class has labels, there is a column of readings in words.
+
+    Args:
+      classes: the strings of the classes.
+      directed: whether they have directions.
+      words: the words of the labels of nodes and of edges, each ``None`` where labels are numbers.
 
     Example:
       >>> class_columns(["000100110"], True)
       {'class': ['000100110'], 'id': [38], 'name': ['030T feed-forward loop'], 'przulj': ['']}
       >>> class_columns(["001001110", "3,7,3:001001110"], False)["przulj"]
       ['G1', 'G1']
+      >>> signed = class_columns([".,.,.,1,.,.,0,0,."], True, (None, {0: "+", 1: "-"}))
+      >>> signed["name"], signed["reading"]
+      (['030T feed-forward loop (incoherent, I1)'], ['X -[+]-> Y, X -[+]-> Z, Y -[-]-> Z'])
     """
     names, numbers = class_names(directed), {} if directed else przulj_names()
     plain = [_without_labels(text, directed) for text in classes]
-    return {
+    columns = {
         "class": list(classes),
         "id": [class_id(text) for text in classes],
         "name": [names.get(text, "") for text in plain],
         "przulj": [numbers.get(text, "") for text in plain],
     }
+    labelled = [class_id(text) is None for text in classes]
+    if any(labelled):
+        patterns = [named_pattern(text, directed) if has else None for text, has in zip(classes, labelled, strict=True)]
+        types = ["" if pattern is None else signed_type(pattern, words[1]) for pattern in patterns]
+        columns["name"] = [
+            name + (f" ({kind})" if kind else "") for name, kind in zip(columns["name"], types, strict=True)
+        ]
+        columns["reading"] = ["" if pattern is None else describe(pattern, *words) for pattern in patterns]
+    return columns
 
 
 def _without_labels(text: str, directed: bool) -> str:
@@ -343,18 +365,19 @@ def _parse_class(text: str, node_words: Words, edge_words: Words) -> Pattern | N
     text = text.strip()
     if (number := re.fullmatch(r"id[:-]?(?:(\d):)?(\d{1,20})", text.lower())) is not None:
         return _pattern_of_id(int(number[1] or 3), int(number[2]))
-    head, colon, cells = text.rpartition(":")
-    entries = cells.split(",") if "," in cells else list(cells)
+    *heads, cells = split_words(text, ":")
+    head, colon = ":".join(heads), bool(heads)
+    entries = split_words(cells, ",") if "," in cells else list(cells)
     size = math.isqrt(len(entries))
     if not entries or size**2 != len(entries) or ("," not in cells and not set(cells) <= {"0", "1"}):
         return None
-    labels = [_label(text, word, node_words) for word in head.split(",")] if colon else None
+    labels = [_label(text, plain_word(word), node_words) for word in split_words(head, ",")] if colon else None
     if labels is not None and len(labels) != size:
         raise ValueError(f"{text!r} has {len(labels)} node labels and a matrix of {size} rows")
     present = np.array([entry != ("." if "," in cells else "0") for entry in entries]).reshape(size, size)
     values = None
     if "," in cells:
-        numbers = [0 if entry == "." else _label(text, entry, edge_words) for entry in entries]
+        numbers = [0 if entry == "." else _label(text, plain_word(entry), edge_words) for entry in entries]
         values = np.array(numbers, np.int64).reshape(size, size)
     return _pattern_of_matrix(text, present, None if labels is None else np.array(labels, np.int64), values)
 

@@ -7,19 +7,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxmotif.arrays._present import counted
 from jaxmotif.drawing._drawing import Drawing, as_text, draw_pattern
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import Motifs
+from jaxmotif.motifs._compare import check_comparable, compare_motifs
 from jaxmotif.motifs._tables import null_interval
 from jaxmotif.patterns import class_columns, named_pattern
 from jaxmotif.report._charts import Profile, bar, legend, profile_chart
-from jaxmotif.report._page import Cell, Head, count_cell, number, page, paragraphs, section, table
+from jaxmotif.report._page import Cell, Head, count_cell, number, page, paragraphs, section, table, text_cell
 from jaxmotif.report._parts import (
     MOST_CLASSES,
     MOST_RANKED,
     class_cells,
     class_heads,
+    class_label,
     class_title,
     describe_size,
     label_names,
@@ -29,11 +30,11 @@ from jaxmotif.report._parts import (
 )
 from jaxmotif.report._words import mixing_in_words
 
-_HEADS_OF_ONE = (
+_HEADS = (
     Head("count"),
     Head("mean", meaning="of the counts in the random graphs"),
     Head("sd"),
-    Head("effect", meaning="count / mean"),
+    Head("effect", meaning="(count + 1/2) / (mean + 1/2)"),
     Head("z", meaning="(count - mean) / sd, of estimates with their errors"),
     Head("", sorts=False),
     Head("q", meaning="false discovery rate"),
@@ -61,13 +62,18 @@ class NetworkMotifs(NamedTuple):
         return float(column[self.row_of[class_name]]) if class_name in self.row_of else float("nan")
 
 
-def motifs_report(networks: Sequence[tuple[str, Graph, Motifs]], run: Mapping[str, object] | None = None) -> str:
+def motifs_report(
+    networks: Sequence[tuple[str, Graph, Motifs]],
+    run: Mapping[str, object] | None = None,
+    distances: Mapping[str, np.ndarray] | None = None,
+) -> str:
     """Return a page of the motifs of one network, or of several networks side by side.
 
     Args:
       networks: The name, the graph and the motifs of each network. All have motifs of one size, and all are directed
         or none is.
       run: How the result was made: the command line as ``"argv"``, and the options by name.
+      distances: Distances of the networks, float64 ``[networks, networks]``, by what they are called.
 
     Returns:
       An HTML page that needs no other file.
@@ -86,13 +92,16 @@ def motifs_report(networks: Sequence[tuple[str, Graph, Motifs]], run: Mapping[st
     for name, graph, motifs in networks:
         compared.append(NetworkMotifs(name, graph, motifs, {c: i for i, c in enumerate(motifs.classes)}))
     first = compared[0].motifs
-    if any((n.motifs.size, n.motifs.directed) != (first.size, first.directed) for n in compared):
-        raise ValueError("a report compares networks of one size of motif, all directed or all undirected")
+    check_comparable({n.name: (n.motifs.directed, n.motifs.size) for n in compared})
     several = len(compared) > 1
     ranked = _rank_classes(compared)
     classes = sorted(ranked[:MOST_CLASSES])
     drawings = _draw_classes(classes, compared[0])
-    sections = [_profile_section(compared, classes, drawings), _class_section(compared, classes, ranked, drawings)]
+    sections = [_profile_section(compared, classes, drawings)]
+    if several:
+        sections.append(_comparison_section(compared, distances or {}))
+    shown, omitted = ranked[:MOST_CLASSES], omission_note(len(ranked))
+    sections += [_class_section(network, several, shown, drawings, omitted) for network in compared]
     sections += [_motif_roles(network, several) for network in compared]
     sections += [_random_graphs_section(compared), origin_section("motifs", run)]
     names = ", ".join(n.name for n in compared)
@@ -111,7 +120,7 @@ def _rank_classes(networks: Sequence[NetworkMotifs]) -> list[str]:
 
 
 def _draw_classes(classes: Sequence[str], network: NetworkMotifs) -> dict[str, Drawing]:
-    columns = class_columns(classes, network.motifs.directed)
+    columns = class_columns(classes, network.motifs.directed, label_names(network.graph))
     drawings = {}
     for i, name in enumerate(classes):
         pattern = named_pattern(name, network.motifs.directed)
@@ -120,19 +129,14 @@ def _draw_classes(classes: Sequence[str], network: NetworkMotifs) -> dict[str, D
 
 
 def _lead(network: NetworkMotifs, named: bool) -> str:
-    motifs = network.motifs
-    more, less = int(motifs.is_motif.sum()), int(motifs.is_anti_motif.sum())
     name = f"{network.name}: " if named else ""
-    return as_text(
-        f"{name}{describe_size(network.graph)}. Of {counted(len(motifs.classes), 'class')} of connected subgraphs, "
-        f"{more} {'occurs' if more == 1 else 'occur'} more often and {less} less often than in "
-        f"{len(motifs.random_counts):,} random graphs with the same degrees."
-    )
+    found = network.motifs.summary
+    return as_text(f"{name}{describe_size(network.graph)}. {found[:1].upper()}{found[1:]}.")
 
 
 def _profile_section(networks: Sequence[NetworkMotifs], classes: Sequence[str], drawings: Mapping[str, Drawing]) -> str:
-    columns = class_columns(classes, networks[0].motifs.directed)
-    labels = [str(number) if number is not None else "" for number in columns["id"]]
+    columns = class_columns(classes, networks[0].motifs.directed, label_names(networks[0].graph))
+    labels = [class_label(columns, i) for i in range(len(classes))]
     profiles = []
     for network in networks:
         motifs = network.motifs
@@ -150,49 +154,63 @@ def _profile_section(networks: Sequence[NetworkMotifs], classes: Sequence[str], 
     return section("Significance profile", lines, figure, note=note)
 
 
+def _comparison_section(networks: Sequence[NetworkMotifs], distances: Mapping[str, np.ndarray]) -> str:
+    """Return the correlations of the profiles of networks, and other distances of these, as square tables."""
+    found = compare_motifs({network.name: network.motifs for network in networks})
+    tables = {f"all {len(found.classes)} classes": found.correlation}
+    if not found.tested.all():
+        closed = int(np.count_nonzero(found.tested))
+        tables[f"the {closed} closed classes, from which the others follow"] = found.tested_correlation
+    titled = {f"Correlation over {name}": matrix for name, matrix in tables.items()} | dict(distances)
+    parts = [f"<h3>{as_text(title)}</h3>" + _square(found.names, matrix) for title, matrix in titled.items()]
+    note = (
+        "Pearson's correlation of significance profiles. Classes depend on each other, so that it has no simple test. "
+        "The 95 % intervals, over all classes, are from random graphs drawn again; each network itself is one draw."
+    )
+    ends = [
+        f"{one} and {other}: {value:.3f} ({low:.3f} to {high:.3f})"
+        for one, other, value, low, high, _ in zip(*found.table().values(), strict=True)
+    ]
+    return section("The networks compared", *parts, paragraphs(ends), note=note)
+
+
+def _square(names: Sequence[str], matrix: np.ndarray) -> str:
+    """Return a table with a row and a column for each network."""
+    rows = [
+        [text_cell(name), *(Cell(number(value, 3), value) for value in values)]
+        for name, values in zip(names, matrix.tolist(), strict=True)
+    ]
+    return table([Head("", text=True), *map(Head, names)], rows)
+
+
 def _class_section(
-    networks: Sequence[NetworkMotifs],
-    classes: Sequence[str],
-    ranked: Sequence[str],
-    drawings: Mapping[str, Drawing],
+    network: NetworkMotifs, named: bool, classes: Sequence[str], drawings: Mapping[str, Drawing], omitted: str
 ) -> str:
-    """Return the table of classes, those with the largest z first.
+    """Return the table of the classes of a network.
 
     Args:
-      networks: One network, of which the table tells all, or several, of which it tells the count and z.
-      classes: The strings of the classes that are shown, in ascending order.
-      ranked: The strings of all classes, those with the largest z first.
-      drawings: A drawing for each class that is shown.
+      network: The network.
+      named: Whether the heading names it, since there are several.
+      classes: The strings of the classes that are shown, in their order.
+      drawings: A drawing for each class.
+      omitted: A note on classes that are not shown.
     """
-    columns = class_columns(classes, networks[0].motifs.directed)
-    column_row = {name: i for i, name in enumerate(classes)}
-    single = len(networks) == 1
-    heads = [Head("", sorts=False), *class_heads(columns)]
-    for network in networks:
-        heads += _HEADS_OF_ONE if single else (Head(f"{network.name}: count"), Head("z"))
-    scores = np.concatenate([network.motifs.significance.z for network in networks])
-    longest_bar = float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
+    motifs = network.motifs
+    columns = class_columns(classes, motifs.directed, label_names(network.graph))
+    scores = motifs.significance.z[np.isfinite(motifs.significance.z)]
+    longest_bar = float(np.abs(scores).max(initial=0.0))
     rows = []
-    for name in ranked[:MOST_CLASSES]:
-        cells = [Cell(drawings[name].svg()), *class_cells(columns, column_row[name], networks[0].graph)]
-        for network in networks:
-            cells += _all_cells(network, name, longest_bar) if single else _count_and_z(network, name)
-        rows.append(cells)
+    for i, name in enumerate(classes):
+        if name in network.row_of:
+            cells = [Cell(drawings[name].svg()), *class_cells(columns, i, network.graph)]
+            rows.append([*cells, *_statistics_cells(network, name, longest_bar)])
     note = (
-        f"Motifs occur at least {networks[0].motifs.threshold:g} standard deviations more often than in the random "
-        "graphs, "
+        f"A motif has {motifs.rule}; an anti-motif is as much rarer than expected. The effect is the count over the "
+        f"mean, with a half added to both; z decides nothing. {omitted}"
     )
-    if single:
-        note += "anti-motifs as much less. The effect is the count over the mean; q is the false discovery rate."
-    else:
-        note += "which makes their z bold."
-    return section("Classes", table(heads, rows), note=f"{note} {omission_note(len(ranked))}".strip())
-
-
-def _verdict(motifs: Motifs, row: int) -> str:
-    if motifs.is_motif[row]:
-        return "motif"
-    return "anti-motif" if motifs.is_anti_motif[row] else ""
+    heading = f"Classes: {network.name}" if named else "Classes"
+    heads = [Head("", sorts=False), *class_heads(columns), *_HEADS]
+    return section(heading, table(heads, rows), note=note.strip())
 
 
 def _marked(content: str, verdict: str) -> str:
@@ -208,17 +226,8 @@ def _frequency_cell(motifs: Motifs, row: int) -> Cell:
     return Cell(number(estimate), estimate)
 
 
-def _count_and_z(network: NetworkMotifs, name: str) -> list[Cell]:
-    """Return two cells for a class where several networks are compared."""
-    if name not in network.row_of:
-        return [Cell("–")] * 2
-    row, motifs = network.row_of[name], network.motifs
-    z = float(motifs.significance.z[row])
-    return [_frequency_cell(motifs, row), Cell(_marked(number(z, 1), _verdict(motifs, row)), z)]
-
-
-def _all_cells(network: NetworkMotifs, name: str, longest_bar: float) -> list[Cell]:
-    """Return the cells of a class for a page of one network, under :data:`_HEADS_OF_ONE`.
+def _statistics_cells(network: NetworkMotifs, name: str, longest_bar: float) -> list[Cell]:
+    """Return the cells of a class under :data:`_HEADS`.
 
     Args:
       network: The network.
@@ -226,22 +235,20 @@ def _all_cells(network: NetworkMotifs, name: str, longest_bar: float) -> list[Ce
       longest_bar: The z, of either sign, whose bar is the longest.
     """
     row, motifs, significance = network.row_of[name], network.motifs, network.motifs.significance
-    count, mean, sd, z, q = (
+    mean, sd, fold, z, q = (
         float(column[row])
-        for column in (motifs.counts, significance.mean, significance.sd, significance.z, significance.q)
+        for column in (significance.mean, significance.sd, significance.fold, significance.z, significance.q)
     )
-    effect = count / mean if mean else float("inf") if count else float("nan")
-    times = number(effect, 0 if effect >= 100 else 2) + ("×" if np.isfinite(effect) else "")
-    verdict = _verdict(motifs, row)
+    verdict, why = (column[row] for column in motifs.verdicts)
     return [
         _frequency_cell(motifs, row),
         Cell(number(mean), mean),
         Cell(number(sd), sd),
-        Cell(times, effect),
+        Cell(number(fold, 0 if fold >= 100 else 2) + "×", fold),
         Cell(number(z, 1), z),
         Cell(bar(z, longest_bar)),
-        Cell(f"{q:.2g}", q),
-        Cell(_marked(verdict, verdict), verdict),
+        Cell("–" if np.isnan(q) else f"{q:.2g}", q),
+        Cell(_marked(as_text(why), verdict), why),
     ]
 
 

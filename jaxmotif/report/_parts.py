@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 
@@ -52,6 +53,14 @@ def class_title(columns: ClassColumns, i: int) -> str:
     return columns["name"][i] or (f"id {columns['id'][i]}" if columns["id"][i] is not None else columns["class"][i])
 
 
+def class_label(columns: ClassColumns, i: int) -> str:
+    """Return a short label of class ``i`` for an axis: its number, the type of a signed loop, else its reading."""
+    if columns["id"][i] is not None:
+        return str(columns["id"][i])
+    signed = re.search(r"[CI]\d(?=\)$)", columns["name"][i])
+    return signed[0] if signed else columns["reading"][i]
+
+
 def class_heads(columns: ClassColumns) -> tuple[Head, ...]:
     """Return the heads of the two columns that :func:`class_cells` fills."""
     return _LABELLED_HEADS if None in columns["id"] else _CLASS_HEADS
@@ -61,9 +70,9 @@ def class_cells(columns: ClassColumns, i: int, graph: Graph) -> list[Cell]:
     """Return two cells that say which class ``i`` is.
 
     Classes of unlabelled graphs get their number and their name, or their string where they have no name. Classes
-    of labelled graphs, which are not numbered, get their name and their string.
+    of labelled graphs, which are not numbered, get their name and their reading in words.
     """
-    full = in_words(columns["class"][i], *label_names(graph))
+    full = in_words(columns["class"][i], *label_names(graph)) if None not in columns["id"] else columns["reading"][i]
     short = full if len(full) <= _MOST_LETTERS else full[: _MOST_LETTERS - 1] + "…"
     string = f'<span class="soft small">{as_text(short)}</span>'
     name = " · ".join(filter(None, (columns["name"][i], columns["przulj"][i])))
@@ -92,7 +101,7 @@ def roles_section(graph: Graph, directed: bool, classes: Sequence[tuple[str, int
     """
     if not classes:
         return ""
-    columns = class_columns([name for name, _ in classes], directed)
+    columns = class_columns([name for name, _ in classes], directed, label_names(graph))
     bodies, too_frequent = [], []
     for i, (name, count) in enumerate(classes):
         if count > MOST_OCCURRENCES:

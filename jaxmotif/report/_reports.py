@@ -59,7 +59,7 @@ def census_report(name: str, graph: Graph, census: Census, run: Mapping[str, obj
       run: How the result was made: the command line as ``"argv"``, and the options by name.
     """
     order = np.argsort(-census.counts, kind="stable")[:MOST_CLASSES].tolist()
-    columns = class_columns(census.classes, census.directed)
+    columns = class_columns(census.classes, census.directed, census.label_words)
     heads = [Head("", sorts=False), *class_heads(columns), Head("count"), Head("share"), Head("", sorts=False)]
     rows = []
     for i in order:

@@ -8,6 +8,8 @@ import time
 
 import jax
 
+from jaxmotif.devices._select import on_worker
+
 SLICE_SECONDS = 0.1
 """Seconds of work that a device gets at once. A stop is noticed that late; asking takes well below a millisecond."""
 
@@ -21,6 +23,8 @@ class Deadline:
 
     Args:
       limit: seconds that the call may take; ``None`` for as long as it needs.
+      spent: seconds of the limit that have already passed: by default none, on a worker of a cluster those since the
+        user made the call.
 
     Example:
       >>> Deadline(None).passed, Deadline(0.0).passed
@@ -29,9 +33,11 @@ class Deadline:
       'stopped at time_limit=0.5 s'
     """
 
-    def __init__(self, limit: float | None = None):
+    def __init__(self, limit: float | None = None, spent: float | None = None):
         self._limit = limit
-        self._ends = math.inf if limit is None else time.perf_counter() + limit
+        if spent is None:
+            spent = 0.0 if (call := on_worker.get()) is None else call.spent
+        self._ends = math.inf if limit is None else time.perf_counter() + limit - spent
 
     @property
     def left(self) -> float:
@@ -55,7 +61,7 @@ class Deadline:
 
     def within(self, seconds: float) -> Deadline:
         """Return this deadline, or one that many seconds from now if that comes first."""
-        return Deadline(min(self.left, seconds))
+        return Deadline(min(self.left, seconds), spent=0.0)
 
 
 NO_DEADLINE = Deadline()

@@ -21,6 +21,7 @@ import numpy as np
 from jaxmotif.arrays._compile import Target, target_of
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.devices._memory import check_budget, default_memory
+from jaxmotif.devices._select import on_worker
 
 MOST_ENTRIES = 2**31 - 2
 """Most entries of all tables: their places are int32, and there is one spare entry."""
@@ -92,7 +93,9 @@ def table_memory(memory: int | None, device: jax.Device) -> int:
     """Return the bytes that tables may take: the user's, or the default of the device."""
     if memory is not None:
         return memory
-    free = _host_memory(device) if device.platform == "cpu" else default_memory(device)
+    # On a worker of a cluster it is given with the call.
+    is_read = device.platform == "cpu" and on_worker.get() is None
+    free = _host_memory(device) if is_read else default_memory(device)
     return min(free, step_sizes(target_of(device)).table_bytes)
 
 

@@ -16,11 +16,13 @@ import numpy as np
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.arrays._present import Column, Presented, counted
+from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._memory import free_memory
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import Store, store_for
 from jaxmotif.devices._select import Devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
+from jaxmotif.graph._coerce import load_graph
 from jaxmotif.graph._ignored import ignored_labels
 from jaxmotif.sieve._colors import ColorsLike, Motif, MotifLike, parse_motif, vertex_shades
 from jaxmotif.sieve._extract import Matches
@@ -91,6 +93,7 @@ def needed_repetitions(size: int, error: float) -> int:
     return max(1, math.ceil(math.log(error) / math.log(run_bound(size)) - 1e-12))
 
 
+@on_cluster(load_graph)
 def find_color_motif(
     graph: GraphLike,
     colors: ColorsLike,

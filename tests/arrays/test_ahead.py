@@ -50,7 +50,7 @@ def test_the_call_finds_what_was_compiled(bound):
 
 def test_threads_of_several_workers(monkeypatch):
     """One rehearsal of a kind of work; a call waits for the program that is being compiled."""
-    monkeypatch.setattr(_ahead, "on_cpus", True)
+    monkeypatch.setattr(_ahead, "threads_for", lambda device: 2)
     rehearsals = []
 
     def work():
@@ -74,7 +74,7 @@ def test_threads_of_several_workers(monkeypatch):
 
 
 def test_what_fails_in_a_rehearsal_is_raised_by_the_work_alone(monkeypatch):
-    monkeypatch.setattr(_ahead, "on_cpus", True)
+    monkeypatch.setattr(_ahead, "threads_for", lambda device: 2)
 
     def work():
         return grown(put64(np.zeros(2, np.int32), CPU), times=())

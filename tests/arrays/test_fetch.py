@@ -7,10 +7,10 @@ import pytest
 from jaxmotif.arrays._exact import run_in_threads, with_exact_sums
 from jaxmotif.arrays._fetch import fetch_counts, fetch_int64, widen_from_device, widen_on_host
 
-TABLE = np.random.default_rng(0).integers(0, 2**32, (1000, 3), dtype=np.uint32)
+TABLE = np.random.default_rng(0).integers(0, 2**32, (5000, 3), dtype=np.uint32)
 
 
-@pytest.mark.parametrize("rows", [0, 1, 7, 999, 1000])
+@pytest.mark.parametrize("rows", [0, 1, 7, 1025, 4999, 5000])
 @pytest.mark.parametrize("chunk_bytes", [1, 100, 2000, 2**20])
 def test_narrow_counts_are_widened_piece_by_piece(rows, chunk_bytes):
     for found in (

@@ -25,7 +25,7 @@ def test_census_and_motifs(capsys, tmp_path):
     assert census["total"] == sum(row["count"] for row in census["classes"])
     ffl = {"class": "000100110", "id": 38, "name": "030T feed-forward loop", "przulj": "", "count": 11}
     assert ffl in census["classes"]
-    options = (tmp_path / "g.txt", "--directed", "--random", 20, "--checkpoint", tmp_path / "kept")
+    options = (tmp_path / "g.txt", "--directed", "--random", 100, "--checkpoint", tmp_path / "kept")
     motifs = document(capsys, "motifs", *options)
     counts = {row["class"]: row["count"] for row in motifs["classes"] if row["count"]}
     assert counts == {row["class"]: row["count"] for row in census["classes"]}
@@ -192,3 +192,23 @@ def test_census_at_nodes_and_edges(capsys, tmp_path):
         assert [line for line in capsys.readouterr().out.splitlines() if not line.startswith("#")] == wanted
     assert main([*options, "--per", "node", "--disjoint", "node"]) == 1
     assert "--disjoint: of the whole graph" in capsys.readouterr().err
+
+
+def test_strengths_of_classes(capsys, tmp_path):
+    rows = ["pre,post,n", *(f"{u},{v},{1 + u % 5}" for i in range(9) for u, v in ((i, i + 1), (i, i + 2), (i, i + 1)))]
+    (tmp_path / "g.csv").write_text("\n".join(rows) + "\n")
+    options = "census", tmp_path / "g.csv", "--directed", "--weight", "n"
+    found = document(capsys, *options, "--strengths", "senders", "--random-weights", 20)
+    assert "leave every node" in found["random_weights"]
+    for row in found["classes"]:
+        assert 0 < row["coherence"] <= 1
+        assert {"intensity", "expected_intensity", "ratio", "z", "q", "why"} <= set(row)
+    few = document(capsys, *options, "--min-weight", 6)
+    assert few["total"] < found["total"]
+    for extra, text in (
+        (("census", "karate", "--strengths", "all"), "name their column with --weight"),
+        (("census", "karate", "--random-weights", 5), "add --strengths"),
+        (("census", "karate", "--min-weight", 5), "--weight"),
+    ):
+        assert main([*map(str, extra)]) == 1
+        assert text in capsys.readouterr().err

@@ -1,21 +1,23 @@
 """The jobs on small inputs that are cut into many units; also a program, to be run in several processes or killed.
 
-    python -m tests.devices.jobs JOB,... [--devices N] [--cluster I/N@HOST:PORT] [--checkpoint DIR] [--slow SECONDS]
+    python -m tests.devices.jobs JOB,... [--devices N] [--process I/N@HOST:PORT] [--cluster ADDRESS] [--checkpoint DIR]
+        [--slow SECONDS]
 
-prints a line `JOB DIGEST` for each.
+prints a line `JOB DIGEST` for each: as one of several processes of jax.distributed, or on the workers of a cluster.
 """
 
 import argparse
-import sys
+import os
+import re
 import time
 
 import jax
 import numpy as np
 
+from jaxmotif.devices import Cluster
 from jaxmotif.devices import _job as runner
 from jaxmotif.devices import _record as record
 from jaxmotif.devices._checkpoint import fingerprint
-from jaxmotif.devices._processes import join_processes, keep_stdout
 from jaxmotif.graph import Graph
 
 
@@ -96,18 +98,25 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("jobs")
     parser.add_argument("--devices", type=int)
+    parser.add_argument("--process")
     parser.add_argument("--cluster")
     parser.add_argument("--checkpoint")
     parser.add_argument("--slow", type=float, default=0.0)
     options = parser.parse_args()
+    devices, out = options.devices, os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # JAX's collectives print lines of their own to standard output
+    if options.process:
+        number, count, address = re.fullmatch(r"(\d+)/(\d+)@(.+)", options.process).groups()
+        jax.distributed.initialize(address, int(count), int(number))
     if options.cluster:
-        join_processes(options.cluster)
-        keep_stdout()
+        from distributed import Client
+
+        devices = Cluster(Client(options.cluster))
     cut_small(setattr)
     step = runner._TaskRunner.step
     runner._TaskRunner.step = lambda running, span: (time.sleep(options.slow), step(running, span))[1]
     for name in options.jobs.split(","):
-        sys.stdout.write(f"{name} {digest(name, devices=options.devices, checkpoint=options.checkpoint)}\n")
+        out.write(f"{name} {digest(name, devices=devices, checkpoint=options.checkpoint)}\n")
 
 
 if __name__ == "__main__":

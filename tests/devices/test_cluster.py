@@ -1,293 +1,399 @@
-"""Processes that share a job: they do the same work or none, and hear of each other's end, in one line."""
+"""Clusters on Dask: the bits of one machine, whatever becomes of workers, and one line for what cannot be mended."""
 
+import collections
 import contextlib
+import functools
 import os
-import signal
-import socket
+import re
+import shutil
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
-from jaxmotif.devices import _channel as channels
-from jaxmotif.devices import _processes as processes
-from jaxmotif.devices._channel import ClusterError
+import jaxmotif
+from jaxmotif.cli import main
+from jaxmotif.devices import Cluster, ClusterError
+from jaxmotif.devices._cluster import connect
+from jaxmotif.devices._pickle import dumps, loads
+from jaxmotif.features import census_orbits, pattern_features
+from jaxmotif.matching import Search, count_matches, count_queries, disjoint_occurrences, find_matches
+from tests.devices.jobs import _skewed, digest
+from tests.more import more
 
+pytest.importorskip("distributed")
 ROOT = Path(__file__).parents[2]
+HERE = "127.0.0.1"
+PRELOAD = str(Path(__file__).with_name("preload.py"))
 
 
-def meet(count, seconds=20.0, silence=20.0, versions=None, numbers=None):
-    """What each of several threads gets that meet as processes do: a channel or an error."""
-    server = channels.open_port(0)
-    port, versions = server.getsockname()[1], versions or ["1"] * count
-    numbers, met, told = numbers or range(count), {}, []
-
-    def one(index):
-        try:
-            if index == 0:
-                met[0] = channels.listen(server, count, versions[0], seconds, silence, told.append)
-            else:
-                address = [("localhost", port)]
-                met[index] = channels.connect(
-                    address, numbers[index], count, versions[index], seconds, silence, told.append
-                )
-        except ClusterError as error:
-            met[index] = error
-
-    threads = [threading.Thread(target=one, args=(index,)) for index in range(len(numbers))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return [met[index] for index in range(len(numbers))]
+@functools.cache
+def expected(name):
+    return digest(name)
 
 
-def each(met, act):
-    """What an act on its channel gives in each thread, or its error."""
-    found = {}
+class Machines:
+    """A scheduler and workers, each a process that may be killed."""
 
-    def one(channel):
-        try:
-            found[channel.number] = act(channel)
-        except ClusterError as error:
-            found[channel.number] = str(error)
+    def __init__(self, folder, **environment):
+        self.folder, self.steps = folder, folder / "steps"
+        self.environment = (
+            os.environ
+            | {"JM_STEPS": str(self.steps), "PYTHONWARNINGS": "ignore", "PYTHONPATH": str(ROOT)}
+            | environment
+        )
+        self.workers = []
+        file = folder / "scheduler.json"
+        self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(file))
+        wait_for(file.exists)
+        self.address = re.search(r"\w+://[\d.:]+", file.read_text())[0]
 
-    threads = [threading.Thread(target=one, args=(channel,)) for channel in met]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    return [found[channel.number] for channel in met]
+    def _start(self, kind, *options, **environment):
+        command = [sys.executable, "-m", "dask", kind, *options, "--host", HERE, "--dashboard-address", f"{HERE}:0"]
+        with open(self.folder / "errors", "a") as errors:
+            return subprocess.Popen(
+                command, env=self.environment | environment, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=errors
+            )
 
+    def start_worker(self, *options, nanny=False, **environment):
+        kind = "--nanny" if nanny else "--no-nanny"
+        options = [self.address, "--nthreads", "1", kind, "--preload", PRELOAD, *options]
+        self.workers.append(self._start("worker", *options, **environment))
+        return self.workers[-1]
 
-def test_messages_of_all_come_to_all():
-    met = meet(3)
-    for size in (0, 1, 3_000_000):
-        messages = [bytes([channel.number]) * size for channel in met]
-        found = each(met, lambda channel, size=size: channel.exchange("x", bytes([channel.number]) * size))
-        assert found == [messages] * 3
-    for channel in met:
-        channel.leave()
+    def begun(self):
+        """The units that were begun: the worker's process, the job, and the items."""
+        text = self.steps.read_text() if self.steps.exists() else ""
+        return [tuple(line.split()) for line in text.splitlines()]
 
+    def wait_for_steps(self, number):
+        wait_for(lambda: len(self.begun()) >= number)
 
-def test_an_exchange_about_something_else_ends_all():
-    met = meet(3)
-    found = each(met, lambda channel: channel.exchange("per edge" if channel.number == 2 else "per graph", b""))
-    assert set(found) == {"process 2 is at 'per edge (1)', process 0 at 'per graph (1)': give all the same work"}
+    def done_again(self):
+        units = collections.Counter(step[1:] for step in self.begun())
+        return sum(units.values()) - len(units)
 
-
-@pytest.mark.parametrize("number", [0, 2])
-@pytest.mark.parametrize("how", ["dies", "fails", "ends", "is silent"])
-def test_who_ends_early_ends_all(monkeypatch, number, how):
-    met = meet(3, silence=1.0 if how == "is silent" else 20.0)
-    others = [channel for channel in met if channel.number != number]
-    if how == "dies":
-        for line in met[number]._connections.values():
-            line.close()
-    elif how == "is silent":
-        met[number]._left = True  # no more beats
-    else:
-        met[number].leave("process 7 failed: no disk" if how == "fails" else None)
-    started = time.monotonic()
-    found = each(others, lambda channel: channel.exchange("x", b""))
-    assert time.monotonic() - started < 10
-    expected = {
-        "dies": f"process {number} ended without a word (killed, or out of memory?)",
-        "fails": "process 7 failed: no disk",
-        "ends": f"process {number} has ended",
-        "is silent": f"process {number} has not been heard of for 1 s",
-    }[how]
-    # Of the first process's end after a farewell, others may hear of each other's connections first.
-    assert expected in found
-    assert all(text.startswith("process ") for text in found)
-    for channel in others:
-        with pytest.raises(ClusterError, match="process"):
-            channel.check()
+    def end(self):
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
 
 
-def test_who_does_not_come_is_named():
-    server = channels.open_port(0)
-    told = []
-    with pytest.raises(ClusterError, match=r"processes 1, 2 of 3 to connect to port \d+ did not come within 0.5 s"):
-        channels.listen(server, 3, "1", 0.5, 1.0, told.append)
-    with socket.socket() as free:
-        free.bind(("localhost", 0))
-        port = free.getsockname()[1]
-        with pytest.raises(ClusterError, match=f"process 0 of 2 at localhost:{port} did not answer within 0.5 s"):
-            channels.connect([("localhost", port)], 1, 2, "1", 0.5, 1.0, told.append)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"versions": ["1", "2"]}, "process 1 runs jaxmotif 2, process 0 1: install the same everywhere"),
-        ({"numbers": [0, 5]}, "two processes say that they are number 5 of 2: give each its own"),
-        ({"numbers": [0, 1, 1], "count": 3}, "two processes say that they are number 1 of 3: give each its own"),
-    ],
-)
-def test_who_does_not_fit_is_refused(options, message):
-    met = meet(**{"count": 2, "seconds": 5.0} | options)
-    assert all(isinstance(error, ClusterError) for error in met)
-    assert str(met[0]) == message
-    assert message in {str(error) for error in met[1:]}
-
-
-def test_strangers_are_sent_away():
-    server = channels.open_port(0)
-    port, found = server.getsockname()[1], []
-    waiting = threading.Thread(target=lambda: found.append(channels.listen(server, 2, "1", 20.0, 20.0, lambda _: None)))
-    waiting.start()
-    with socket.create_connection(("localhost", port)) as stranger:
-        stranger.sendall(b"GET / HTTP/1.1\r\nHost: somewhere\r\n\r\n")
-        assert stranger.recv(1) == b""
-    other = channels.connect([("localhost", port)], 1, 2, "1", 20.0, 20.0, lambda _: None)
-    waiting.join()
-    assert each([found[0], other], lambda channel: channel.exchange("x", b"1")) == [[b"1", b"1"]] * 2
-
-
-def as_processes(monkeypatch, act):
-    """Does something in two threads that take themselves for processes."""
-    met, here = meet(2), threading.local()
-
-    def one(channel):
-        here.channel = channel
-        return act(channel.number)
-
-    monkeypatch.setattr(processes, "_channel", lambda: here.channel)
-    return each(met, one)
-
-
-def test_what_each_found_and_what_failed_elsewhere(monkeypatch):
-    """The failure of another process is reported, not passed over."""
-
-    def arrays(number):
-        found = {"a": np.arange(number + 2, dtype=np.int16), "b": np.float32(number), "none": np.zeros((0, 3))}
-        return processes.in_each_process(lambda: found, True, "x")
-
-    for everything in as_processes(monkeypatch, arrays):
-        assert [row["a"].tolist() for row in everything] == [[0, 1], [0, 1, 2]]
-        assert [float(row["b"]) for row in everything] == [0.0, 1.0]
-        assert everything[1]["none"].shape == (0, 3)
-        assert everything[0]["a"].dtype == np.int16
-
-    def failing(number):
-        def act():
-            if number == 1:
-                raise OSError("no room")
-            return {}
-
-        try:
-            return processes.in_each_process(act, True, "x")
-        except OSError as error:
-            return error
-
-    first, second = as_processes(monkeypatch, failing)
-    assert first == "process 1 failed: OSError: no room"
-    assert isinstance(second, OSError)
-
-
-def test_who_was_given_other_work_is_named(monkeypatch):
-    def given(number):
-        return processes.check_alike({"size": 3 + number, "keep": "degree"}, True)
-
-    assert as_processes(monkeypatch, given) == ["process 1 was given other work than process 0: size 4 and not 3"] * 2
-    assert as_processes(monkeypatch, lambda number: processes.check_alike({"size": 3}, True)) == [None, None]
-
-
-@pytest.mark.parametrize("text", ["x", "0.5", "-1", "inf"])
-def test_time_outs_that_cannot_be(monkeypatch, text):
-    monkeypatch.setenv("JAXMOTIF_CLUSTER_TIMEOUT", text)
-    with pytest.raises(ValueError, match="JAXMOTIF_CLUSTER_TIMEOUT"):
-        processes.join_processes("0/2@localhost:1")
-
-
-def test_a_port_in_use():
-    with socket.create_server(("", 0)) as server, pytest.raises(OSError, match=r"port \d+ of this machine is in use"):
-        processes.join_processes(f"0/2@localhost:{server.getsockname()[1]}")
-
-
-# Real processes, which take seconds to start.
+def wait_for(true, seconds=60.0):
+    ends = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
 
 
 @contextlib.contextmanager
-def cluster(*commands, environment=()):
-    """Processes of one cluster, each with its own command, ended in any case."""
-    with socket.socket() as free:
-        free.bind(("localhost", 0))
-        address = f"localhost:{free.getsockname()[1]}"
-    one_device = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "", "PYTHONWARNINGS": "ignore"}
-    environment = os.environ | one_device | dict(environment)
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-m", *command, "--cluster", f"{number}/{len(commands)}@{address}"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=environment,
-        )
-        for number, command in enumerate(commands)
-    ]  # fmt: skip
+def machines(folder, workers=2, **environment):
+    running = Machines(folder, **environment)
     try:
-        yield running
+        for _ in range(workers):
+            running.start_worker()
+        with connect(running.address) as cluster:
+            if workers:
+                cluster.client.wait_for_workers(workers, timeout=60)
+            yield running, cluster
     finally:
-        for process in running:
-            process.kill()
-            process.communicate()
+        running.end()
 
 
-def test_the_command_with_other_options_or_input(tmp_path):
-    """Both exit 1 with one line that names the difference."""
-    (tmp_path / "a.txt").write_text("1 2\n2 3\n3 1\n")
-    (tmp_path / "b.txt").write_text("1 2\n2 3\n3 4\n")
-    first = ["jaxmotif", "motifs", str(tmp_path / "a.txt"), "--size", "3", "--random", "9"]
-    second = ["jaxmotif", "motifs", str(tmp_path / "b.txt"), "--size", "4", "--random", "9", "--seed", "5"]
-    with cluster(first, second) as running:
-        outputs = [process.communicate(timeout=120) for process in running]
-    assert [process.returncode for process in running] == [1, 1], outputs
-    for output, errors in outputs:
-        assert output == ""
-        (line,) = errors.splitlines()
-        assert line.startswith("jaxmotif: error: process 1 was given other work than process 0: graph with the content")
-        assert "size 4 and not 3" in line
-        assert "seed 5 and not 0" in line
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Two workers that nothing happens to."""
+    with machines(tmp_path_factory.mktemp("cluster")) as (_, two):
+        yield two
+
+
+@pytest.mark.parametrize("name", ["graphlets", *more("matching", "census", "sieve", "motifs")])
+def test_the_bits_of_one_machine(cluster, name):
+    assert digest(name, devices=cluster) == expected(name)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [0, 1])
-def test_one_killed_ends_the_other_in_one_line_and_a_rerun_gives_the_same(tmp_path, number):
-    job = ["tests.devices.jobs", "matching", "--devices", "2", "--checkpoint", str(tmp_path)]
-    with cluster([*job, "--slow", "0.5"], [*job, "--slow", "0.5"]) as running:
-        while len(list(tmp_path.glob("*.checkpoint"))) < 2:
-            assert all(process.poll() is None for process in running)
-            time.sleep(0.1)
-        running[number].send_signal(signal.SIGKILL)
-        _, errors = running[1 - number].communicate(timeout=30)
-        assert running[1 - number].returncode == 1
-    assert f"process {number} ended without a word" in errors.splitlines()[-1]
-    assert "*** Check failure" not in errors
-    with cluster(job, job) as running:
-        outputs = [process.communicate(timeout=300) for process in running]
-    from tests.devices.jobs import digest
+def test_further_calls(cluster):
+    """All that takes devices: five nodes, types, estimates, stages, chains that go on, parts of matches."""
+    graph, path = _skewed(), jaxmotif.Graph.from_edges([(0, 1), (1, 2), (2, 3)])
 
-    assert [output.split() for output, _ in outputs] == [["matching", digest("matching")]] * 2, outputs
+    def random(**options):
+        first = jaxmotif.random_graphs(graph, 20, jax.random.key(3), **options)
+        return [one.edge_list().tolist() for one in jaxmotif.random_graphs(graph, 20, 3, start=first, **options)]
+
+    def estimated(**options):
+        found = jaxmotif.estimate_census(graph, 4, error=0.1, **options)
+        return found.names, found.counts.tolist(), found.hits.tolist()
+
+    def discovered(**options):
+        found = jaxmotif.find_motifs(graph, 3, "auto", 1, attempts=5, **options)
+        return found.counts.tolist(), found.significance.z.tolist()
+
+    calls = [
+        random,
+        estimated,
+        discovered,
+        lambda **options: jaxmotif.node_orbits(graph, size=5, **options).to_numpy().tolist(),
+        lambda **options: jaxmotif.node_orbits(graph, typed=True, **options).to_numpy().tolist(),
+        lambda **options: jaxmotif.graphlet_counts([graph, path], **options).values.tolist(),
+        lambda **options: census_orbits(graph, 4, **options).values.tolist(),
+        lambda **options: pattern_features([graph], ["triangle"], **options).values.tolist(),
+        lambda **options: disjoint_occurrences(graph, "triangle", **options).occurrences.tolist(),
+        lambda **options: jaxmotif.participation_counts(path, graph, **options).tolist(),
+        lambda **options: [found.count for found in count_queries([path, "triangle"], graph, **options)],
+    ]
+    for call in calls:
+        assert call(devices=cluster) == call()
 
 
-@pytest.mark.slow
-def test_processes_that_jax_alone_brought_together(tmp_path):
-    """Their channel is made on first use, whatever the numbers of their devices."""
-    program = tmp_path / "program.py"
-    program.write_text(
-        "import sys, os, jax\n"
-        "number, address = sys.argv[2].split('/2@')\n"
-        "jax.config.update('jax_num_cpu_devices', 1 + int(number))\n"
-        "jax.distributed.initialize(address, 2, int(number))\n"
-        "from tests.devices.jobs import digest\n"
-        "print('matching', digest('matching', devices=3), flush=True)\n"
-    )
-    with cluster(["program"], ["program"], environment={"PYTHONPATH": f"{tmp_path}:{ROOT}"}) as running:
-        outputs = [process.communicate(timeout=300) for process in running]
-    from tests.devices.jobs import digest
+def test_a_listing(cluster, tmp_path):
+    graph, path = _skewed(), jaxmotif.Graph.from_edges([(0, 1), (1, 2), (2, 3)])
 
-    # JAX's collectives print lines of their own.
-    assert [output.split()[-2:] for output, _ in outputs] == [["matching", digest("matching")]] * 2, outputs
+    def listed(**options):
+        return find_matches(path, graph, search=Search(block=2048), **options)
+
+    whole, some = listed().nodes, listed(limit=1000, devices=cluster)
+    np.testing.assert_array_equal(listed(devices=cluster).nodes, whole)
+    np.testing.assert_array_equal(some.nodes, whole[:1000])
+    assert (some.exact, some.status) == (False, "stopped at limit=1000")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    file = listed(sink=tmp_path / "matches.parquet", devices=cluster)
+    assert (file.count, file.exact, Path(file.path)) == (len(whole), True, tmp_path / "matches.parquet")
+    assert len(list(tmp_path.glob("matches.parquet/part-*.parquet"))) > 2
+    rows = parquet.read_table(file.path)
+    np.testing.assert_array_equal(np.stack([column.to_numpy() for column in rows.columns], axis=1), whole)
+    with pytest.raises(FileExistsError, match="is there already"):
+        listed(sink=tmp_path / "matches.parquet", devices=cluster)
+    with pytest.raises(ValueError, match="sink must end in .parquet"):
+        listed(sink=tmp_path / "matches.csv", devices=cluster)
+
+
+def test_mistakes_of_users_are_told_as_on_one_machine(cluster):
+    with pytest.raises(ValueError, match="graphlets are counted in undirected graphs"):
+        jaxmotif.graphlet_counts(jaxmotif.Graph.from_edges([(0, 1)], directed=True), devices=cluster)
+    with pytest.raises(TypeError, match="cannot be shared among the workers of a cluster"):
+        jaxmotif.iter_matches("triangle", _skewed(), devices=cluster)
+
+
+def test_a_time_limit(cluster):
+    query = jaxmotif.Graph.from_edges([(i, i + 1) for i in range(9)] + [(0, 5)])
+    started = time.monotonic()
+    search = Search(leaves=False, symmetry=False)
+    found = count_matches(query, _skewed(), search=search, time_limit=1.0, devices=cluster)
+    assert (found.exact, found.status) == (False, "stopped at time_limit=1 s")
+    assert time.monotonic() - started < 10
+
+
+def test_files_are_read_here(cluster, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("graph.txt").write_text("1 2\n2 3\n3 1\n")
+    assert jaxmotif.graphlet_counts("graph.txt", devices=cluster).counts["triangle"] == 1
+    assert count_matches("graph.txt", "graph.txt", devices=cluster).count == 6
+
+
+def test_the_command(cluster, capsys):
+    address = cluster.client.scheduler.addr
+    assert main(["graphlets", "karate", "--format", "json"]) == 0
+    alone = capsys.readouterr().out
+    assert main(["graphlets", "karate", "--format", "json", "--cluster", address]) == 0
+    assert capsys.readouterr().out == alone
+    assert main(["graphlets", "karate", "--cluster", address, "--device", "gpu"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()[-1:]
+    assert re.fullmatch(r"jaxmotif: error: worker tcp://\S+: ValueError: device 'gpu', but JAX finds no GPU .*", line)
+
+
+def test_nobody_there(capsys):
+    dask = pytest.importorskip("dask")
+    with dask.config.set({"distributed.comm.timeouts.connect": "0.5s"}):
+        assert main(["graphlets", "karate", "--cluster", f"tcp://{HERE}:9", "--quiet"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"jaxmotif: error: no scheduler can be reached at tcp://{HERE}:9: ")
+
+
+def test_what_is_sent_arrives_as_it_was():
+    """64-bit arrays and random keys; objects of the call come back as themselves."""
+    with jax.enable_x64(True):
+        large = jax.numpy.asarray([2**40])
+    key, graph = jax.random.key(7, impl="rbg"), _skewed()
+    known = {"graph": graph, "size": 3}
+    there = loads(dumps([large, key, graph, 3], known), known)
+    assert there[0].dtype == np.int64
+    assert there[0].tolist() == [2**40]
+    assert jax.random.key_impl(there[1]) == jax.random.key_impl(key)
+    np.testing.assert_array_equal(jax.random.key_data(there[1]), jax.random.key_data(key))
+    assert there[2] is graph
+    assert there[3] == 3
+
+
+# Workers that die, come, fail and differ.
+
+
+def run_meanwhile(cluster, name, act, **options):
+    """The digest of a job, or its error, while something happens."""
+    acting = threading.Thread(target=act)
+    acting.start()
+    try:
+        return digest(name, devices=cluster, **options)
+    except ClusterError as error:
+        return str(error)
+    finally:
+        acting.join()
+
+
+def test_a_worker_killed_and_another_come(tmp_path):
+    with machines(tmp_path, JM_SLOW="0.1") as (running, cluster):
+
+        def act():
+            running.wait_for_steps(6)
+            running.workers[0].kill()
+            newcomer.append(str(running.start_worker().pid))
+
+        newcomer = []
+        assert run_meanwhile(cluster, "graphlets", act) == expected("graphlets")
+        assert running.done_again() <= 3
+        assert newcomer[0] in {step[0] for step in running.begun()}
+
+
+@pytest.mark.more
+def test_all_killed_and_one_come(tmp_path):
+    with machines(tmp_path, JM_SLOW="0.1") as (running, cluster):
+
+        def act():
+            running.wait_for_steps(6)
+            for worker in running.workers:
+                worker.kill()
+            time.sleep(1)
+            running.start_worker()
+
+        assert run_meanwhile(cluster, "graphlets", act) == expected("graphlets")
+        assert running.done_again() <= 4
+
+
+@pytest.mark.more
+def test_a_unit_that_kills_its_worker_is_named(tmp_path):
+    with machines(tmp_path, workers=0, JM_FATAL="60", JM_SLOW="0.05") as (running, cluster):
+        for _ in range(2):
+            running.start_worker(nanny=True)
+        cluster.client.wait_for_workers(2, timeout=60)
+        digest("sieve", devices=cluster)  # has no item 60
+        started = time.monotonic()
+        with pytest.raises(ClusterError) as caught:
+            digest("graphlets", devices=cluster)
+        assert time.monotonic() - started < 30
+        line = re.match(r"unit (\d+) to (\d+) of graphlets-1 ended \d+ workers", str(caught.value))
+        first, stop = map(int, line.groups())
+        assert first <= 60 < stop
+
+
+@pytest.mark.more
+def test_a_unit_that_fails_is_named(tmp_path):
+    """Once, wherever it runs, and with the work of others kept."""
+    with machines(tmp_path, JM_FAILS="60") as (running, cluster):
+        with pytest.raises(ClusterError, match="RuntimeError: this item cannot be done") as caught:
+            digest("graphlets", devices=cluster, checkpoint=tmp_path / "kept")
+        first, stop = map(int, re.match(r"unit (\d+) to (\d+) of graphlets-1 failed", str(caught.value)).groups())
+        assert first <= 60 < stop
+        assert (tmp_path / "kept" / "graphlets-1.checkpoint").exists()
+
+
+def test_the_scheduler_killed_and_a_call_that_goes_on(tmp_path):
+    """One line within two seconds; the checkpoint goes on elsewhere, to the same bits."""
+    kept, ended = tmp_path / "kept", []
+    with machines(tmp_path, JM_SLOW="0.1") as (running, cluster):
+
+        def act():
+            running.wait_for_steps(8)
+            running.scheduler.kill()
+            ended.append(time.monotonic())
+
+        found = run_meanwhile(cluster, "graphlets", act, checkpoint=kept)
+        assert time.monotonic() - ended[0] < 2
+        assert re.fullmatch(r"the scheduler tcp://\S+ is gone; what was found .*", found)
+    assert digest("graphlets", checkpoint=kept) == expected("graphlets")
+
+
+@pytest.mark.more
+def test_the_driver_killed_and_started_again(tmp_path):
+    with machines(tmp_path, JM_SLOW="0.1") as (running, _):
+        command = [sys.executable, "-m", "tests.devices.jobs", "graphlets", "--cluster", running.address]
+        command += ["--checkpoint", str(tmp_path / "kept")]
+        with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as driver:
+            running.wait_for_steps(8)
+            driver.kill()
+        again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=200)
+    assert again.stdout.split() == ["graphlets", expected("graphlets")]
+
+
+def test_unlike_versions_are_refused_by_name(tmp_path):
+    """Before any work; also those of a worker that comes later."""
+    with machines(tmp_path, workers=1, JM_SLOW="0.1") as (running, cluster):
+
+        def act():
+            running.wait_for_steps(4)
+            running.start_worker(JM_VERSION="0.0.9")
+
+        version = jaxmotif.__version__
+        assert f"jaxmotif 0.0.9 and not {version}" in run_meanwhile(cluster, "graphlets", act)
+        steps = len(running.begun())
+        with pytest.raises(ClusterError, match=rf"worker tcp://\S+ has jaxmotif 0.0.9 and not {version}"):
+            digest("graphlets", devices=cluster)
+        assert len(running.begun()) <= steps + 1
+
+
+@pytest.mark.skipif(shutil.which("ss") is None, reason="needs ss")
+def test_nothing_listens_elsewhere(tmp_path):
+    """By the commands of the documentation, and by its LocalCluster."""
+    from distributed import LocalCluster
+
+    with machines(tmp_path, workers=0) as (running, cluster):
+        running.start_worker(nanny=True)
+        running.start_worker(nanny=False)
+        cluster.client.wait_for_workers(2, timeout=60)
+        with LocalCluster(n_workers=1, threads_per_worker=1, host=HERE, dashboard_address=f"{HERE}:0"):
+            processes = [os.getpid(), running.scheduler.pid, *(worker.pid for worker in running.workers)]
+            listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+            pairs = [tuple(map(int, line.split())) for line in listed.splitlines()]
+            for pid, parent in sorted(pairs):
+                if parent in processes and pid not in processes:
+                    processes.append(pid)
+            sockets = subprocess.run(["ss", "-Hltnp"], capture_output=True, text=True, check=True).stdout
+    ours = [line.split()[3] for line in sockets.splitlines() if any(f"pid={process}," in line for process in processes)]
+    assert len(ours) >= 5, sockets
+    assert {address.rpartition(":")[0] for address in ours} == {HERE}
+
+
+@pytest.mark.more
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
+def test_strangers_get_nothing_with_tls(tmp_path):
+    """Whoever has no certificate of the cluster's authority is sent away; the cluster works."""
+    from distributed import Client, LocalCluster
+    from distributed.security import Security
+
+    def certificate(name):
+        command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}"]
+        files = [str(tmp_path / f"{name}.{kind}") for kind in ("key", "pem")]
+        subprocess.run([*command, "-keyout", files[0], "-out", files[1]], check=True, capture_output=True)
+        return Security(
+            tls_ca_file=files[1],
+            require_encryption=True,
+            **{
+                f"tls_{role}_{what}": file
+                for role in ("client", "scheduler", "worker")
+                for what, file in zip(("key", "cert"), files, strict=True)
+            },
+        )
+
+    ours, strangers = certificate("ours"), certificate("strangers")
+    options = {"host": HERE, "dashboard_address": f"{HERE}:0", "security": ours, "protocol": "tls://"}
+    with LocalCluster(n_workers=1, threads_per_worker=1, **options) as local, Client(local, security=ours) as client:
+        address = local.scheduler_address
+        assert address.startswith("tls://")
+        assert digest("graphlets", devices=Cluster(client)) == expected("graphlets")
+        for how, security in ((address, strangers), (address, None), (address.replace("tls", "tcp"), None)):
+            with pytest.raises((OSError, TypeError)):
+                Client(how, security=security, timeout=1, set_as_default=False)

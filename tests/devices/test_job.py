@@ -15,8 +15,8 @@ import pytest
 from jaxmotif.devices import _checkpoint as checkpoint
 from jaxmotif.devices import _queue as queue
 from jaxmotif.devices import _record as record
+from jaxmotif.devices._gather import in_each_process
 from jaxmotif.devices._job import Job, Unfinished, run_job, workers_on
-from jaxmotif.devices._processes import in_each_process, join_processes
 from jaxmotif.devices._queue import Worker
 from jaxmotif.devices._ranges import Span, cut, divide, gaps, united
 from jaxmotif.devices._record import Store, added, joined, xored
@@ -380,6 +380,7 @@ def test_killed_at_any_time(tmp_path):
     code = """
         import sys
         from jaxmotif.devices import _record as record
+from jaxmotif.devices._gather import in_each_process
         from jaxmotif.devices._record import Store
         from tests.devices.test_job import run
         record.SAVE_SECONDS = 0.0
@@ -398,12 +399,6 @@ def test_killed_at_any_time(tmp_path):
     # Only what was under way when the process died is done again.
     assert reached[9] >= reached[8]
     assert min(span.first for span in seen) >= reached[-1]
-
-
-@pytest.mark.parametrize("text", ["", "2", "0/2", "2/2@node:1", "0/2@node", "x/2@node:1"])
-def test_processes_that_cannot_be(text):
-    with pytest.raises(ValueError, match="is neither 'auto' nor NUMBER/COUNT@HOST:PORT"):
-        join_processes(text)
 
 
 def test_alone_an_action_is_done_here():

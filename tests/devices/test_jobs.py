@@ -172,7 +172,7 @@ def free_address():
 
 def in_two_processes(names, *arguments):
     address = free_address()
-    processes = [launch(names, "--cluster", f"{i}/2@{address}", *arguments) for i in range(2)]
+    processes = [launch(names, "--process", f"{i}/2@{address}", *arguments) for i in range(2)]
     outputs = [process.communicate(timeout=400) for process in processes]
     assert [process.returncode for process in processes] == [0, 0], outputs
     return [output.splitlines() for output, _ in outputs]
@@ -193,26 +193,6 @@ def test_two_processes_of_two_devices(small, tmp_path, names):
 def test_default_devices_are_one_in_each_process():
     lines = [f"{name} {expected(name)}" for name in JOBS]
     assert in_two_processes(",".join(JOBS)) == [lines, lines]
-
-
-@pytest.mark.slow
-def test_the_command_in_two_processes(tmp_path):
-    """The first alone writes, nothing but the result."""
-    environment = os.environ | {"JAX_PLATFORMS": "cpu"}
-    command = [sys.executable, "-m", "jaxmotif", "graphlets", "karate", "--format", "json"]
-    alone = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, cwd=ROOT).stdout
-    address = free_address()
-    processes = [
-        subprocess.Popen(
-            [*command, "--cluster", f"{i}/2@{address}"], env=environment, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, cwd=ROOT,
-        )
-        for i in range(2)
-    ]  # fmt: skip
-    outputs = [process.communicate(timeout=300) for process in processes]
-    assert [process.returncode for process in processes] == [0, 0], outputs
-    assert [output for output, _ in outputs] == [alone, ""]
-    assert "jaxmotif:" not in outputs[1][1]
 
 
 @pytest.mark.slow
@@ -257,7 +237,7 @@ COMMANDS = {
         (["--device", "gpu"], "device 'gpu', but JAX finds no GPU here"),
         (["--device", "hybrid"], "device 'hybrid', but JAX finds no GPU here"),
         (["--device", "1000"], "devices=1000, but this machine has"),
-        (["--cluster", "somewhere"], "neither 'auto' nor NUMBER/COUNT@HOST:PORT"),
+        (["--cluster", "somewhere"], "neither tcp://HOST:PORT, tls://HOST:PORT nor a scheduler file that is there"),
     ],
 )
 def test_devices_that_are_not_there_are_one_line_and_1(capfd, command, options, message):

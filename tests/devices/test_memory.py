@@ -148,15 +148,15 @@ def test_matching(monkeypatch):
     query, target = Pattern.from_edges([(0, 1), (1, 2), (2, 3)]), jaxmotif.datasets.load("karate")
     options = {"search": Search(leaves=False, symmetry=False, block=256)}
     expected = jaxmotif.count_matches(query, target, **options)
-    search, blocks = shares._run, []
+    search, blocks = shares.finish, []
 
-    def failing(plan, *arguments):
-        blocks.append(plan.ready.stages[0].sizes.block)
+    def failing(run, *arguments):
+        blocks.append(run._stage.sizes.block)
         if blocks[-1] > 64:
             raise EXHAUSTED
-        yield from search(plan, *arguments)
+        yield from search(run, *arguments)
 
-    monkeypatch.setattr(shares, "_run", failing)
+    monkeypatch.setattr(shares, "finish", failing)
     found = jaxmotif.count_matches(query, target, **options)
     assert (found.count, found.status) == (expected.count, "done")
     assert blocks == [256, 128, 64]

@@ -1,5 +1,6 @@
 """Comparison of graphs against references in plain loops, written from the papers."""
 
+import warnings
 from collections import Counter
 from math import log, prod, sqrt
 
@@ -57,6 +58,15 @@ def test_graphlet_correlation_distance():
     expected = sqrt(sum((matrices[0][i, j] - matrices[1][i, j]) ** 2 for i in range(11) for j in range(i + 1, 11)))
     assert features.graphlet_correlation_distance(*PAIR) == pytest.approx(expected)
     assert features.graphlet_correlation_distance(*matrices) == pytest.approx(expected)
+    five = []
+    for orbits in ORBITS:
+        rows = np.vstack([orbits, np.ones(73)])
+        with np.errstate(invalid="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of orbits that no node has, whose rank is constant but for the added node
+            five.append(np.nan_to_num(stats.spearmanr(rows).statistic))
+    expected = np.linalg.norm((five[0] - five[1])[np.triu_indices(73, 1)])
+    assert features.graphlet_correlation_distance(*ORBITS, size=5) == pytest.approx(expected)
+    assert features.graphlet_correlation_distance(*PAIR, size=5) == pytest.approx(expected)
 
 
 def test_graphs_without_edges():

@@ -685,3 +685,40 @@ def test_an_empty_cell_is_a_missing_value(write):
     weights, kinds = graph.attributes.edges["weight"], graph.attributes.edges["kind"]
     assert np.isnan(weights[0])
     assert (weights[1], kinds.tolist()) == (2, ["x", None])
+
+
+def test_weights_of_repeated_rows_are_summed(tmp_path):
+    path = tmp_path / "net.csv"
+    path.write_text("pre,post,region,n\nx,y,LH,2\nx,y,MB,3\ny,z,LH,1\nz,z,LH,9\nz,x,MB,4\ny,x,MB,1\n")
+    graph = read_graph(path, True, weight="n")
+    assert graph.edge_list().tolist() == [[0, 1], [1, 0], [1, 2], [2, 0]]
+    assert graph.attributes.edges["n"].tolist() == [5, 1, 1, 4]
+    assert "the weights of repeated rows are summed: 5 rows, 4 edges" in graph.report.notes
+    assert (graph.report.duplicates, graph.report.self_loops) == (0, 1)
+    strong = read_graph(path, True, weight="n", min_weight=4)
+    assert strong.edge_list().tolist() == [[0, 1], [2, 0]]
+    assert strong.attributes.edges["n"].tolist() == [5, 4]
+    assert "left out for a weight below 4: 2 edges of 4" in strong.report.notes
+    assert strong.node_names.tolist() == ["x", "y", "z"]
+    both = read_graph(path, False, weight="n", min_weight=2, isolated="drop")
+    assert both.edge_list().tolist() == [[0, 1], [0, 2]]
+    assert both.attributes.edges["n"].tolist() == [6, 4]
+    labelled = read_graph(path, True, columns=("pre", "post"), weight="n", min_weight=4, attributes=True)
+    assert labelled.attributes.edges["n"].tolist() == [5, 5, 4]  # one for each row
+    assert labelled.attributes.edges["region"].tolist() == ["LH", "MB", "MB"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"weight": "m"}, "no column 'm' of weights; there are 'region', 'n'"),
+        ({"weight": "region"}, "edge 1 is 'LH'; weights must be positive"),
+        ({"weight": "n"}, "edge 2 is '-1'"),
+        ({"min_weight": 2}, "name their column"),
+    ],
+)
+def test_weights_that_are_none(tmp_path, options, message):
+    path = tmp_path / "net.csv"
+    path.write_text("pre,post,region,n\nx,y,LH,2\ny,z,LH,-1\n")
+    with pytest.raises(ValueError, match=message):
+        read_graph(path, True, **options)

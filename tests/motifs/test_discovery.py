@@ -7,7 +7,7 @@ import pytest
 from jaxmotif import datasets
 from jaxmotif.arrays._compile import Target
 from jaxmotif.graph import Graph
-from jaxmotif.motifs import Until, find_motifs, random_graphs, subgraph_census
+from jaxmotif.motifs import Rule, Until, find_motifs, random_graphs, subgraph_census
 from jaxmotif.motifs._discovery import _batch
 from jaxmotif.motifs._significance import benjamini_hochberg, mixing_of, significance_of
 from jaxmotif.motifs._until import robbins_interval
@@ -54,10 +54,13 @@ def feed_forward_loops(graph):
     return (near * (near @ near)).sum()
 
 
-def test_feed_forward_loops_are_a_motif(graph):
-    found = find_motifs(graph, 3, 40)
+def test_feed_forward_loops_are_frequent(graph):
+    found = find_motifs(graph, 3, 300)
     row = found.names.index("030T feed-forward loop")
-    assert found.is_motif[row]
+    assert found.significance.p_high[row] <= 0.02
+    assert "not unusual" in found.verdicts.why[row]  # among five closed classes
+    rule = Rule(alpha=0.2, min_fold=1.2)
+    assert find_motifs(graph, 3, 300, rule=rule).summary.startswith("1 motif (q <= 0.2, at least 1.2-fold")
     assert found.significance.z[row] > 2
     assert "reciprocated pairs" in found.null_model
     assert min(found.accepted_by_kind.values()) == pytest.approx(15, rel=0.3)
@@ -202,7 +205,7 @@ def test_as_many_random_graphs_as_decide(graph, tmp_path, monkeypatch):
     assert sorted(before + after) == list(range(13))
     np.testing.assert_array_equal(resumed.random_counts, found.random_counts)
     np.testing.assert_array_equal(resumed.mixing.longer_z, found.mixing.longer_z)
-    monkeypatch.setattr(Until, "decided", lambda self, counts, random: np.ones(counts.size, bool))
+    monkeypatch.setattr(Until, "decided", lambda self, counts, random, alpha: np.ones(counts.size, bool))
     assert len(find_motifs(graph, 3, until, attempts=5).random_counts) == 6
 
 
@@ -240,7 +243,7 @@ def test_decisions_are_those_of_many_more_draws():
     assert (benjamini_hochberg(np.minimum(1, 2 * np.minimum(high, low))) <= 0.05).tolist() == wanted.tolist()
 
 
-@pytest.mark.parametrize("options", [{"alpha": 0}, {"error": 1.0}, {"most": 1}])
+@pytest.mark.parametrize("options", [{"error": 1.0}, {"most": 1}])
 def test_bad_limits(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         Until(**options)
@@ -251,7 +254,7 @@ def test_bad_limits(options):
     [
         ({"num_random": 1}, "num_random"),
         ({"num_random": "many"}, "num_random"),
-        ({"threshold": 0}, "threshold"),
+        ({"num_random": "auto", "rule": Rule(correction="max")}, "max"),
         ({"size": 1}, "size"),
         ({"keep": "x"}, "keep must be"),
         ({"engine": "x"}, "engine"),

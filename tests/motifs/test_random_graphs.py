@@ -411,9 +411,10 @@ def test_more_than_degrees_is_kept_in_larger_graphs():
     plain = Graph.from_edges(edges, 40, True)
     length = np.sort(np.linalg.norm(places[edges[:, 0]] - places[edges[:, 1]], axis=1))
     at = len(length) * np.arange(1, 5) // 5
-    ends = (length[at - 1] + length[at]) / 2
-    for model in (keep_distances(places, 5, "degree"), keep_distances(places, ends, "degree")):  # alike
-        one = random_graphs(plain, 3, 0, model, attempts=20)
+    # A number of bins ends each at the length of an edge; rounding to 2^-29 of the extent must not part the two.
+    between = (length[at - 1] + length[at]) / 2
+    for bins, ends in ((5, length[at] * (1 - 1e-7)), (between, between)):
+        one = random_graphs(plain, 3, 0, keep_distances(places, bins, "degree"), attempts=20)
         assert one.accepted > 0.5
         for drawn in drawn_sets(one):
             u, v = np.array(sorted(drawn)).T

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from jaxmotif import Graph, count_matches
+from jaxmotif.arrays._label_words import in_words
 from jaxmotif.patterns import (
     Pattern,
     as_pattern,
@@ -204,3 +205,42 @@ def test_a_pattern_for_a_target(tmp_path):
     assert as_pattern(str(tmp_path / "ffl"), target).num_edges == 1  # a file goes first
     with pytest.raises(ValueError, match="there is no file of that name"):
         as_pattern(str(tmp_path / "nothing.txt"), target)
+
+
+def test_types_of_signed_feed_forward_loops():
+    """X to Y to Z beside X to Z: coherent where the direct sign is the product; numbers as in Mangan and Alon 2003."""
+    words = {0: "activator", 1: "represses"}
+    types = {
+        "000": "C1", "110": "C2", "011": "C3", "101": "C4", "001": "I1", "111": "I2", "010": "I3", "100": "I4",
+    }  # fmt: skip
+    for (xy, xz, yz), kind in types.items():
+        text = canonical_string(named_pattern(f".,{xy},{xz},.,.,{yz},.,.,.", True))
+        (name,) = class_columns([text], True, (None, words))["name"]
+        coherent = int(xz) == int(xy) ^ int(yz)
+        assert name == f"030T feed-forward loop ({'' if coherent else 'in'}coherent, {kind})"
+    loops = [canonical_string(named_pattern(f".,{a},.,.,.,{b},{c},.,.", True)) for a, b, c in ("000", "010", "111")]
+    names = class_columns(loops, True, (None, words))["name"]
+    assert [name.partition("(")[2] for name in names] == [
+        "positive feedback)",
+        "negative feedback)",
+        "negative feedback)",
+    ]
+    assert class_columns(loops, True)["name"] == ["030C 3-cycle"] * 3  # of numbers no sign is known
+
+
+def test_readings_in_words():
+    both = named_pattern("0,1,1:.,2,.,2,.,3,.,.,.", True)
+    text = canonical_string(both)
+    (reading,) = class_columns([text], True, ({0: "TF", 1: "gene"}, {2: "binds", 3: "+"}))["reading"]
+    assert reading == "X = gene, Y = TF, Z = gene: X <-[binds]-> Y, X -[+]-> Z"
+    assert "reading" not in class_columns(["000100110"], True)
+
+
+@pytest.mark.parametrize("word", ["a,b", "a:b", ".", "\\", "a\\,", ":", "-"])
+def test_words_of_labels_are_never_ambiguous(word):
+    nodes, edges = {0: word, 1: "x"}, {0: "y", 1: word}
+    for text in ("0,1:.,1,.,.", "1,0:.,.,0,.", "0,0:0110"):
+        directed = "," in text.rpartition(":")[2]
+        written = in_words(text, nodes, edges)
+        again = named_pattern(written, directed, nodes, edges)
+        assert canonical_string(again) == canonical_string(named_pattern(text, directed))

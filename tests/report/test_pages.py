@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from jaxmotif import Graph, datasets, node_orbits, subgraph_census
+from jaxmotif.motifs import Rule
 from jaxmotif.patterns import class_names
 from jaxmotif.report import census_report, graphlets_report, motifs_report
 from jaxmotif.report._words import mixing_in_words
@@ -42,7 +43,7 @@ def test_a_page_of_motifs(worm):
     assert "41 independent" in page
     assert "Milo" in page
     assert not re.search(r'(src|href)="(?!data:)', page)
-    both = motifs_report([("worm", graph, found), ("other", graph, dataclasses.replace(found, threshold=9.0))])
+    both = motifs_report([("worm", graph, found), ("other", graph, dataclasses.replace(found, rule=Rule(min_fold=9)))])
     assert both.count("<h3>") >= 2
     with pytest.raises(ValueError, match="one size"):
         motifs_report([("a", graph, found), ("b", graph, dataclasses.replace(found, size=4))])
@@ -52,12 +53,19 @@ def test_graphs_without_a_subgraph():
     graph = Graph.from_edges(np.zeros((0, 2), int), 3)
     assert "0 connected induced subgraphs" in census_report("none", graph, subgraph_census(graph, 3))
     assert "0 triangles" in graphlets_report("none", graph, node_orbits(graph))
-    found = dataclasses.replace(made_up(["000100110"]), threshold=1e9)
+    found = made_up(["000100110"], rule=Rule(min_fold=1e9))
     nothing = np.zeros(0)
-    s, mixing = (dataclasses.replace(x, **{f.name: nothing for f in dataclasses.fields(x) if f.name != "graphs"})
+    numbers = "graphs", "tests"
+    s, mixing = (dataclasses.replace(x, **{f.name: nothing for f in dataclasses.fields(x) if f.name not in numbers})
                  for x in (found.significance, found.mixing))  # fmt: skip
     bare = dataclasses.replace(
-        found, classes=(), counts=nothing, random_counts=np.zeros((50, 0)), significance=s, mixing=mixing
+        found,
+        classes=(),
+        counts=nothing,
+        random_counts=np.zeros((1000, 0)),
+        significance=s,
+        mixing=mixing,
+        tested=nothing == 1,
     )
     page = motifs_report([("none", graph, bare), ("ffl", graph, found)])
     assert "No count differs" in page
@@ -109,7 +117,7 @@ in_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
 def test_a_browser_shows_sorts_and_prints(worm, tmp_path):
     graph, found = worm
     path = tmp_path / "worm.html"
-    path.write_text(motifs_report([("worm", graph, found)], {"argv": "jaxmotif motifs worm"}))
+    path.write_text(motifs_report([("worm", graph, found)], {"argv": "jaxmotif motifs worm"}), "utf-8")
     with Browser() as browser:
         browser.open(path)
         seen = (
@@ -136,7 +144,7 @@ def test_a_browser_shows_sorts_and_prints(worm, tmp_path):
 def test_a_browser_runs_no_name(tmp_path):
     path = tmp_path / "evil.html"
     graph = evil_graph()
-    path.write_text(census_report(EVIL, graph, subgraph_census(graph, 3)))
+    path.write_text(census_report(EVIL, graph, subgraph_census(graph, 3)), "utf-8")
     with Browser() as browser:
         browser.open(path)
         assert browser.run("document.querySelector('h1').textContent") == EVIL
@@ -151,11 +159,11 @@ def test_a_browser_runs_no_name(tmp_path):
 @in_browser
 def test_many_classes_are_shown_at_once(tmp_path):
     numbers = [n for n in range(1 << 16) if not n & 0x8421][:199]
-    found = made_up([format(n, "016b") for n in numbers])
-    page = motifs_report([("many", datasets.load("celegans"), dataclasses.replace(found, threshold=1e9))])
+    found = made_up([format(n, "016b") for n in numbers], rule=Rule(min_fold=1e9))
+    page = motifs_report([("many", datasets.load("celegans"), found)])
     assert len(page.encode()) <= 1_000_000
     path = tmp_path / "many.html"
-    path.write_text(page)
+    path.write_text(page, "utf-8")
     with Browser() as browser:
         assert browser.open(path) <= 2.0
         assert browser.run("document.querySelectorAll('tbody tr').length") == 199

@@ -53,10 +53,10 @@ class HubBatch(NamedTuple):
     put: tuple[jax.Array, jax.Array] | None = None
 
     @classmethod
-    def of(cls, size: int, ids: np.ndarray, together: int) -> HubBatch:
-        """Pack ascending hub ids into rows of ``together``, padded with -1."""
+    def of(cls, size: int, ids: np.ndarray, together: int, room: int = 0) -> HubBatch:
+        """Pack ascending hub ids into rows of ``together``, padded with -1 (up to ``room`` hubs, if that is more)."""
         steps = -(-ids.size // together)
-        rows = np.full((power_of_four(steps, 1), together), -1, np.int32)
+        rows = np.full((power_of_four(-(-max(ids.size, room) // together), 1), together), -1, np.int32)
         rows.reshape(-1)[: ids.size] = ids
         return cls(size, rows, np.int32(steps), (int(ids[0]), int(ids[-1]) + 1))
 
@@ -71,20 +71,24 @@ class HubBatch(NamedTuple):
         return int(self.steps) * self.ids.shape[1] * self.size**2
 
 
-def batch_hubs(lengths: np.ndarray, first: int, cells: int, sizes: tuple[int, ...]) -> list[HubBatch]:
+def batch_hubs(
+    lengths: np.ndarray, first: int, cells: int, sizes: tuple[int, ...], room: tuple[int, int]
+) -> list[HubBatch]:
     """Put hubs into batches by the width of their matrices.
 
     Args:
       lengths: neighbours in the core of the hubs ``first, first + 1, ..``.
       cells: largest number of matrix cells of a step, unless it is one matrix.
       sizes: the widths to choose from.
+      room: how many nodes and arcs graphs with the same programs have at most: batches have room for as many hubs as
+        that leaves, so that their shapes follow from it alone.
     """
     batches, low = [], 0
     for size in sizes:
         ids = np.flatnonzero((lengths > low) & (lengths <= size)).astype(np.int32) + first
-        low = size
         if ids.size:
-            batches.append(HubBatch.of(size, ids, max(1, cells // size**2)))
+            batches.append(HubBatch.of(size, ids, max(1, cells // size**2), min(room[0], room[1] // (low + 1))))
+        low = size
         if low >= lengths.max(initial=0):
             break
     return batches

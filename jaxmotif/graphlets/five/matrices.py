@@ -321,7 +321,7 @@ class HubSumTask:
             detail=plan.detail,
             most=plan.most,
             own=own,
-            giants=plan.giants,
+            giants=plan.giants if plan.detail == "edge" else 0,
         )
 
     def _sum_over_giants(self, known: KnownGiants, block: Tables, ends: Ends) -> None:
@@ -378,9 +378,9 @@ class HubSumTask:
                 self._adjacency,
                 *batch.arguments,
                 at,
+                np.int32(plan.giants),
                 width=batch.size,
                 detail=detail,
-                giants=plan.giants,
             )
         return block
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxmotif.arrays._ahead import in_earnest
 from jaxmotif.arrays._compile import jit64, put64, target_of
-from jaxmotif.arrays._sizes import bucket_size
+from jaxmotif.arrays._sizes import table_columns
 from jaxmotif.devices._memory import default_memory, working_memory
 from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets._tuning import Detail
@@ -40,6 +40,7 @@ class HubPlan(NamedTuple):
       giants: how many nodes, those of highest number, are no hubs; their ``lengths`` are 0.
       cells: cells of matrices of neighbourhoods at a time.
       sizes: the widths that matrices may have.
+      size: columns of a table.
       index: tells who is adjacent where bits of all pairs would take too much memory.
       sparse: whether tables are made a block of rows at a time, and 5-cycles found path by path. Then rows are shared
         out as hubs are, and no two workers make the same row.
@@ -58,6 +59,7 @@ class HubPlan(NamedTuple):
     giants: int
     cells: int
     sizes: tuple[int, ...]
+    size: int
     index: HashedArcs | None
     sparse: bool
     tuning: FiveTuning
@@ -67,22 +69,21 @@ class HubPlan(NamedTuple):
         """True where the work is cut into units even where one device does it all."""
         return bool((self.lengths.astype(np.int64) ** 2).sum() > self.tuning.long_run)
 
-    @property
-    def size(self) -> int:
-        """Columns of a table."""
-        return bucket_size(max(len(self.lengths), 32) + 31) // 32 * 32
-
     def batches(self, cells: int) -> list[HubBatch]:
         """Put the neighbourhoods of all hubs into batches of at most ``cells`` cells, or on a CPU of an eighth of that.
 
         What is made of a smaller batch stays in the cache of a CPU, and less is padding where hubs are few.
         """
-        return batch_hubs(self.lengths, self.core, cells // self._parts, self.sizes)
+        return batch_hubs(self.lengths, self.core, cells // self._parts, self.sizes, self._room)
 
     def upper_batches(self, cells: int) -> list[HubBatch]:
         """Put the neighbours of higher number into batches, where there are enough of them for a 5-clique."""
         lengths = np.where(self.later < 4, 0, self.later)
-        return batch_hubs(lengths, self.core, cells // self._parts // 4, self.sizes)
+        return batch_hubs(lengths, self.core, cells // self._parts // 4, self.sizes, self._room)
+
+    @property
+    def _room(self) -> tuple[int, int]:
+        return self.graph.leaves.shape[0], self.graph.heads.shape[0]
 
     @property
     def _parts(self) -> int:
@@ -163,7 +164,8 @@ def prepare_graph(
     degrees = np.diff(offsets)
     lengths, most_neighbours, core = degrees - leaves, int(degrees.max()), int(core)
     # Refused later, where counts may pass the limit: no number above such degrees is needed.
-    most = next((1 << bits for bits in (12, 16, 24) if most_neighbours < 1 << bits), 1 << 31)
+    steps = (15, 16, 24) if target_of(device).is_accelerator else (12, 16, 24)
+    most = next((1 << bits for bits in steps if most_neighbours < 1 << bits), 1 << 31)
     cells, giant = _largest_steps(memory, arcs, device, tuning)
     # Exact in float64 where sums of squares of codegrees are below 2^53.
     giants = 0 if float(most_neighbours) ** 2 * nodes >= 2.0**53 else int((lengths > giant).sum())
@@ -181,6 +183,7 @@ def prepare_graph(
         giants=giants,
         cells=cells,
         sizes=_sizes_for(device),
+        size=0,
         index=None,
         sparse=False,
         tuning=tuning,
@@ -188,19 +191,33 @@ def prepare_graph(
     return PreparedGraph(_plan_tables(plan, device), renumbering, float(largest), most_neighbours)
 
 
+def program_sizes(graph: Graph, device: jax.Device) -> tuple[int, ...]:
+    """Return what the programs depend on beside a graph's capacities: columns of tables, and widths of matrices."""
+    degrees = graph.degrees[graph.degrees > 1]
+    widths = np.unique(np.searchsorted(_sizes_for(device), degrees))
+    return table_columns(degrees.size, target_of(device).is_accelerator), *widths.tolist()
+
+
 def _sizes_for(device: jax.Device) -> tuple[int, ...]:
     return SIZES["accelerator" if target_of(device).is_accelerator else "cpu"]
 
 
 def _plan_tables(plan: HubPlan, device: jax.Device) -> HubPlan:
-    """Choose what tells who is adjacent, and whether all rows of the tables are held at once."""
-    # Bits, which are fastest, may take half of what is left (and all of a device that is the job's own).
-    room = 2 * default_memory(device) if plan.memory is None else plan.memory
-    bits, index = (adjacency_bytes(plan.size, plan.graph.heads.shape[0], form) for form in (True, False))
-    if not plan.tuning.bit_rows or bits > max(index, (room - plan.fixed - plan.least_rows) // 2):
-        plan = plan._replace(index=hash_arcs(plan.graph, device))
-    # Walks of length 4 are products of rows of a table, where these are held all at once.
-    return plan._replace(sparse=plan.rows(device) < len(plan.lengths))
+    """Choose the size of the tables, what tells who is adjacent, and whether all rows are held at once."""
+    shared = plan.memory is None and target_of(device).is_accelerator
+    # Tables of a size that many graphs share are taken only where all of their rows can be held.
+    for accelerated in (True, False) if shared else (False,):
+        planned = plan._replace(size=table_columns(len(plan.lengths), accelerated))
+        # Bits, which are fastest, may take half of what is left (and all of a device that is the job's own).
+        room = 2 * default_memory(device) if plan.memory is None else plan.memory
+        bits, index = (adjacency_bytes(planned.size, plan.graph.heads.shape[0], form) for form in (True, False))
+        if not plan.tuning.bit_rows or bits > max(index, (room - planned.fixed - planned.least_rows) // 2):
+            planned = planned._replace(index=hash_arcs(plan.graph, device))
+        # Walks of length 4 are products of rows of a table, where these are held all at once.
+        planned = planned._replace(sparse=planned.rows(device) < len(plan.lengths))
+        if not planned.sparse:
+            return planned
+    return planned
 
 
 def _largest_steps(memory: int | None, arcs: int, device: jax.Device, tuning: FiveTuning) -> tuple[int, int]:

@@ -87,7 +87,7 @@ def empty_tables(
     return Tables(codegree, absent if detail == "graph" else none, none if detail == "edge" else absent)
 
 
-@partial(jit64, static_argnames=("width", "detail", "giants"), donate_argnums=0)
+@partial(jit64, static_argnames=("width", "detail"), donate_argnums=0)
 def scatter_hubs(
     tables: Tables,
     graph: DegreeOrderedGraph,
@@ -95,10 +95,10 @@ def scatter_hubs(
     ids: jax.Array,
     steps: jax.Array,
     ends: jax.Array,
+    giants: jax.Array,
     *,
     width: int,
     detail: Detail,
-    giants: int,
 ) -> Tables:
     """Add what a batch of hubs gives to the rows between ``ends`` of the tables.
 
@@ -118,8 +118,8 @@ def scatter_hubs(
             return flat
         near = find_adjacent(graph, edges, lists)
         # An arc between common neighbours is found at either end: one that leads to a giant at this end alone.
-        twice = near << (lists.nodes + graph.core >= hubs_end).astype(jnp.int32)[:, :, None] if giants else near
-        flat = flat._replace(pairs=flat.pairs.at[cells].add(join(near, twice, 3 if giants else 2), mode="drop"))
+        twice = near << (lists.nodes + graph.core >= hubs_end).astype(jnp.int32)[:, :, None]
+        flat = flat._replace(pairs=flat.pairs.at[cells].add(join(near, twice, 3), mode="drop"))
         if detail == "edge":
             triangles = near.sum(axis=2, dtype=jnp.int32)[:, :, None]
             flat = flat._replace(bent=flat.bent.at[cells].add(jnp.broadcast_to(triangles, cells.shape), mode="drop"))
@@ -153,7 +153,7 @@ def gather_hub_sums(
       node: int64 ``[N]``, degrees, and walks of length 2 from each node.
       most: a number above all degrees.
       own: whether to add what needs no tables.
-      giants: how many nodes, those of highest number, are no hubs.
+      giants: how many nodes, those of highest number, are no hubs; it counts for edge orbits alone.
     """
 
     def step(number: jax.Array, held: HubSums) -> HubSums:

@@ -1,0 +1,132 @@
+"""The command ``jaxmotif compile``, which compiles the programs of all jobs before they are needed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import jaxmotif
+from jaxmotif.cli._command import Command
+from jaxmotif.cli._output import Report
+
+if TYPE_CHECKING:
+    from jaxmotif.graph import Graph
+
+Jobs = dict[str, Callable[..., Any]]
+"""Jobs by name; each is called with a graph and ``devices=``."""
+
+SIZES = {
+    False: ((60, 300), (250, 1_500), (1_000, 6_000)),
+    True: ((1_000, 1_500), (1_200, 3_500), (2_000, 7_000), (5_000, 10_000), (6_000, 20_000)),
+}
+"""Nodes and edges of a graph of each size class, on a CPU and on an accelerator."""
+LARGE = {False: (), True: ((60_000, 700_000), (100_000, 800_000), (100_000, 1_500_000))}
+"""Nodes and edges of graphs of further classes for graphlets of up to four nodes."""
+HUBS = {False: ((100, 64),), True: ((5_000, 4_096), (10_000, 4_096))}
+"""Nodes, and the most neighbours of one, of graphs for graphlets of five nodes."""
+
+
+def _graphlets(size: int) -> Jobs:
+    names = "" if size == 4 else " --size 5"
+    return {
+        f"graphlets{names}": lambda graph, **at: jaxmotif.graphlet_counts(graph, size=size, **at),
+        f"graphlets{names} --per edge": lambda graph, **at: jaxmotif.edge_graphlets(graph, size=size, **at).values,
+        f"graphlets{names} --per node": lambda graph, **at: jaxmotif.node_orbits(graph, size=size, **at).values,
+    }
+
+
+DIRECTED: Jobs = {
+    "census": lambda graph, **at: jaxmotif.subgraph_census(graph, 3, **at),
+    "census --size 4": lambda graph, **at: jaxmotif.subgraph_census(graph, 4, **at),
+    "motifs": lambda graph, **at: jaxmotif.find_motifs(graph, 3, 100, **at),
+}
+OTHERS: Jobs = {
+    "census --estimate": lambda graph, **at: jaxmotif.estimate_census(graph, 8, **at),
+    "match": lambda graph, **at: jaxmotif.count_matches("3-clique", graph, **at),
+    "search": lambda graph, **at: jaxmotif.find_color_motif(
+        graph, np.arange(graph.n) % 5, dict.fromkeys(range(5), 1), 0, **at
+    ),
+}
+
+
+def _calls(accelerated: bool) -> Iterator[tuple[str, Graph, Callable[..., Any]]]:
+    """Yield each job with a graph of each of its size classes."""
+    from jaxmotif.graph import synthetic
+
+    def drawn(sizes: tuple[tuple[int, int], ...], directed: bool = False) -> list[Graph]:
+        return [synthetic.erdos_renyi(n, m=m, directed=directed) for n, m in sizes]
+
+    # On an accelerator small graphs are of one class, unless they are counted in random graphs.
+    small = drawn(SIZES[accelerated][: 1 if accelerated else None])
+    hubs = [_with_hubs(n, most) for n, most in HUBS[accelerated]]
+    kinds = (
+        (small + drawn(LARGE[accelerated]), _graphlets(4)),
+        (hubs, _graphlets(5)),
+        (drawn(SIZES[accelerated], directed=True), DIRECTED),
+        (small[:1], OTHERS),
+    )
+    for graphs, jobs in kinds:
+        for graph in graphs:
+            yield from ((name, graph, run) for name, run in jobs.items())
+
+
+def _with_hubs(n: int, most: int) -> Graph:
+    """Return a ring of ``n`` nodes, some of which are joined to the first 12, 18, 24, 36, .., ``most`` of the others.
+
+    The first nodes are all joined as well, so that hubs of every width occur, and cliques.
+    """
+    from jaxmotif.graph import Graph
+
+    ring, clique = np.arange(n), min(most, 400)
+    widths = [width for i in range(3, 12) for width in (2**i, 3 * 2 ** (i - 1)) if width <= most]
+    spokes = [np.stack([np.full(width, n - 1 - i), ring[:width]], axis=1) for i, width in enumerate(widths)]
+    return Graph.from_edges(
+        np.concatenate([np.stack([ring, np.roll(ring, -1)], axis=1), np.argwhere(np.tri(clique, k=-1)), *spokes]), n
+    )
+
+
+def _run(args: argparse.Namespace) -> Report:
+    import jax
+
+    from jaxmotif.arrays._compile import target_of
+    from jaxmotif.arrays._program_cache import kept_programs
+    from jaxmotif.devices._progress import progress
+    from jaxmotif.devices._select import select_devices
+
+    where = args.cache or os.environ.get("JAXMOTIF_CACHE")
+    if where == "off" or jax.config.jax_compilation_cache_dir is None:  # pyright: ignore[reportAttributeAccessIssue]
+        raise ValueError(
+            "compile keeps what it compiles, and no folder may be used: name one that is yours, --cache DIR"
+        )
+    calls = list(_calls(target_of(select_devices(args.device).main).is_accelerator))
+    seconds = []
+    with progress(len(calls), "calls", "compile", enabled=not args.quiet) as meter:
+        for _, graph, run in calls:
+            started = time.monotonic()
+            run(graph, devices=args.device)
+            seconds.append(time.monotonic() - started)
+            meter.advance(1)
+    columns = {
+        "job": [name for name, _, _ in calls],
+        "nodes": [graph.n for _, graph, _ in calls],
+        "edges": [graph.m for _, graph, _ in calls],
+        "seconds": np.round(seconds, 2),
+    }
+    return Report(kept_programs(where), columns)
+
+
+COMMAND = Command(
+    "compile",
+    "compile the programs of all jobs, once",
+    "Compile the programs of all jobs for the usual sizes of graphs, by running each on generated graphs, and keep "
+    "them for later runs of the command on this machine.",
+    "",
+    lambda _: None,
+    _run,
+    checkpoint=False,
+)

@@ -1,0 +1,86 @@
+"""Weights of edges from a column of a file: sums over repeated rows, and edges that weigh too little."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxmotif.arrays._present import counted
+from jaxmotif.graph._attributes import from_words
+from jaxmotif.graph._saved import GraphFileError
+from jaxmotif.io._format import Contents
+from jaxmotif.io._registry import UnusedOption
+
+
+class Weights(NamedTuple):
+    """Weights of the edges of a file.
+
+    Attributes:
+      kept: bool ``[R]``, which rows belong to an edge of enough weight, or are self loops.
+      sums: the weight of each such edge, in the order of the graph's edge list.
+      notes: what was summed and left out, in words.
+    """
+
+    kept: np.ndarray
+    sums: np.ndarray
+    notes: tuple[str, ...]
+
+
+def weight_column(path: str, contents: Contents, column: int | str) -> np.ndarray:
+    """Return the weights of the rows of a file, positive numbers ``[rows]``.
+
+    Raises:
+      UnusedOption: the format has no attributes of edges.
+      GraphFileError: no such column, or a value that is no positive number.
+    """
+    columns, name = contents.edge_columns, str(column)
+    if columns is None:
+        raise UnusedOption(f"weight is for attributes of edges, and {path}, read as {contents.format}, has none")
+    if name not in columns:
+        raise GraphFileError(f"{path}: no column {name!r} of weights; there are {', '.join(map(repr, columns))}", path)
+    values = from_words(columns[name])
+    numbers = values.astype(np.float64) if values.dtype.kind in "iuf" else np.full(values.size, np.nan)
+    wrong = np.flatnonzero(~((numbers > 0) & (numbers < np.inf)))
+    if wrong.size:
+        raise GraphFileError(
+            f"{path}: column {name!r}: the weight of edge {wrong[0] + 1} is {columns[name][wrong[0]]!r}; weights must "
+            "be positive numbers (a sign may be the edges' label: --edge-label)",
+            path,
+        )
+    return values
+
+
+def sum_weights(weights: np.ndarray, edges: np.ndarray, directed: bool, least: float | None) -> Weights:
+    """Add up the weights of rows that are one edge, and leave out edges that weigh less than ``least``.
+
+    Args:
+      weights: positive numbers ``[R]``.
+      edges: int64 ``[R, 2]``, the nodes that each row joins.
+      directed: whether the rows ``u v`` and ``v u`` are two edges.
+      least: the least weight of an edge; ``None`` keeps all.
+
+    Example:
+      >>> rows = np.array([[0, 1], [0, 1], [1, 0], [1, 2]])
+      >>> sum_weights(np.array([2, 3, 1, 1]), rows, True, 2).sums.tolist()
+      [5]
+      >>> sum_weights(np.array([2, 3, 1, 1]), rows, False, None).sums.tolist()
+      [6, 1]
+    """
+    ends = edges if directed else np.sort(edges, axis=1)
+    loops = ends[:, 0] == ends[:, 1]
+    keys = ends[:, 0].astype(np.int64) * (int(ends.max(initial=0)) + 1) + ends[:, 1]
+    distinct, of_row = np.unique(keys[~loops], return_inverse=True)
+    sums = np.zeros(distinct.size, weights.dtype)
+    np.add.at(sums, of_row, weights[~loops])
+    enough = sums >= (0 if least is None else least)
+    kept = loops.copy()
+    kept[~loops] = enough[of_row]
+    notes = []
+    if of_row.size > distinct.size:
+        same = "" if directed else ", of both orders"
+        notes.append(f"the weights of repeated rows{same} are summed: {of_row.size:,} rows, {distinct.size:,} edges")
+    if not enough.all():
+        number = counted(int(np.count_nonzero(~enough)), "edge")
+        notes.append(f"left out for a weight below {least:g}: {number} of {distinct.size:,}")
+    return Weights(kept, sums[enough], tuple(notes))

@@ -1,0 +1,194 @@
+"""Comparison of several networks by their motifs."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from jaxmotif.arrays._present import Column, Presented, counted
+from jaxmotif.graph import Graph
+from jaxmotif.motifs._discovery import Motifs
+from jaxmotif.motifs._significance import benjamini_hochberg, correction_factor
+
+RESAMPLES = 1000
+"""Number of times that the random graphs of each network are drawn again for an interval."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class MotifComparison(Presented):
+    """Correlations of the significance profiles of several networks.
+
+    Attributes:
+      names: the networks.
+      classes: the classes of any of them, ascending.
+      profiles: float64 ``[networks, classes]``, of unit length; 0 where a class has no z.
+      correlation: float64 ``[networks, networks]``, Pearson's over the classes; NaN where a profile is constant.
+      low, high: the ends of its 95 % interval, from random graphs drawn again (percentiles). Each network itself is one
+        draw, which the interval does not tell.
+      tested: bool ``[classes]``, the classes that do not follow from others in any of the networks.
+      tested_correlation: the same over these classes alone.
+    """
+
+    names: tuple[str, ...]
+    classes: tuple[str, ...]
+    profiles: np.ndarray
+    correlation: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    tested: np.ndarray
+    tested_correlation: np.ndarray
+
+    @property
+    def summary(self) -> str:
+        """What is compared: how many networks, by how many classes, and how many of these do not follow from others."""
+        closed = "" if self.tested.all() else f", {np.count_nonzero(self.tested)} of them closed"
+        return f"{counted(len(self.names), 'network')} by {counted(len(self.classes), 'class')}{closed}"
+
+    def _line(self) -> str:
+        return self.summary
+
+    def table(self) -> dict[str, Column]:
+        """Return one row for each two networks."""
+        pairs = list(itertools.combinations(range(len(self.names)), 2))
+        i, j = np.array(pairs, np.int64).reshape(-1, 2).T
+        names = np.array(self.names, object)
+        columns = {name: getattr(self, name)[i, j] for name in ("correlation", "low", "high", "tested_correlation")}
+        return {"network": names[i], "other": names[j], **columns}
+
+
+def compare_motifs(motifs: Mapping[str, Motifs], seed: int = 0) -> MotifComparison:
+    """Compare networks by their significance profiles.
+
+    A profile is z over the length of all z; of undirected classes of four nodes it is the ratio
+    (count - mean) / (count + mean + 4), normalised likewise, since z of these grows with the network.
+
+    Args:
+      motifs: the motifs of each network, by the networks' names; of one size, all directed or none.
+      seed: of the random graphs that are drawn again for intervals.
+
+    Raises:
+      ValueError: the networks cannot be compared.
+
+    Reference:
+      Milo et al.: Superfamilies of evolved and designed networks, Science 2004.
+
+    Example:
+      >>> from jaxmotif import datasets, find_motifs
+      >>> names = "karate", "florentine"
+      >>> found = {name: find_motifs(datasets.load(name), 4, 20) for name in names}
+      >>> compare_motifs(found).correlation.shape
+      (2, 2)
+    """
+    check_comparable({name: (found.directed, found.size) for name, found in motifs.items()})
+    classes = sorted({text for found in motifs.values() for text in found.classes})
+    place = {text: i for i, text in enumerate(classes)}
+    rng = np.random.default_rng(seed)
+    profiles, again, tested = [], [], np.ones(len(classes), bool)
+    for found in motifs.values():
+        at = np.array([place[text] for text in found.classes], np.int64)
+        tested[at] &= found.tested
+        profile, drawn = _profiles(found, rng)
+        for parts, values in ((profiles, profile), (again, drawn)):
+            parts.append(np.zeros((len(values), len(classes))))
+            parts[-1][:, at] = values
+    first = np.concatenate(profiles)
+    draws = np.stack([_correlations(some) for some in np.stack(again, axis=1)])
+    # Graphs drawn again may have a constant profile; one that always has gets no interval.
+    draws[:, np.isnan(draws).all(axis=0)] = 0.0
+    low, high = np.where(np.isnan(_correlations(first)), np.nan, np.nanquantile(draws, [0.025, 0.975], axis=0))
+    return MotifComparison(
+        tuple(motifs), tuple(classes), first, _correlations(first), low, high, tested, _correlations(first[:, tested])
+    )
+
+
+def _profiles(found: Motifs, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return the profile of a network, and those from its random graphs drawn again, ``[.., classes]`` each."""
+    random = found.random_counts.astype(np.float64)
+    r = len(random)
+    center = random.mean(axis=0)
+    times = rng.multinomial(r, np.full(r, 1 / r), RESAMPLES) / r
+    # Moments of centered counts, since squares of large counts would lose the digits of their difference.
+    shift = times @ (random - center)
+    variance = (times @ (random - center) ** 2 - shift**2) * r / (r - 1)
+    s = found.significance
+    # What estimates add to the spread of counts stays as it is.
+    drawn = _scaled(found, center + shift, np.sqrt(np.maximum(variance, 0) + np.maximum(s.scale**2 - s.sd**2, 0)))
+    return _scaled(found, s.mean[None], s.scale[None]), drawn
+
+
+def _scaled(found: Motifs, mean: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Return profiles of unit length from means and scales ``[.., classes]``."""
+    difference = found.counts - mean
+    if found.size == 4 and not found.directed:
+        values = difference / (found.counts + mean + 4)
+    else:
+        values = np.where(scale > 1e-9 * np.abs(mean), difference / np.where(scale > 0, scale, 1), 0.0)
+    length = np.sqrt((values**2).sum(axis=1, keepdims=True))
+    return values / np.where(length > 0, length, 1)
+
+
+def _correlations(profiles: np.ndarray) -> np.ndarray:
+    """Return Pearson's correlations of profiles ``[networks, classes]``; NaN where one is constant."""
+    centered = profiles - (profiles.mean(axis=1, keepdims=True) if profiles.shape[1] else 0.0)
+    length = np.sqrt((centered**2).sum(axis=1))
+    length = np.where(length > 1e-12, length, np.nan)
+    return centered @ centered.T / np.outer(length, length)
+
+
+def check_comparable(kinds: Mapping[str, tuple[bool, int]]) -> None:
+    """Raise ValueError, which names two networks, unless all are directed or none, and of one size of subgraphs."""
+    (first, (directed, size)), *others = kinds.items()
+    for name, kind in others:
+        if kind[0] != directed:
+            one, other = ("directed", "undirected")[:: 1 if directed else -1]
+            raise ValueError(
+                f"{first} is {one} and {name} is {other}, so that they have no class in common; read both alike, with "
+                "directed=True or False (--directed, --undirected)"
+            )
+        if kind[1] != size:
+            raise ValueError(f"{first} has motifs of {size} nodes and {name} of {kind[1]}; take one size")
+
+
+def check_networks(graphs: Mapping[str, Graph], size: int) -> None:
+    """Raise ValueError, which names two networks, unless their classes can be compared: directions and labels agree."""
+    check_comparable({name: (graph.directed, size) for name, graph in graphs.items()})
+    for what in ("node", "edge"):
+        having = {name: getattr(graph, f"{what}_labels") is not None for name, graph in graphs.items()}
+        if len(set(having.values())) == 2:
+            bare, labelled = (next(name for name, has in having.items() if has is which) for which in (False, True))
+            raise ValueError(
+                f"{labelled} has {what} labels and {bare} has none, so that they have no class in common; leave the "
+                f"labels of {labelled} out, or give {bare} some"
+            )
+
+
+def correct_together(motifs: Sequence[Motifs]) -> list[Motifs]:
+    """Return motifs of several networks whose q accounts for the tested classes of all networks together.
+
+    It is for a claim about all of them, such as "no network has a motif".
+
+    Raises:
+      ValueError: rules that differ, or corrections by the largest deviation, which belongs to one network.
+
+    Example:
+      >>> from jaxmotif import datasets, find_motifs
+      >>> found = [find_motifs(datasets.load(name), 3, 20) for name in ("karate", "florentine")]
+      >>> [one.significance.tests for one in found], [one.significance.tests for one in correct_together(found)]
+      ([1, 1], [2, 2])
+    """
+    rules = {found.rule for found in motifs}
+    if len(rules) > 1 or any(rule.correction == "max" for rule in rules):
+        raise ValueError("networks are corrected together by one rule, whose correction is 'bh' or 'by'")
+    sides = [np.minimum(found.significance.p_high, found.significance.p_low)[found.tested] for found in motifs]
+    p = np.minimum(1, 2 * np.concatenate(sides))
+    q = np.minimum(1, benjamini_hochberg(p) * sum(correction_factor(p.size, rule.correction) for rule in rules))
+    corrected = []
+    for found, part in zip(motifs, np.split(q, np.cumsum([side.size for side in sides])[:-1]), strict=True):
+        values = found.significance.q.copy()
+        values[found.tested] = part
+        significance = dataclasses.replace(found.significance, q=values, tests=p.size)
+        corrected.append(dataclasses.replace(found, significance=significance))
+    return corrected

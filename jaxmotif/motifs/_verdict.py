@@ -1,0 +1,154 @@
+"""Verdicts: which classes are motifs or anti-motifs, decided by one rule, and why, in words."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from jaxmotif.motifs._significance import Correction, Significance, correction_factor
+
+Family = Literal["closed", "all"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """Conditions under which a class is a motif.
+
+    A motif has ``q <= alpha``, a count of at least ``min_count`` and ``(count + 1/2) / (mean + 1/2) >= min_fold``. An
+    anti-motif has ``q <= alpha``, a *mean* of at least ``min_count``, since a class that is hardly expected cannot be
+    missed, and a ratio of at most ``1 / min_fold``. z decides nothing: it grows with the size of a network, and where
+    counts are small it is not normal.
+
+    Attributes:
+      alpha: the largest q of a motif.
+      min_count: the least count of a motif, and the least mean of an anti-motif.
+      min_fold: the least ratio of count and mean, with a half added to both, above 1.
+      correction: how q accounts for the number of classes. ``"bh"``: false discovery rate of Benjamini and Hochberg
+        (1995). ``"by"``: that of Benjamini and Yekutieli (2001), which holds under any dependence. ``"max"``:
+        the family-wise error, by the largest deviation in every random graph (Westfall and Young 1993), under any
+        dependence.
+      family: which classes are tested. ``"closed"``: of three nodes without labels, where random graphs keep what
+        decides the others, those whose nodes are all adjacent; in all other cases, and with ``"all"``: all.
+
+    Raises:
+      ValueError: numbers out of range, or names that there are not.
+
+    Example:
+      >>> str(Rule(min_fold=2)), Rule().least_graphs(13)
+      ('q <= 0.05, at least 2-fold, at least 4 occurrences', 519)
+    """
+
+    alpha: float = 0.05
+    min_count: float = 4
+    min_fold: float = 1.5
+    correction: Correction = "bh"
+    family: Family = "closed"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise ValueError(f"alpha must be between 0 and 1, got {self.alpha}")
+        if not 0 <= self.min_count < math.inf:
+            raise ValueError(f"min_count must be a number of at least 0, got {self.min_count}")
+        if not 1 <= self.min_fold < math.inf:
+            raise ValueError(f"min_fold must be a ratio of at least 1, got {self.min_fold}")
+        for name, kinds in (("correction", Correction), ("family", Family)):
+            if getattr(self, name) not in get_args(kinds):
+                raise ValueError(f"{name} must be one of {', '.join(get_args(kinds))}, got {getattr(self, name)!r}")
+
+    def __str__(self) -> str:
+        least = f"{self.min_count:g} occurrence{'s' * (self.min_count != 1)}"
+        method = {"bh": "", "by": " (Benjamini-Yekutieli)", "max": " (largest deviation)"}[self.correction]
+        return f"q <= {self.alpha:g}{method}, at least {self.min_fold:g}-fold, at least {least}"
+
+    def least_graphs(self, classes: int) -> int:
+        """Return how many random graphs can show that a single one of so many tested classes is unusual.
+
+        The least p-value of r random graphs is 2 / (1 + r).
+        """
+        if self.correction == "max":
+            return math.ceil(1 / self.alpha) - 1
+        return math.ceil(2 * classes * correction_factor(classes, self.correction) / self.alpha) - 1
+
+
+class Verdicts(NamedTuple):
+    """Verdicts on classes: ``"motif"``, ``"anti-motif"`` or ``""``, and why, each an array of words ``[classes]``."""
+
+    verdict: np.ndarray
+    why: np.ndarray
+
+
+def judge(
+    counts: np.ndarray, significance: Significance, tested: np.ndarray, graphs: int, rule: Rule, too_short: bool
+) -> Verdicts:
+    """Decide which classes are motifs or anti-motifs, and say why.
+
+    Args:
+      counts: counts in the graph, ``[classes]``.
+      significance: the statistics of the same classes.
+      tested: which classes are tested, bool ``[classes]``.
+      graphs: the number of random graphs.
+      rule: what a motif is.
+      too_short: whether the chains were too short, so that nothing can be said.
+    """
+    s, needed = significance, rule.least_graphs(significance.tests)
+    more = counts > s.mean
+    enough = np.where(more, counts, s.mean) >= rule.min_count
+    large = np.where(more, s.fold >= rule.min_fold, s.fold <= 1 / rule.min_fold)
+    fixed = (s.scale == 0) & (counts == s.mean)
+    unusual = tested & ~fixed & (s.q <= rule.alpha) & (not too_short)
+    found = unusual & enough & large
+    least = np.minimum(s.p_high, s.p_low) * (1 + graphs) < 1.5
+    verdict = np.where(found, np.where(more, "motif", "anti-motif"), "").astype(object)
+    why = np.empty(counts.size, object)
+    for i in range(counts.size):
+        limit = rule.min_fold if more[i] else 1 / rule.min_fold
+        at_limit = ", at the limit" if s.fold_low[i] < limit < s.fold_high[i] else ""
+        if not tested[i]:
+            why[i] = "follows from closed classes"
+        elif too_short:
+            why[i] = "withheld: the chains are too short"
+        elif fixed[i]:
+            why[i] = "fixed: the same in every random graph, says nothing"
+        elif not unusual[i] and least[i] and graphs < needed:
+            why[i] = f"cannot be decided: {graphs:,} random graphs of {needed:,} needed"
+        elif not unusual[i]:
+            why[i] = f"not unusual: q = {s.q[i]:.2g}"
+        elif not enough[i]:
+            why[i] = f"too few: {_number(counts[i])} against {_number(s.mean[i])} expected, q = {s.q[i]:.2g}"
+        elif not large[i]:
+            why[i] = f"unusual, but small: {s.fold[i]:.3g}-fold{at_limit}, q = {s.q[i]:.2g}"
+        else:
+            why[i] = (
+                f"{verdict[i]}: {_number(counts[i])}, expected {_number(s.mean[i])} ({s.fold[i]:.3g}-fold, 95 % "
+                f"{s.fold_low[i]:.3g} to {s.fold_high[i]:.3g}{at_limit}), q = {s.q[i]:.2g}"
+            )
+    return Verdicts(verdict, why)
+
+
+def _number(value: float) -> str:
+    """Return a count or a mean count with three digits or all whole ones.
+
+    Example:
+      >>> _number(13.42), _number(1234.5)
+      ('13.4', '1,234')
+    """
+    return f"{value:.3g}" if value < 100 else f"{value:,.0f}"
+
+
+def closed_classes(classes: tuple[str, ...]) -> np.ndarray:
+    """Return which classes of three nodes, without labels, have all nodes adjacent, bool ``[classes]``.
+
+    The paths of each kind that pass a node are fixed by its numbers of one-way predecessors, one-way successors and
+    reciprocated neighbours. So 021D + 030T + 120D, 021U + 030T + 120U, 021C + 030T + 3 030C + 120C,
+    111U + 2 120U + 120C + 210, 111D + 120C + 2 120D + 210, 201 + 210 + 3 300, and without directions 2-stars + 3
+    triangles, are the same in all random graphs, and the open classes follow from the closed ones.
+
+    Example:
+      >>> closed_classes(("000000110", "000100110")).tolist()
+      [False, True]
+    """
+    cells = np.array([list(text) for text in classes]).reshape(-1, 3, 3) == "1"
+    return (cells | cells.transpose(0, 2, 1)).sum(axis=(1, 2)) == 6

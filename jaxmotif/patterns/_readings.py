@@ -1,0 +1,110 @@
+"""Classes with labels in words: who acts on whom and how, and the types of signed feed-forward and feedback loops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from jaxmotif.patterns._pattern import Pattern
+
+Words = Mapping[int, str] | None
+
+NEGATIVE = frozenset(
+    ("-", "−", "-1", "negative", "inhibitory", "inhibits", "inhibitor", "inhibition")
+    + ("represses", "repressor", "repression")
+)
+POSITIVE = frozenset(("+", "+1", "positive", "activates", "activator", "activation", "excitatory"))
+
+_LOOPS = {
+    "+++": "coherent, C1",
+    "--+": "coherent, C2",
+    "+--": "coherent, C3",
+    "-+-": "coherent, C4",
+    "++-": "incoherent, I1",
+    "---": "incoherent, I2",
+    "+-+": "incoherent, I3",
+    "-++": "incoherent, I4",
+}
+"""Types of feed-forward loops by the signs of X -> Y, X -> Z and Y -> Z (Mangan and Alon, PNAS 2003)."""
+
+
+def sign_of(word: str) -> str:
+    """Return ``+`` or ``-`` for a word that says so, else nothing.
+
+    Example:
+      >>> sign_of("Activator"), sign_of("inhibits"), sign_of("binds")
+      ('+', '-', '')
+    """
+    low = word.lower()
+    return "-" if low in NEGATIVE else "+" if low in POSITIVE else ""
+
+
+def signed_type(pattern: Pattern, edge_words: Words) -> str:
+    """Return the type of a signed loop of three nodes, nothing for other patterns.
+
+    A feed-forward loop is coherent where its direct arc has the sign of the path beside it. A feedback loop is positive
+    where an even number of its arcs is negative.
+
+    Example:
+      >>> from jaxmotif.patterns import named_pattern
+      >>> signed_type(named_pattern(".,.,.,1,.,.,0,0,.", True), {0: "+", 1: "-"})
+      'incoherent, I1'
+    """
+    adjacency = pattern.adjacency
+    if not pattern.directed or pattern.edge_labels is None or pattern.num_nodes != 3 or adjacency.sum() != 3:
+        return ""
+    out = adjacency.sum(axis=1)
+    sign = [[sign_of((edge_words or {}).get(label, "")) for label in row] for row in pattern.edge_labels.tolist()]
+    if sorted(out) == [0, 1, 2] and sorted(adjacency.sum(axis=0)) == [0, 1, 2]:
+        x, y, z = np.argsort(-out).tolist()
+        return _LOOPS.get(sign[x][y] + sign[x][z] + sign[y][z], "")
+    signs = "".join(sign[a][b] for a, b in np.argwhere(adjacency).tolist())
+    if (out == 1).all() and (adjacency.sum(axis=0) == 1).all() and len(signs) == 3:
+        return "negative feedback" if signs.count("-") % 2 else "positive feedback"
+    return ""
+
+
+def describe(pattern: Pattern, node_words: Words = None, edge_words: Words = None) -> str:
+    """Return who acts on whom in a pattern with labels, in words that a terminal shows.
+
+    Nodes are lettered, those with most arcs out first, and an arc's label stands in its middle.
+
+    Example:
+      >>> from jaxmotif.patterns import named_pattern
+      >>> describe(named_pattern("0,1:.,3,.,.", True), {0: "cell", 1: "gene"}, {3: "+"})
+      'X = cell, Y = gene: X -[+]-> Y'
+      >>> describe(named_pattern("5,6,6:001001110", False))
+      'X = 6, Y = 5, Z = 6: X - Z, Y - Z'
+    """
+    adjacency, size = pattern.adjacency, pattern.num_nodes
+    order = np.lexsort((np.arange(size), adjacency.sum(axis=0), -adjacency.sum(axis=1)))
+    if not pattern.directed:
+        order = order[::-1]
+    letters = {int(node): "XYZWVUTSRQ"[i] if size <= 10 else f"n{i}" for i, node in enumerate(order)}
+
+    def word(label: int, words: Words) -> str:
+        return (words or {}).get(label, str(label))
+
+    def arrow(a: int, b: int) -> str:
+        head = ">" if pattern.directed else ""
+        label = "" if pattern.edge_labels is None else word(int(pattern.edge_labels[a, b]), edge_words)
+        return f"-[{label}]-{head}" if label else f"-{head}"
+
+    parts = []
+    for i, a in enumerate(order.tolist()):
+        for b in order[i + 1 :].tolist():
+            both = adjacency[a, b] and adjacency[b, a] and pattern.directed
+            same = both and arrow(a, b) == arrow(b, a)
+            if same:
+                parts.append(f"{letters[a]} <{arrow(a, b)} {letters[b]}")
+                continue
+            if adjacency[a, b]:
+                parts.append(f"{letters[a]} {arrow(a, b)} {letters[b]}")
+            if adjacency[b, a] and pattern.directed:
+                parts.append(f"{letters[b]} {arrow(b, a)} {letters[a]}")
+    said = ""
+    if pattern.node_labels is not None:
+        kinds = pattern.node_labels.tolist()
+        said = ", ".join(f"{letters[i]} = {word(kinds[i], node_words)}" for i in order.tolist()) + ": "
+    return said + ", ".join(parts)

@@ -1,0 +1,78 @@
+"""``jaxmotif compile``: what it leaves for later runs, also where it is killed."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from jaxmotif.cli import _compile
+from jaxmotif.cli._app import main
+from tests.more import more
+
+COMMAND = [sys.executable, "-m", "jaxmotif"]
+
+
+def _without_cache():
+    """The environment without the folder, and the limits, of the tests' own programs."""
+    return {name: x for name, x in os.environ.items() if not name.startswith(("JAX_COMPILATION", "JAX_PERSISTENT"))}
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no kill -9 here")
+@pytest.mark.parametrize("times", [1, *more(20)])
+def test_a_run_after_a_kill_is_whole(tmp_path, times):
+    """Killed at a random moment, some programs may be half written."""
+    chance = random.Random(times)
+    environment = _without_cache() | {"JAXMOTIF_CACHE": str(tmp_path)}
+    for _ in range(times):
+        before = len(list(tmp_path.glob("*/*-cache")))
+        compiling = subprocess.Popen([*COMMAND, "compile", "--device", "cpu", "--quiet"], env=environment)
+        late = time.monotonic() + 10
+        while len(list(tmp_path.glob("*/*-cache"))) <= before and time.monotonic() < late:
+            time.sleep(0.01)
+        time.sleep(chance.random())
+        compiling.kill()
+        compiling.wait()
+    run = [*COMMAND, "graphlets", "karate", "--device", "cpu"]
+    made = subprocess.run(run, env=environment, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    assert "4-clique           31710  G8         11" in made.stdout
+    again = subprocess.run(run, env=environment, capture_output=True, text=True)
+    assert again.stdout == made.stdout
+    assert "broken" not in again.stderr
+
+
+@pytest.mark.parametrize("cache", ["--no-cache", None])
+def test_without_a_folder_nothing_is_compiled(capsys, monkeypatch, cache):
+    monkeypatch.setattr(_compile, "_calls", lambda accelerated: pytest.fail("compiled"))
+    if cache is None:
+        monkeypatch.setenv("JAXMOTIF_CACHE", "off")
+    assert main(["compile", "--device", "cpu", "--quiet", *([cache] if cache else [])]) == 1
+    assert "no folder may be used" in capsys.readouterr().err
+
+
+@pytest.mark.more
+def test_after_it_no_job_compiles(tmp_path):
+    environment = _without_cache() | {"JAXMOTIF_CACHE": str(tmp_path)}
+    subprocess.run(
+        [*COMMAND, "compile", "--device", "cpu", "--quiet"], env=environment, check=True, capture_output=True
+    )
+    kept = sorted(tmp_path.glob("*/*-cache"))
+    assert len(kept) > 30
+    for job in (
+        ["graphlets", "karate"],
+        ["graphlets", "karate", "--per", "node"],
+        ["census", "celegans"],
+        ["motifs", "celegans"],
+    ):
+        subprocess.run([*COMMAND, *job, "--device", "cpu", "--quiet"], env=environment, check=True, capture_output=True)
+        assert sorted(tmp_path.glob("*/*-cache")) == kept
+
+
+def test_hubs_of_every_width():
+    graph = _compile._with_hubs(300, 64)
+    assert graph.n == 300
+    assert {12, 16, 24, 32, 48, 64} - set((graph.degrees - 2).tolist()) == set()

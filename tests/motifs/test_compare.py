@@ -1,0 +1,91 @@
+"""Several networks compared by their motifs."""
+
+import json
+
+import numpy as np
+import pytest
+
+from jaxmotif import Graph, datasets, find_motifs
+from jaxmotif.cli import main
+from jaxmotif.features import graphlet_correlation_distance
+from jaxmotif.motifs import Rule, compare_motifs, correct_together
+from jaxmotif.motifs._compare import check_networks
+from jaxmotif.motifs._significance import benjamini_hochberg
+
+
+def some_graph(seed, n=30, arcs=90, **options):
+    return Graph.from_edges(np.random.default_rng(seed).integers(0, n, (arcs, 2)), n, **options)
+
+
+def test_correlations_of_profiles():
+    found = {name: find_motifs(some_graph(i, directed=True), 3, 40) for i, name in enumerate("abc")}
+    compared = compare_motifs(found)
+    profiles = np.zeros((3, len(compared.classes)))
+    for row, one in zip(profiles, found.values(), strict=True):
+        row[[compared.classes.index(text) for text in one.classes]] = np.nan_to_num(one.significance.profile)
+    np.testing.assert_allclose(compared.profiles, profiles, atol=1e-12)
+    np.testing.assert_allclose(compared.correlation, np.corrcoef(profiles))
+    np.testing.assert_allclose(compared.tested_correlation, np.corrcoef(profiles[:, compared.tested]))
+    assert 0 < compared.tested.sum() <= 7
+    off = ~np.eye(3, dtype=bool)
+    assert (compared.low <= compared.high + 1e-12).all()
+    assert ((compared.low < compared.correlation) & (compared.correlation < compared.high))[off].any()
+    # Directly, by the random graphs of one network drawn again.
+    rng, one = np.random.default_rng(1), found["a"]
+    draws = [one.random_counts[rng.integers(0, 40, 40)] for _ in range(400)]
+    z = [(one.counts - d.mean(0)) / np.where(d.std(0, ddof=1) > 0, d.std(0, ddof=1), np.inf) for d in draws]
+    same = [np.corrcoef(x, np.nan_to_num(one.significance.z))[0, 1] for x in z]
+    assert np.quantile(same, 0.025) > compared.low[0, 0] - 0.1
+    text = repr(compared)
+    assert "3 networks by" in text
+    assert "closed" in text
+
+
+def test_profiles_of_four_undirected_nodes_are_ratios():
+    found = {name: find_motifs(some_graph(i), 4, 20) for i, name in enumerate("ab")}
+    one, compared = found["a"], compare_motifs(found)
+    ratio = (one.counts - one.significance.mean) / (one.counts + one.significance.mean + 4)
+    at = [compared.classes.index(text) for text in one.classes]
+    np.testing.assert_allclose(compared.profiles[0, at], ratio / np.linalg.norm(ratio))
+
+
+def test_networks_corrected_together():
+    found = [find_motifs(some_graph(i, directed=True), 3, 40) for i in range(2)]
+    together = correct_together(found)
+    p = [2 * np.minimum(f.significance.p_high, f.significance.p_low)[f.tested] for f in found]
+    wanted = benjamini_hochberg(np.minimum(1, np.concatenate(p)))
+    np.testing.assert_allclose(np.concatenate([f.significance.q[f.tested] for f in together]), wanted)
+    assert "corrected for" in together[0].summary
+    with pytest.raises(ValueError, match="one rule"):
+        correct_together([found[0], find_motifs(some_graph(1, directed=True), 3, 5, rule=Rule(alpha=0.1))])
+
+
+def test_networks_that_differ_are_refused_before_any_work(capsys, monkeypatch):
+    def never(*args, **options):
+        raise AssertionError("worked")
+
+    monkeypatch.setattr("jaxmotif.motifs.find_motifs", never)
+    assert main(["motifs", "karate", "celegans"]) == 1
+    assert "karate is undirected and celegans is directed" in capsys.readouterr().err
+    labelled, bare = (Graph.from_edges([(0, 1)], 2, edge_labels=labels) for labels in ([1], None))
+    with pytest.raises(ValueError, match="a has edge labels and b has none"):
+        check_networks({"b": bare, "a": labelled}, 3)
+    assert main(["motifs", "karate", "--gcd", "11"]) == 1
+    assert "--gcd: of several networks" in capsys.readouterr().err
+
+
+def test_one_run_compares_networks(tmp_path, capsys):
+    page = tmp_path / "page.html"
+    options = "motifs", "karate", "florentine", "--random", "50", "--together", "--gcd", "11", "--report", str(page)
+    assert main([*options, "--format", "json"]) == 0
+    written = json.loads(capsys.readouterr().out)
+    distance = graphlet_correlation_distance(datasets.load("karate"), datasets.load("florentine"))
+    assert written["GCD-11 (karate, florentine)"] == pytest.approx(distance)
+    assert abs(written["correlation (karate, florentine)"]) == pytest.approx(1)  # of two classes
+    for row in written["classes"]:
+        assert {"network", "mean", "sd", "z", "q", "verdict", "why"} <= set(row)
+    text = page.read_text("utf-8")
+    assert "<h2>The networks compared</h2>" in text
+    assert "Classes: karate" in text
+    assert "Classes: florentine" in text
+    assert f"{distance:.3f}" in text

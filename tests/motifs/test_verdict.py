@@ -1,0 +1,160 @@
+"""The rule by which classes are motifs, and that every output follows it."""
+
+import dataclasses
+import json
+import re
+
+import numpy as np
+import pytest
+
+from jaxmotif import Graph
+from jaxmotif.cli import main
+from jaxmotif.motifs import Mixing, Rule, find_motifs
+from jaxmotif.motifs._significance import significance_of
+from jaxmotif.motifs._verdict import closed_classes, judge
+from jaxmotif.report import motifs_report
+
+
+def judged(counts, random, rule=None, tested=None, too_short=False):
+    """The verdicts on counts, whose random graphs are independent."""
+    counts, random = np.array(counts), np.array(random)
+    classes, r = counts.size, random.shape[0]
+    mixing = Mixing(10, np.zeros(classes), np.full(classes, float(r)), np.zeros(classes))
+    rule, tested = rule or Rule(), np.ones(classes, bool) if tested is None else np.array(tested)
+    significance = significance_of(counts, random, mixing, None, tested, rule.correction)
+    return judge(counts, significance, tested, r, rule, too_short), significance
+
+
+def around(*means, r=999):
+    """Random counts of about a mean each, none of which is farther than 2."""
+    return np.stack([mean + np.arange(r) % 3 - 1 for mean in means], axis=1)
+
+
+def test_each_reason_has_its_words():
+    random = around(13, 1000, 1, 10, 40, 3, 7, 20)
+    random[:, 6] = 7
+    counts = [70, 1040, 3, 10, 4, 0, 7, 33]
+    (verdict, why), _ = judged(counts, random, tested=[True] * 7 + [False])
+    assert verdict.tolist() == ["motif", "", "", "", "anti-motif", "", "", ""]
+    for text, start in zip(
+        why,
+        (
+            "motif: 70, expected 13 (5.22-fold, 95 % 5.2 to 5.24), q = 0.0028",
+            "unusual, but small: 1.04-fold, q = 0.0028",
+            "too few: 3 against 1 expected",
+            "not unusual: q = 1",
+            "anti-motif: 4, expected 40 (0.111-fold",
+            "too few: 0 against 3 expected",
+            "fixed: the same in every random graph",
+            "follows from closed classes",
+        ),
+        strict=True,
+    ):
+        assert text.startswith(start), text
+
+
+def test_few_random_graphs_decide_nothing():
+    (verdict, why), s = judged([70, 20], around(13, 20, r=40))
+    assert (verdict[0], s.q[0] > 0.05) == ("", True)
+    assert why[0] == "cannot be decided: 40 random graphs of 79 needed"
+    assert "not unusual" in why[1]
+    (verdict, _), _ = judged([70, 20], around(13, 20, r=79))
+    assert verdict[0] == "motif"
+    (verdict, why), _ = judged([70, 20], around(13, 20), too_short=True)
+    assert set(verdict) == {""}
+    assert set(why) == {"withheld: the chains are too short"}
+    limit = around(20, r=9) + 9 * (np.arange(9) % 2)[:, None]
+    assert "at the limit" in judged([36], np.concatenate([limit] * 20))[0].why[0]
+
+
+@pytest.mark.parametrize("correction", ["bh", "by", "max"])
+def test_corrections_hold_their_error(correction):
+    """No class is unusual, and classes depend: at most about alpha of all tables have a motif, by any correction."""
+    rng, tables = np.random.default_rng(3), 400
+    some = 0
+    for _ in range(tables):
+        common = rng.poisson(6, (200, 1))
+        random = common + rng.poisson(3, (200, 7))
+        (verdict, _), s = judged(random[0], random[1:], Rule(correction=correction, min_fold=1, min_count=0))
+        some += any(verdict)
+        assert not np.any(s.q[verdict != ""] > 0.05)
+    assert some / tables < 0.05 + 3 * np.sqrt(0.05 * 0.95 / tables)
+
+
+def test_numbers_out_of_range():
+    for options in ({"alpha": 0}, {"min_count": -1}, {"min_fold": 0.9}, {"correction": "x"}, {"family": "x"}):
+        with pytest.raises(ValueError, match=next(iter(options))):
+            Rule(**options)
+
+
+def some_graph(seed, n=40, arcs=120):
+    return Graph.from_edges(np.random.default_rng(seed).integers(0, n, (arcs, 2)), n, directed=True)
+
+
+def test_open_classes_follow_from_closed_ones():
+    found = find_motifs(some_graph(0), 3, 20)
+    closed = closed_classes(found.classes)
+    assert (found.tested == closed).all()
+    at = {name[:4]: i for i, name in enumerate(found.names)}
+    counts = np.concatenate([found.counts[None], found.random_counts])
+
+    def total(**times):
+        return sum(n * counts[:, at[name[1:]]] for name, n in times.items() if name[1:] in at)
+
+    for constant in (
+        total(_021D=1, _030T=1, _120D=1),
+        total(_021U=1, _030T=1, _120U=1),
+        total(_021C=1, _030T=1, _030C=3, _120C=1),
+    ):
+        assert np.ptp(constant) == 0
+    assert find_motifs(some_graph(0), 3, 5, keep="degree").tested.all()
+    assert find_motifs(some_graph(0), 3, 5, rule=Rule(family="all")).tested.all()
+    note = found.notes[0]
+    assert re.match(r"20 random graphs cannot show that a single class is unusual, of \d that are tested; \d+ ", note)
+
+
+def test_networks_without_structure_have_no_motifs():
+    """Random graphs as inputs, against others of the same null model; by any size of effect."""
+    found = find_motifs(some_graph(1), 3, 400)
+    inputs, random = found.random_counts[:100], found.random_counts[100:]
+    loose = Rule(min_fold=1, min_count=0)
+    some = sum(any(judged(counts, random, loose, found.tested)[0].verdict) for counts in inputs)
+    assert some <= 11  # of 100, of which more than 5 + 3 sd happen once in hundreds of runs
+
+
+def test_no_output_calls_a_class_with_a_large_q_a_motif(tmp_path, capsys):
+    loops = [arc for i in range(0, 36, 2) for arc in ((i, i + 1), (i + 1, i + 2), (i, i + 2))]
+    rng = np.random.default_rng(5)
+    rows = [*loops, *rng.integers(0, 40, (25, 2)).tolist()]
+    path, page = tmp_path / "g.txt", tmp_path / "page.html"
+    path.write_text("".join(f"{u} {v}\n" for u, v in rows))
+    options = ["motifs", str(path), "--directed", "--random", "300", "--report", str(page)]
+    assert main([*options, "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["classes"]
+    called = {row["class"] for row in rows if row["verdict"]}
+    assert "000100110" in called
+    assert called == {row["class"] for row in rows if row["why"].startswith(("motif", "anti-motif"))}
+    assert called == {row["class"] for row in rows if row["motif"] or row["anti_motif"]}
+    for row in rows:
+        assert row["class"] not in called or row["q"] <= 0.05
+    assert any(row["z"] is not None and abs(row["z"]) > 2 and row["class"] not in called for row in rows)
+    assert main(options) == 0
+    table = capsys.readouterr().out
+    assert len(re.findall(r"  (anti-)?motif: ", table)) == len(called)
+    html = page.read_text("utf-8")
+    lines = re.findall(r"<tr>.*?</tr>", html)
+    assert sum('data-v="motif: ' in line or 'data-v="anti-motif: ' in line for line in lines) == len(called)
+    assert len(re.findall(r'<circle class="dot full"', html)) == len(called)
+    assert html.count('<div class="card">') == sum(row["verdict"] == "motif" for row in rows)
+
+
+def test_pictures_fill_the_points_of_motifs_alone():
+    pytest.importorskip("matplotlib").use("Agg")
+    found = find_motifs(some_graph(0), 3, 20)
+    z = np.where(np.isfinite(found.significance.z), 9.0, np.nan)  # which decides nothing
+    found = dataclasses.replace(found, significance=dataclasses.replace(found.significance, z=z))
+    axes = found.plot_profile()
+    faces = axes.collections[-1].get_facecolors()
+    white = (faces[:, :3] == 1).all(axis=1)
+    assert (white == ~(found.is_motif | found.is_anti_motif)).all()
+    assert "dot full" not in motifs_report([("g", some_graph(0), found)])

@@ -1,0 +1,488 @@
+"""Certificates: right ones are accepted and prove what they say, wrong and damaged ones are refused."""
+
+import copy
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import jaxmotif
+from jaxmotif import verify
+from jaxmotif.cli import main
+from jaxmotif.patterns import named_pattern
+from jaxmotif.patterns._certificate import certify_census, certify_graphlets, certify_matches
+from jaxmotif.verify._algebra import Query, TooMuch
+from jaxmotif.verify._modular import P, digest, multiply, random_weights, weighted_sums
+from tests.more import more
+
+FOLDER = Path(verify.__file__).parent
+DOORS = {"edge": jaxmotif.edge_graphlets, "node": jaxmotif.node_orbits}
+
+
+def plain(graph):
+    """The graph as the checker takes it."""
+    return verify.graph_from_edges(graph.edge_list(), graph.n, graph.directed, *graph._labels())
+
+
+def random_graph(seed, directed=False, labels=False, nodes=14, edges=34):
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, nodes, (edges, 2))
+    rows = np.sort(rows, axis=1) if not directed else rows
+    rows = np.unique(rows[rows[:, 0] != rows[:, 1]], axis=0)
+    options = (
+        {"node_labels": 5 * rng.integers(0, 2, nodes), "edge_labels": rng.integers(3, 5, len(rows))} if labels else {}
+    )
+    return jaxmotif.Graph.from_edges(rows, nodes, directed, **options)
+
+
+@pytest.fixture(scope="module")
+def karate():
+    return jaxmotif.datasets.load("karate")
+
+
+@pytest.fixture(scope="module")
+def tables(karate):
+    return {at: door(karate) for at, door in DOORS.items()}
+
+
+def accepted(path, graph, answer=None, **options):
+    report = verify.check(path, plain(graph), answer, **options)
+    assert report.accepted, report.reason
+    return report
+
+
+@pytest.mark.parametrize("at", ["edge", "node"])
+@pytest.mark.parametrize("induced", [True, False])
+def test_tables_of_four_nodes_are_proved_as_a_whole(karate, at, induced, tmp_path):
+    path = tmp_path / "c.json"
+    result = DOORS[at](karate, induced=induced, certify=path)
+    report = accepted(path, karate, result.values)
+    assert f"each value of column {', '.join(result.columns)}" in report.checked
+    assert path.stat().st_size < 100_000
+    assert (
+        f"the counts of {', '.join(result.counts)}" in report.checked
+    ) == induced  # sets without an edge: by their sum
+    assert "500 rows drawn at random" in str(report)
+
+
+def test_counts_in_the_graph_are_proved_without_any_chance(karate, tmp_path):
+    counts = jaxmotif.graphlet_counts(karate, certify=tmp_path / "c.json").counts
+    report = accepted(tmp_path / "c.json", karate)
+    assert report.checked[f"the counts of {', '.join(counts)}"] == "1"
+    assert not report.open
+
+
+def late(*_):
+    raise TimeoutError
+
+
+@pytest.mark.parametrize("at", ["edge", *more("node")])
+def test_five_nodes_are_recounted_where_there_is_time(at, tmp_path, monkeypatch):
+    graph = random_graph(3)
+    result = DOORS[at](graph, size=5, certify=tmp_path / "c.json")
+    report = accepted(tmp_path / "c.json", graph, result.values)
+    assert f"each value of column {', '.join(result.columns)}" in report.checked
+    monkeypatch.setattr("jaxmotif.verify._direct.Neighbourhoods.row", late)
+    hurried = accepted(tmp_path / "c.json", graph)
+    assert "500 of 500 rows drawn at random: the time was over" in hurried.open
+    assert any(text.startswith("each value of column") for text in hurried.open)
+
+
+@pytest.mark.parametrize(
+    ("directed", "labels", "size"), [(False, False, 4), (True, False, 3), (True, True, 3), *more((False, True, 4))]
+)
+def test_censuses_are_recounted(directed, labels, size, tmp_path):
+    graph = random_graph(5, directed, labels)
+    census = jaxmotif.subgraph_census(graph, size, certify=tmp_path / "c.json")
+    assert census.per_node is None
+    report = accepted(tmp_path / "c.json", graph)
+    assert report.checked[f"the counts of {', '.join(census.classes)}"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("query", "directed", "induced", "per"),
+    [
+        ("bull", False, False, "map"),
+        ("4-cycle", False, True, "occurrence"),
+        ("ffl", True, False, "map"),
+        *more(("021C", True, True, "map"), ("4-star", False, False, "occurrence")),
+    ],
+)
+def test_matches_are_counted_again_by_algebra(query, directed, induced, per, tmp_path):
+    graph = random_graph(7, directed)
+    count = jaxmotif.count_matches(query, graph, induced, per=per, certify=tmp_path / "c.json").count
+    report = accepted(tmp_path / "c.json", graph)
+    maps = count * json.loads((tmp_path / "c.json").read_text())["claim"]["maps_each"]
+    assert count
+    assert report.checked[f"the number of maps, {maps}"] == "1"
+    assert any("each occurrence" in text for text in report.open) == (per == "occurrence")
+    found = jaxmotif.find_matches(query, graph, induced, certify=tmp_path / "l.json")
+    assert len(found) == maps
+    assert "the maps that were listed, in any order" in accepted(tmp_path / "l.json", graph).checked
+
+
+def test_labels_and_wildcards_of_queries_count(tmp_path):
+    graph = random_graph(9, labels=True)
+    query = jaxmotif.Graph.from_edges([(0, 1), (1, 2)], node_labels=[5, 9, 0], edge_labels=[3, 4])
+    count = jaxmotif.count_matches(query, graph, wildcard=9, certify=tmp_path / "c.json").count
+    report = accepted(tmp_path / "c.json", graph)
+    assert f"the number of maps, {count}" in report.checked
+    other = jaxmotif.Graph.from_edges(
+        graph.edge_list(), graph.n, node_labels=graph._labels()[0], edge_labels=[3] * graph.m
+    )
+    assert "another graph" in verify.check(tmp_path / "c.json", plain(other)).reason
+
+
+def test_matches_that_are_a_part_have_no_certificate(karate, tmp_path):
+    path = tmp_path / "c.json"
+    for options in ({"time_limit": 5.0}, {"domains": {0: [1]}}):
+        with pytest.raises(ValueError, match=f"leave {next(iter(options))} out"):
+            jaxmotif.count_matches("triangle", karate, certify=path, **options)
+    with pytest.raises(ValueError, match="leave a limit of matches"):
+        jaxmotif.find_matches("triangle", karate, limit=3, certify=path)
+    with pytest.raises(ValueError, match="leave sink and per out"):
+        jaxmotif.find_matches("triangle", karate, per="occurrence", certify=path)
+    with pytest.raises(ValueError, match="typed=True has no certificate"):
+        jaxmotif.edge_graphlets(random_graph(1, True), typed=True, certify=path)
+    with pytest.raises(ValueError, match="they take no certify"):
+        jaxmotif.graphlet_counts([[(0, 1)], [(1, 2)]], certify=path)
+    assert not path.exists()
+
+
+MUTANT = {
+    "4-cycle": 1,
+    "4-path-middle": -1,
+    "4-path-end": -2,
+    "4-node-2-star": 2,
+    "4-node-2-edge": 1,
+    "4-node-1-edge": -1,
+}
+"""What an engine does at an edge that sees one 4-cycle too many, and has all of its equations right."""
+
+
+def mutated(table, columns, rng, pairs=1):
+    """A table of an engine that sees 4-cycles at wrong edges, as many as there are."""
+    table, change = table.copy(), np.array([MUTANT.get(name, 0) for name in columns])
+    possible = np.flatnonzero((table + change >= 0).all(axis=1) & (table - change >= 0).all(axis=1)).tolist()
+    rows = rng.sample(possible, 2 * pairs)
+    table[rows[:pairs]] += change
+    table[rows[pairs:]] -= change
+    return table
+
+
+def planted(result, number):
+    """A table with an error, and counts in the graph."""
+    rng, table, counts = random.Random(number), result.values.copy(), dict(result.counts)
+    rows, columns = table.shape
+    kind = ("cell", "pair", "exchange", "total", "mix-up", "mutant")[number % 6]
+    if kind == "cell":  # one wrong value
+        table[rng.randrange(rows), rng.randrange(columns)] += rng.choice([1, 2, 1000])
+    elif kind == "pair":  # two that add up to the right sum
+        column = rng.choice([c for c in range(columns) if table[:, c].max() > 0])
+        one = rng.choice(np.flatnonzero(table[:, column]).tolist())
+        table[one, column] -= 1
+        table[(one + 1 + rng.randrange(rows - 1)) % rows, column] += 1
+    elif kind == "exchange":
+        one, other = rng.choice([(i, j) for i in range(rows) for j in range(i) if (table[i] != table[j]).any()])
+        table[[one, other]] = table[[other, one]]
+    elif kind == "total":
+        counts[rng.choice(list(counts))] += rng.choice([1, 7])
+    elif kind == "mix-up" or "4-cycle" not in result.columns:  # of two columns
+        differ = [(i, j) for i in range(columns) for j in range(i) if (table[:, i] != table[:, j]).any()]
+        one, other = rng.choice(differ)
+        table[:, [one, other]] = table[:, [other, one]]
+    else:
+        table = mutated(table, result.columns, rng)
+    return table, counts
+
+
+@pytest.mark.parametrize("at", ["edge", "node"])
+def test_planted_errors_are_refused(karate, tables, at, tmp_path):
+    for number in range(60):
+        table, counts = planted(tables[at], number)
+        certify_graphlets(tmp_path / "c.json", karate, at, counts, True, tables[at].columns, table)
+        certificate = json.loads((tmp_path / "c.json").read_text())
+        certificate["witnesses"] = []  # no luck is needed
+        assert not verify.check(certificate, plain(karate)).accepted, number
+
+
+@pytest.mark.parametrize(("pairs", "least", "most"), [(4, 18, 20), (1, 7, 19)])
+def test_witnesses_alone_find_as_many_wrong_tables_as_they_promise(
+    pairs, least, most, karate, tables, tmp_path, monkeypatch
+):
+    """Triangles and cycles are beyond the checker's limits: 40 draws miss 8 (2) wrong rows of 78 in 1 (36) of 100."""
+    monkeypatch.setattr("jaxmotif.verify._formulas.LARGEST_NEIGHBOURHOOD", 1)
+    monkeypatch.setattr("jaxmotif.verify._check._Check._is_affordable", lambda *_: False)
+    result, refused = tables["edge"], 0
+    for seed in range(20):
+        table = mutated(result.values, result.columns, random.Random(seed), pairs)
+        certify_graphlets(tmp_path / "c.json", karate, "edge", result.counts, True, result.columns, table)
+        certificate = json.loads((tmp_path / "c.json").read_text())
+        certificate["witnesses"] = certificate["witnesses"][:40]
+        report = verify.check(certificate, plain(karate))
+        assert report.accepted or "row" in report.reason
+        assert any(text.startswith("each value of column") for text in report.open) == report.accepted
+        refused += not report.accepted
+    assert least <= refused <= most
+
+
+def test_the_answer_that_is_given_is_compared(karate, tables, tmp_path):
+    result, path = tables["node"], tmp_path / "c.json"
+    certify_graphlets(path, karate, "node", result.counts, True, result.columns, result.values)
+    assert "your table is the one of the certificate, by its SHA-256" in accepted(path, karate, result.values).checked
+    accepted(path, karate, result.values.astype(object))
+    for wrong, reason in ((result.values[::-1], "is not the table"), (result.values[1:], "another shape")):
+        assert reason in verify.check(path, plain(karate), wrong).reason
+    # Whoever writes the certificate can make up the hash, but not weights that the checker draws.
+    swapped = result.values[::-1]
+    certificate = json.loads(path.read_text())
+    certificate["claim"]["sha256"] = digest(swapped)
+    assert not verify.check(certificate, plain(karate), swapped).accepted
+
+
+def test_wrong_censuses_and_matches_are_refused(tmp_path):
+    graph, path = random_graph(5, directed=True), tmp_path / "c.json"
+    census = jaxmotif.subgraph_census(graph, 3, per_node=True)
+    for number in range(len(census.counts)):
+        counts, per_node = census.counts.copy(), census.per_node.copy()
+        counts[number] += 1
+        certify_census(path, graph, census.classes, counts, per_node)
+        assert "the sum of column" in verify.check(path, plain(graph)).reason
+        one = per_node[:, number].argmax()
+        per_node[[one, one - 1], number] += [-1, 1]
+        certify_census(path, graph, census.classes, census.counts, per_node)
+        assert not verify.check(path, plain(graph)).accepted
+    keep = np.arange(1, len(census.counts))  # a class that is left out
+    certify_census(path, graph, [census.classes[i] for i in keep], census.counts[keep], census.per_node[:, keep])
+    assert "no column" in verify.check(path, plain(graph)).reason
+    query = named_pattern("ffl", True)
+    maps = jaxmotif.find_matches(query, graph).nodes
+    for wrong in (maps[1:], np.concatenate([maps[:-1], maps[:1]]), maps[:, ::-1]):
+        certify_matches(path, graph, query, None, False, len(wrong), maps=wrong)
+        assert not verify.check(path, plain(graph)).accepted
+    certify_matches(
+        path, graph, query, None, False, len(maps), maps=maps[np.random.default_rng(0).permutation(len(maps))]
+    )
+    accepted(path, graph)
+
+
+@pytest.fixture(scope="module")
+def small_certificate(tmp_path_factory):
+    graph, path = random_graph(11), tmp_path_factory.mktemp("certificates") / "c.json"
+    jaxmotif.edge_graphlets(graph, certify=path)
+    certificate = json.loads(path.read_text())
+    certificate["witnesses"] = certificate["witnesses"][:3]
+    assert verify.check(certificate, plain(graph)).accepted
+    return graph, certificate
+
+
+def damaged(certificate, rng):
+    """A certificate as bytes in which something has been changed."""
+    if rng.random() < 0.5:
+        text = bytearray(json.dumps(certificate).encode())
+        for _ in range(rng.choice([1, 1, 3, 30])):
+            place = rng.randrange(len(text))
+            text[place : place + rng.choice([0, 1, 1, 50])] = bytes(
+                rng.randrange(256) for _ in range(rng.choice([0, 1, 4]))
+            )
+        return bytes(text)
+    changed = copy.deepcopy(certificate)
+    spots = []
+
+    def visit(value):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            spots.append((value, key))
+            if isinstance(value[key], dict | list):
+                visit(value[key])
+
+    visit(changed)
+    for _ in range(rng.choice([1, 1, 5])):
+        holder, key = rng.choice(spots)
+        values = [None, -1, 0, 1, 2**63, 10**70, 10**100, 1.5, True, "", "x" * 300, "\x1b[2J", [], [[]], {}, [0] * 999]
+        if key in holder if isinstance(holder, dict) else key < len(holder):
+            holder[key] = rng.choice([*values, copy.deepcopy(rng.choice(spots)[0])])
+    return json.dumps(changed).encode()
+
+
+@pytest.mark.parametrize("number_of_files", [300, *more(2000)])
+def test_damaged_certificates_are_refused_at_once(number_of_files, small_certificate, tmp_path):
+    graph, certificate = small_certificate
+    simple, path, rng, slowest = plain(graph), tmp_path / "c.json", random.Random(number_of_files), 0.0
+    for number in range(number_of_files):
+        path.write_bytes(content := damaged(certificate, rng))
+        started = time.process_time()
+        report = verify.check(path, simple)
+        slowest = max(slowest, time.process_time() - started)
+        if report.accepted:  # what is left is the same, or has fewer witnesses and thereby says less
+            left = json.loads(content)
+            assert left["witnesses"] == certificate["witnesses"][: len(left["witnesses"])], number
+            assert {**left, "witnesses": 0} == {**certificate, "witnesses": 0}, number
+        assert "\x1b" not in str(report)
+    assert slowest < 5
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\x80\x04\x95 a pickle",
+        b"PK\x03\x04",
+        b"[" * 100_000,
+        b'{"format":' + b"9" * 1_000_000 + b"}",
+        b'{"a":1,"a":2}',
+        b'{"a":NaN}',
+        b" " * (2**23 + 1),
+    ],
+)
+def test_hostile_files_are_refused(content, karate, tmp_path):
+    (tmp_path / "c.json").write_bytes(content)
+    assert not verify.check(tmp_path / "c.json", plain(karate)).accepted
+
+
+def test_shapes_beyond_the_limits_are_refused_in_time(small_certificate):
+    graph, certificate = small_certificate
+    large = {"name": "large", "roots": 0, "arcs": [[None] * 9 for _ in range(9)], "labels": [None] * 9}
+    changed = copy.deepcopy(certificate)
+    changed["claim"]["shapes"].append(large)
+    assert "more than 8 nodes" in verify.check(changed, plain(graph)).reason
+    arcs = [[None if u == v or (u * v) % 3 else True for v in range(8)] for u in range(8)]
+    changed["claim"]["shapes"] = [{"name": str(i), "roots": 0, "arcs": arcs, "labels": [None] * 8} for i in range(9999)]
+    started = time.process_time()
+    assert not verify.check(changed, plain(graph), seconds=1.0).accepted
+    assert time.process_time() - started < 5
+
+
+BLOCK = """
+import sys
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {blocked!r}:
+            raise ImportError(name + " is blocked")
+sys.meta_path.insert(0, Block())
+import runpy
+sys.argv = ["verify", *{arguments!r}]
+runpy.run_module({module!r}, run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_the_folder_runs_alone_and_without_jax(alone, karate, tables, tmp_path):
+    certify_graphlets(
+        tmp_path / "c.json", karate, "edge", tables["edge"].counts, True, tables["edge"].columns, tables["edge"].values
+    )
+    edges = karate.edge_list()
+    (tmp_path / "karate.edges").write_text("# rows\n" + "".join(f"{u} {v}\n" for v, u in edges[::-1].tolist()))
+    blocked, module = {"jax", "jaxlib", "chex", "scipy", "numba"}, "jaxmotif.verify"
+    if alone:
+        shutil.copytree(FOLDER, tmp_path / "verify", ignore=shutil.ignore_patterns("__pycache__"))
+        blocked, module = blocked | {"jaxmotif"}, "verify"
+
+    def run(certificate):
+        code = BLOCK.format(blocked=blocked, module=module, arguments=[certificate, "karate.edges"])
+        folder = tmp_path if alone else Path(__file__).parents[2]
+        arguments = [str(tmp_path / certificate), str(tmp_path / "karate.edges")]
+        code = BLOCK.format(blocked=blocked, module=module, arguments=arguments)
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder)
+
+    done = run("c.json")
+    assert done.returncode == 0, done.stderr
+    assert "each value of column 2-star" in done.stdout
+    assert done.stdout.endswith("accepted\n")
+    certificate = json.loads((tmp_path / "c.json").read_text())
+    certificate["claim"]["counts"][2] += 1
+    (tmp_path / "wrong.json").write_text(json.dumps(certificate))
+    done = run("wrong.json")
+    assert (done.returncode, done.stdout[:8]) == (1, "refused:")
+
+
+def test_commands_write_and_verify_certificates(tmp_path, capsys):
+    path, table = str(tmp_path / "c.json"), str(tmp_path / "table.csv")
+    assert main(["graphlets", "karate", "--per", "edge", "-o", table, "--certificate", path, "--quiet"]) == 0
+    assert main(["verify", path, "karate", "--answer", table]) == 0
+    assert "your table is the one of the certificate" in capsys.readouterr().out
+    assert main(["verify", path, "florentine"]) == 1
+    assert "refused: the certificate is of another graph" in capsys.readouterr().err
+    assert main(["match", "triangle", "karate", "--certificate", path, "--quiet"]) == 0
+    assert main(["verify", path, "karate"]) == 0
+    assert "the number of maps, 270" in capsys.readouterr().out
+    assert main(["census", "karate", "--certificate", path, "--quiet"]) == 0
+    assert main(["verify", path, "karate"]) == 0
+
+
+def brute_force(edges, arcs, size, nodes, weights, induced, directed):
+    has = {(u, v) for u, v in edges} | (set() if directed else {(v, u) for u, v in edges})
+    total = 0
+    for image in permutations(range(nodes), size):
+        present = {(u, v) for u in range(size) for v in range(size) if (image[u], image[v]) in has}
+        if arcs <= present and (not induced or arcs == present):
+            product = 1
+            for u, weight in weights.items():
+                product *= int(weight[image[u]])
+            total += product
+    return total % P
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("induced", [False, True])
+def test_sums_by_algebra_equal_those_over_all_maps(directed, induced):
+    graph, rng = plain(random_graph(2, directed, nodes=7, edges=16)), np.random.default_rng(0)
+    for size in (1, 2, 3, 4):
+        for trial in range(3):
+            arcs = {
+                (u, v)
+                for u in range(size)
+                for v in range(size)
+                if u != v and rng.random() < 0.5 and (directed or u < v)
+            }
+            arcs |= set() if directed else {(v, u) for u, v in arcs}
+            matrix = [[True if (u, v) in arcs else None for v in range(size)] for u in range(size)]
+            weights = {u: random_weights(b"", str(u), graph.nodes) for u in range(size) if trial and u % 2 == 0}
+            query = Query({"arcs": matrix, "labels": [None] * size}, graph, induced, np.inf)
+            expected = brute_force(graph.edges.tolist(), arcs, size, graph.nodes, weights, induced, directed)
+            assert query.weighted_sum(weights) == expected
+
+
+def test_algebra_beyond_the_limits_is_left_out(karate, tmp_path, monkeypatch):
+    jaxmotif.count_matches("4-cycle", karate, certify=tmp_path / "c.json")
+    monkeypatch.setattr("jaxmotif.verify._algebra.MOST_ROWS", 100)
+    report = verify.check(tmp_path / "c.json", plain(karate))
+    assert not report.accepted
+    assert re.match("nothing could be checked: .* rows, more than 100", report.reason)
+    monkeypatch.setattr("jaxmotif.verify._algebra.MOST_SUMS", 1)
+    query = Query({"arcs": [[None] * 3] * 3, "labels": [None] * 3}, plain(karate), False, np.inf)
+    with pytest.raises(TooMuch, match="more than 1 sums"):
+        query.weighted_sum({})
+
+
+@pytest.mark.parametrize("at", ["edge", "node"])
+def test_counts_are_added_up_on_the_device_as_on_the_host(at, karate, tables, tmp_path):
+    result = tables[at]
+    options = (karate, at, result.counts, True, result.columns, result.values)
+    certify_graphlets(tmp_path / "host.json", *options)
+    certify_graphlets(tmp_path / "device.json", *options, result.raw_counts)
+    assert (tmp_path / "host.json").read_bytes() == (tmp_path / "device.json").read_bytes()
+
+
+def test_sums_modulo_the_prime_are_exact():
+    rng = np.random.default_rng(1)
+    for high in (2, 2**20, 2**62):
+        table, weights = rng.integers(0, high, (50, 3)), rng.integers(0, P, 50).astype(np.uint64)
+        exact = [sum(int(w) * int(x) for w, x in zip(weights, column, strict=True)) % P for column in table.T]
+        assert weighted_sums(weights, table) == exact == weighted_sums(weights, table.astype(object))
+    edge = np.array([0, 1, P - 1, P - 2, 2**31, 2**60], np.uint64)
+    products = multiply(edge[:, None], edge[None]).tolist()
+    assert products == [[int(a) * int(b) % P for b in edge] for a in edge]
+
+
+def test_the_checker_imports_nothing_of_the_package():
+    for file in FOLDER.glob("*.py"):
+        lines = [line for line in file.read_text().splitlines() if line.startswith(("import ", "from "))]
+        assert not any("jax" in line for line in lines), file
