@@ -84,6 +84,7 @@ def count_matches(
       ValueError, TypeError: an input that cannot be, with the remedy.
 
     Example:
+      >>> from jaxmotif import Graph
       >>> triangle = Graph.from_edges([(0, 1), (1, 2), (2, 0)])
       >>> house = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])
       >>> count_matches(triangle, house).count, count_matches(triangle, house, per="occurrence").count
@@ -158,6 +159,7 @@ def count_queries(
       ValueError, TypeError: as :func:`count_matches`.
 
     Example:
+      >>> from jaxmotif import Graph
       >>> edge, path = Graph.from_edges([(0, 1)]), Graph.from_edges([(0, 1), (1, 2)])
       >>> square = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
       >>> [found.count for found in count_queries([edge, path], square)]
