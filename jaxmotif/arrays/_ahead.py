@@ -57,7 +57,7 @@ class Rehearsal:
           work: what is rehearsed.
           default: JAX's default device where the work is done; each thread has its own, and programs heed it.
         """
-        token, self._default = _rehearsal.set(self), default
+        token = _rehearsal.set(self)
         try:
             with jax.default_device(default):
                 work()
@@ -71,10 +71,12 @@ class Rehearsal:
     def take(self, jitted: Wrapped, args: Any, kwargs: Any) -> Any:
         """Have the program of a call compiled by another thread, and return placeholders of its results."""
         args, kwargs = jax.tree.map(_stand_in, (args, kwargs))
+        # Programs are kept by JAX's default device, too, and the work may have set another one here.
+        default = jax.config.jax_default_device  # pyright: ignore[reportAttributeAccessIssue]
         here = contextvars.copy_context()
 
         def compile_() -> None:
-            with jax.default_device(self._default), jax.enable_x64(True), contextlib.suppress(Exception):
+            with jax.default_device(default), jax.enable_x64(True), contextlib.suppress(Exception):
                 here.run(lambda: jitted.lower(*args, **kwargs).compile())
 
         results = jitted.trace(*args, **kwargs).out_info

@@ -48,6 +48,21 @@ def test_the_call_finds_what_was_compiled(bound):
     assert late == []
 
 
+def test_work_that_sets_a_default_device_finds_what_was_compiled():
+    given = np.arange(13, dtype=np.int32)
+
+    def work():
+        with jax.default_device(jax.devices("cpu")[-1]):
+            return summed(given)
+
+    with compilations() as told:
+        rehearse(work)
+    assert len(told) == 1
+    with compilations() as late:
+        assert int(work()) == given.sum()
+    assert late == []
+
+
 def test_threads_of_several_workers(monkeypatch):
     """One rehearsal of a kind of work; a call waits for the program that is being compiled."""
     monkeypatch.setattr(_ahead, "threads_for", lambda device: 2)
