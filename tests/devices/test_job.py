@@ -276,8 +276,20 @@ def test_a_limit_leaves_the_rest_and_counts_what_there_is(tmp_path):
 
 
 def test_a_limit_in_a_collection_counts_what_there_is():
+    # Both workers have a unit before either goes on, and have done all before either is stopped.
+    both = threading.Barrier(2, timeout=60)
+
     class Late(Summing):
+        begun = False
+
+        def step(self, span):
+            if not self.begun:
+                both.wait()
+            self.begun = True
+            super().step(span)
+
         def collect(self):
+            both.wait()
             raise Unfinished(super().collect())
 
     done = run_job(job_of(), lambda device: Late(), [Worker(device=DEVICE)] * 2, HERE)
@@ -380,7 +392,6 @@ def test_killed_at_any_time(tmp_path):
     code = """
         import sys
         from jaxmotif.devices import _record as record
-from jaxmotif.devices._gather import in_each_process
         from jaxmotif.devices._record import Store
         from tests.devices.test_job import run
         record.SAVE_SECONDS = 0.0
