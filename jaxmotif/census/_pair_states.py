@@ -623,6 +623,7 @@ def sorted_rows(
     """
     entries, bits, (nodes, slots, cells), states = form
     u, v = tails.astype(jnp.int64), heads.astype(jnp.int64)
+    entry = jnp.broadcast_to(entry, u.shape)
     none = jnp.iinfo(jnp.int64).max
     # A key is the pair's cell in the matrix, then what this edge adds to its state.
     both_ways = ((u, v, entry), (v, u, entry * entries))

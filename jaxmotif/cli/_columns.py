@@ -170,7 +170,9 @@ def explain_columns() -> str:
     blocks = []
     for command, names in COLUMNS.items():
         lines = [
-            textwrap.fill(f"{name}: {meaning}", 100, initial_indent="  ", subsequent_indent="      ")
+            textwrap.fill(
+                f"{name}: {meaning}", 100, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False
+            )
             for name, meaning in names.items()
         ]
         blocks.append("\n".join([command, *lines]))
