@@ -23,23 +23,9 @@ from harness import Table, check, measure, option
 import jaxmotif
 from jaxmotif import verify
 from jaxmotif.patterns._certificate import certify_graphlets
+from tests.verify.test_verify import MUTANT, plain
 
 rows = harness.Rows(__doc__)
-
-MUTANT = {
-    "4-cycle": 1,
-    "4-path-middle": -1,
-    "4-path-end": -2,
-    "4-node-2-star": 2,
-    "4-node-2-edge": 1,
-    "4-node-1-edge": -1,
-}
-"""What changes at an edge for which an engine, whose equations are all right, sees one 4-cycle too many."""
-
-
-def plain(graph: jaxmotif.Graph) -> verify.SimpleGraph:
-    """Return a graph as the checker takes it."""
-    return verify.graph_from_edges(graph.edge_list(), graph.n, graph.directed, *graph._labels())
 
 
 def plant(result: Any, kind: str, rng: random.Random) -> tuple[np.ndarray, dict[str, int]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import jax
 import numpy as np
@@ -16,12 +15,6 @@ def on_device(x: np.ndarray, device: jax.Device) -> jax.Array:
     """Return the same numbers as an array of JAX, of 64 bits where they are, whatever the user's switch."""
     with jax.enable_x64(True):
         return jax.device_put(x, device)
-
-
-def all_on_device(arrays: Sequence[np.ndarray], device: jax.Device) -> list[jax.Array]:
-    """Put several arrays on a device as :func:`on_device` does, at once, which takes less time."""
-    with jax.enable_x64(True):
-        return jax.device_put(list(arrays), device)
 
 
 def zeros_for_jax(shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:

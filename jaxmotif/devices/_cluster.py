@@ -520,7 +520,7 @@ class _Driver:
 
 
 class _Rest:
-    """What is left of a job, of which units are taken one by one.
+    """Remainder of a job, of which units are taken one by one.
 
     A unit takes PIECE_SECONDS or so, once it is known how long work takes. Towards the end units shrink, so that all
     workers end together.

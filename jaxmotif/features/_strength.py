@@ -60,7 +60,7 @@ class MotifStrengths(OfClasses):
 
     @property
     def verdicts(self) -> np.ndarray:
-        """Whether each class is ``"strong"``, ``"weak"`` or neither, and why, in words ``[classes]``."""
+        """Words that say whether each class is ``"strong"``, ``"weak"`` or neither, and why, ``[classes]``."""
         words = np.full(len(self.classes), "", object)
         if (s := self.significance) is None:
             return words

@@ -85,7 +85,7 @@ InGraph = dict[str, int] | Callable[[], dict[str, int]]
 
 
 class HowToRun(NamedTuple):
-    """Where a call runs, in how much memory, and what it keeps and shows, as for :func:`graphlet_counts`."""
+    """Options that say where a call runs, in how much memory, and what it keeps and shows (:func:`graphlet_counts`)."""
 
     devices: Devices
     memory: int | None

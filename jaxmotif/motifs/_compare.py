@@ -43,7 +43,7 @@ class MotifComparison(Presented):
 
     @property
     def summary(self) -> str:
-        """What is compared: how many networks, by how many classes, and how many of these do not follow from others."""
+        """Summary of what is compared: networks, classes, and how many classes do not follow from others."""
         closed = "" if self.tested.all() else f", {np.count_nonzero(self.tested)} of them closed"
         return f"{counted(len(self.names), 'network')} by {counted(len(self.classes), 'class')}{closed}"
 

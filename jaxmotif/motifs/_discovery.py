@@ -142,7 +142,7 @@ class Motifs(OfClasses):
 
     @property
     def summary(self) -> str:
-        """What was found, by which rule, against which random graphs, in one sentence."""
+        """Summary of what was found, by which rule, against which random graphs, in one sentence."""
         return motifs_line(self)
 
     def _line(self) -> str:

@@ -36,7 +36,7 @@ _ALL = {2: 2, 3: 4, 4: 11, 5: 34}
 
 @dataclass
 class Report:
-    """What a check has found.
+    """Findings of a check.
 
     Attributes:
       accepted: whether something was checked, and all of it holds.

@@ -53,7 +53,7 @@ class SimpleGraph:
 
     @cached_property
     def states(self) -> int:
-        """How many things an arc can be: absent, or there with one of the labels."""
+        """Number of things an arc can be: absent, or there with one of the labels."""
         return 2 if self.edge_labels is None else 1 + len(np.unique(self.edge_labels))
 
     @cached_property
