@@ -8,6 +8,7 @@ once.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -209,88 +210,34 @@ def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarr
       Whether the domains are stable.
     """
     directions = [_induced_slots(target, ids, d) for d in range(len(target.offsets))]
-    kinds = [
-        _Near(directions[kind[0]], directions[-1 - kind[0]], kind, near, domains)
-        for kind, near in zip(query.kinds[: query.num_kinds], query.near, strict=False)
-    ]
-    bits = 32 * len(domains)
-    v, u = np.divmod(np.flatnonzero(unpack_bits(np.ascontiguousarray(domains.T))), bits)
-    first = len(u)
-    while any(kind.stale for kind in kinds):
-        for kind in kinds:
-            deadline.check()
-            lost = kind.unmet(u, v) if kind.stale else []
-            if not len(lost):
-                continue
-            np.bitwise_xor.at(domains, (u[lost] >> 5, v[lost]), bit_of(u[lost]))
-            for other in kinds:
-                other.drop(v[lost])
-            left = np.ones(len(u), bool)
-            left[lost] = False
-            u, v = u[left], v[left]
-            # Fewer pairs lead to fewer nodes, and to shorter rows to fold.
-            if 2 * len(u) < first:
-                return False
-    return True
-
-
-class _Near:
-    """Neighbours by a pair kind, among query nodes and among target nodes.
-
-    The domains, uint32 ``[W, nodes]``, say which query nodes each target node may stand for.
-
-    Attributes:
-      stale: whether some domain has lost a node since :meth:`unmet` looked.
-    """
-
-    def __init__(self, slots: Target, back: Target, kind: np.ndarray, near: np.ndarray, domains: np.ndarray):
-        self._near, self._domains, self._back, self.stale = near, domains, back, True
-        self._ends, self._targets, _ = select_slots(slots, kind)
-        self._found = np.zeros_like(domains)  # the OR of the domains of each node's neighbours
-        self._dropped: list[np.ndarray] | None = None  # at first, all rows are folded
-
-    def drop(self, nodes: np.ndarray) -> None:
-        """Note that some nodes are no longer in some domain."""
-        self.stale = True
-        if self._dropped is not None:
-            self._dropped.append(nodes)
-
-    def unmet(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Return which pairs of a query node and a node in its domain lack a neighbour that they need."""
-        near = self._near_dropped()
-        if near is None:
-            pairs, rows = slice(None), np.flatnonzero(self._ends[:-1] < self._ends[1:])
-            starts, targets = self._ends[rows], self._targets
-        else:
-            pairs, rows = np.flatnonzero(near[v]), np.flatnonzero(near & (self._ends[:-1] < self._ends[1:]))
-            lengths = self._ends[rows + 1] - self._ends[rows]
-            targets, starts = self._targets[places_of(self._ends[rows], lengths)], np.cumsum(lengths) - lengths
-        if len(rows):  # an empty row would give the first slot of the next one
-            self._found[:, rows] = np.bitwise_or.reduceat(self._domains[:, targets], starts, axis=1)
-        self.stale, self._dropped = False, []
-        u, v = u[pairs], v[pairs]
+    kinds = query.kinds[: query.num_kinds]
+    slots = [select_slots(directions[kind[0]], kind) for kind in kinds]
+    filled = [np.flatnonzero(ends[:-1] < ends[1:]) for ends, *_ in slots]
+    v, u = np.divmod(np.flatnonzero(unpack_bits(np.ascontiguousarray(domains.T))), 32 * len(domains))
+    first, waiting = len(u), len(kinds)
+    for number in itertools.cycle(range(len(kinds))):
+        if not waiting:
+            return True
+        deadline.check()
+        ends, targets, _ = slots[number]
+        around = np.zeros_like(domains)  # the OR of the domains of each node's neighbours
+        if len(rows := filled[number]):  # an empty row would give the first slot of the next one
+            around[:, rows] = np.bitwise_or.reduceat(domains[:, targets], ends[rows], axis=1)
         lacking = np.zeros(len(u), np.uint32)
-        for asked, found in zip(self._near.T, self._found, strict=True):
-            lacking |= asked[u] & ~found[v]
+        for asked, met in zip(query.near[number].T, around, strict=True):
+            lacking |= asked[u] & ~met[v]
         lost = np.flatnonzero(lacking)
-        return lost if isinstance(pairs, slice) else pairs[lost]
-
-    def _near_dropped(self) -> np.ndarray | None:
-        """Return which rows may have a neighbour that was dropped, bool ``[nodes]``.
-
-        The result is ``None``, which stands for all rows, at first, and where it takes as long to find them.
-        """
-        if self._dropped is None:
-            return None
-        dropped, back = np.zeros(len(self._ends) - 1, bool), self._back
-        dropped[np.concatenate(self._dropped)] = True
-        nodes = np.flatnonzero(dropped)
-        lengths = back.offsets[nodes + 1] - back.offsets[nodes]
-        if 8 * lengths.sum() > len(self._targets):
-            return None
-        near = np.zeros_like(dropped)
-        near[back.targets[places_of(back.offsets[nodes], lengths)]] = True
-        return near
+        if not len(lost):
+            waiting -= 1
+            continue
+        # Every kind has to look again at what this one has dropped.
+        waiting = len(kinds)
+        np.bitwise_xor.at(domains, (u[lost] >> 5, v[lost]), bit_of(u[lost]))
+        u, v = np.delete(u, lost), np.delete(v, lost)
+        # Fewer pairs lead to fewer nodes, and to shorter rows to fold.
+        if 2 * len(u) < first:
+            return False
+    return True
 
 
 def select_slots(slots: Target, kind: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
