@@ -300,8 +300,8 @@ class HostSearch:
         cls, lists: CandidateLists, asked: QueryConstraints, order: SearchOrder, measured: Measures, most: int
     ) -> Self:
         """Return a search in a reduced target."""
-        domains = unpack_bits(np.ascontiguousarray(lists.reduced.bits.T))[:, : asked.query.num_nodes].T.copy()
-        return cls(asked, order, lists.reduced.target, domains, measured.meet, most, lists)
+        domains = unpack_bits(np.ascontiguousarray(lists.families.bits.T))[:, : asked.query.num_nodes].T.copy()
+        return cls(asked, order, lists.target, domains, measured.meet, most, lists)
 
     def found(self, options: Options) -> Found | None:
         """Return all that there is, or ``None``."""
@@ -666,7 +666,7 @@ class HostSearch:
         size = (offsets[images + 1] - offsets[images]).astype(np.int64)
         used = self.rows[placed[(placed != anchors[0]) & self._meet[placed, x]]]
         # The list was measured before singletons were placed, so that the domain as measured decides what is in it.
-        inside = self._lists.reduced.bits[x >> 5, used] & np.uint32(1 << (x & 31)) != 0
+        inside = self._lists.families.bits[x >> 5, used] & np.uint32(1 << (x & 31)) != 0
         return size - (inside & self.joined(kind).has(images, used)).sum(axis=0)
 
     def shared(self, leaves: Sequence[int]) -> np.ndarray:

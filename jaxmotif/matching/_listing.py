@@ -37,7 +37,7 @@ from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._result import MatchCount, match_count
 from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching._sink import Pieces, check_sink, open_writer, parts_of, prepare_parts
-from jaxmotif.matching._sizes import CHECKPOINT_STRETCHES, SHARES, pad_first_axis, plan_sizes
+from jaxmotif.matching._sizes import CHECKPOINT_STRETCHES, LEAST_READ, SHARES, pad_first_axis
 from jaxmotif.matching.planner._plan import Matching, Plan
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._certificate import CertificateFile, certify_matches
@@ -500,7 +500,7 @@ class Listing:
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
 
         def make(device: jax.Device) -> _PartTask:
-            search, images = copy_to(device, ready), _images(self.plan, device)
+            search, images = copy_to(device, ready), _images(self.plan)
 
             def write_part(span: Span) -> int:
                 count = 0
@@ -536,7 +536,7 @@ class Listing:
         """Return blocks of what the search finds."""
         if self.plan.ready is None:
             return self._planned_blocks()
-        images = _images(self.plan, self.selection.main)
+        images = _images(self.plan)
         devices = self.selection.local or (self.selection.main,)
         if len(devices) == 1:
             return list_matches([self.plan.ready], images, self.matching.options.limit, self.matching.options.deadline)
@@ -572,7 +572,7 @@ class Listing:
         """Return blocks of stretches, by all devices of this process."""
         devices = self.selection.local or (self.selection.main,)
         searches = [copy_to(device, self.plan.ready) for device in devices if self.plan.ready is not None]
-        images = _images(self.plan, self.selection.main)
+        images = _images(self.plan)
         return list_matches(searches, images, limit, self.matching.options.deadline, prefixes, stretches)
 
 
@@ -602,9 +602,9 @@ def _whole(status: str) -> bool:
     return not status.startswith("stopped at time_limit")
 
 
-def _images(plan: Plan, device: jax.Device) -> Images:
+def _images(plan: Plan) -> Images:
     ids = plan.ids
     if isinstance(ids, np.ndarray):
-        ids = pad_first_axis(ids, plan_sizes(device).read)
+        ids = pad_first_axis(ids, LEAST_READ)
     # The position of each query node is the inverse of the order.
     return Images(np.argsort(plan.order), ids)

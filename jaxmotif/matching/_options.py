@@ -9,7 +9,7 @@ from typing import Literal
 from jaxmotif.search._deadline import NO_DEADLINE, Deadline
 
 FILTERS = ("label", "degree", "frequency", "consistency")
-"""Filters that shrink the domains before a search (:mod:`jaxmotif.matching.planner._device_filter`)."""
+"""Filters that shrink the domains before a search (:mod:`jaxmotif.matching.planner._device`)."""
 
 SMALL_MEMORY = 2**26
 """Bytes to work in that a small search in NumPy may take."""

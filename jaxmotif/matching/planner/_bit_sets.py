@@ -13,10 +13,10 @@ import numpy as np
 
 from jaxmotif.arrays._bits import pack_bits, words_for
 from jaxmotif.arrays._sizes import power_of_four
-from jaxmotif.matching._sizes import MOST_AHEAD_NODES, MOST_AHEAD_WORDS, MOST_ROW_WORDS, PlanSizes
+from jaxmotif.matching._sizes import LEAST_ENTRIES, LEAST_SETS, MOST_AHEAD_NODES, MOST_AHEAD_WORDS, MOST_ROW_WORDS
 from jaxmotif.matching.planner import _leaves as leaves
 from jaxmotif.matching.planner._placements import Layout
-from jaxmotif.matching.planner._reduce import CandidateLists
+from jaxmotif.matching.planner._reduce import CandidateLists, backend_of
 from jaxmotif.search._program import CandidateSet, Factor, Pair, Placement, Term
 
 
@@ -27,15 +27,15 @@ class BitRows:
     every target node, which nodes of x's domain the kind allows.
     """
 
-    def __init__(self, lists: CandidateLists, sizes: PlanSizes):
-        self._lists, self._sizes = lists, sizes
+    def __init__(self, lists: CandidateLists):
+        self._lists = lists
         self._unions: list[list[int]] = []
         self._rows: dict[tuple[int, int, int], tuple[int, int]] = {}
         self._numbers: Any = None
         self.words = 0
 
     def copy(self) -> BitRows:
-        other = BitRows(self._lists, self._sizes)
+        other = BitRows(self._lists)
         other._unions, other._rows, other.words = list(self._unions), dict(self._rows), self.words
         return other
 
@@ -57,12 +57,12 @@ class BitRows:
     def number(self) -> tuple[Any, Any]:
         """Return the numberings where the target lies, int32 ``[G, N]``, and how many nodes each has."""
         if self._numbers is None:
-            reduced = self._lists.reduced
+            bits = self._lists.families.bits
             # Padding unions are empty, and number no one.
-            unions = np.zeros((power_of_four(len(self._unions), self._sizes.sets), 32 * len(reduced.bits)), bool)
+            unions = np.zeros((power_of_four(len(self._unions), LEAST_SETS), 32 * len(bits)), bool)
             for g, members in enumerate(self._unions):
                 unions[g, members] = True
-            self._numbers = self._lists.backend.number_nodes(reduced.bits, pack_bits(unions))
+            self._numbers = backend_of(self._lists.target).number_nodes(bits, pack_bits(unions))
         return self._numbers
 
     def arrays(self) -> tuple[Any, Any]:
@@ -70,13 +70,13 @@ class BitRows:
         if not self._unions:
             return np.zeros(1, np.int32), np.zeros(1, np.int32)
         numbers, _ = self.number()
-        R = power_of_four(len(self._rows), self._sizes.sets)
+        R = power_of_four(len(self._rows), LEAST_SETS)
         lists, rows = np.zeros((R, 2), np.int32), np.zeros((R, 4), np.int32)
         for r, ((kind, x, g), (first, width)) in enumerate(self._rows.items()):
             lists[r], rows[r] = (kind, x), (r, g, width, first)
         families = self._lists.families._replace(rows=lists, count=np.int32(len(self._rows)))
-        capacity = power_of_four(self.words, self._sizes.entries)
-        words = self._lists.backend.bit_rows(families, numbers, rows, capacity=capacity)
+        capacity = power_of_four(self.words, LEAST_ENTRIES)
+        words = backend_of(self._lists.target).bit_rows(families, numbers, rows, capacity=capacity)
         return words, numbers.reshape(-1)
 
 

@@ -12,12 +12,22 @@ import numpy as np
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._sizes import FEW_LISTED, MOST_PLACES, PREFIX_BLOCK, PlanSizes, pad_first_axis
-from jaxmotif.matching.planner._backend import FreeDomains
+from jaxmotif.matching._sizes import (
+    FEW_LISTED,
+    LEAST_ENTRIES,
+    LEAST_FREE,
+    LEAST_PROGRAM,
+    LEAST_READ,
+    LEAST_READ_ENTRIES,
+    MAKING,
+    MOST_PLACES,
+    PREFIX_BLOCK,
+    pad_first_axis,
+)
 from jaxmotif.matching.planner._bit_sets import BitRows, look_ahead
 from jaxmotif.matching.planner._order import SearchOrder
 from jaxmotif.matching.planner._placements import Layout, placements
-from jaxmotif.matching.planner._reduce import CandidateLists, Measures
+from jaxmotif.matching.planner._reduce import CandidateLists, Measures, backend_of
 from jaxmotif.matching.planner._tally import TallyPlan
 from jaxmotif.search import _sizes as step
 from jaxmotif.search._layout import Operands, Sizes
@@ -34,7 +44,7 @@ class Draft(NamedTuple):
       lists, measured: the candidate lists, and what they say of the nodes.
       layout, groups, rows: the places of what programs refer to, the terms of the leaves, and their bit rows.
       tally: what is added up.
-      options, sizes, device: how to search, and where.
+      options, device: how to search, and where.
       placed: how nodes are placed.
       held: bytes of the operands but the program.
     """
@@ -47,7 +57,6 @@ class Draft(NamedTuple):
     rows: BitRows
     tally: TallyPlan
     options: Options
-    sizes: PlanSizes
     device: jax.Device
     placed: Sequence[Placement] = ()
     held: int = 0
@@ -62,7 +71,7 @@ class Draft(NamedTuple):
         """Cells of the tally: one of few numbers, so that searches share compilations."""
         size = self.tally.size
         # Places of cells are int32.
-        return min(power_of_four(size, self.sizes.program), 2**31 - 1) if size else 0
+        return min(power_of_four(size, LEAST_PROGRAM), 2**31 - 1) if size else 0
 
     @property
     def first_steps(self) -> int:
@@ -89,7 +98,7 @@ class Draft(NamedTuple):
 
 def write(draft: Draft, made: ReadySearch | None = None) -> ReadySearch:
     """Write a search that is ready to run; ``made``: another one of the same lists."""
-    order, lists, measured, sizes = draft.order, draft.lists, draft.measured, draft.sizes
+    order, lists, measured = draft.order, draft.lists, draft.measured
     draft = draft._replace(placed=placements(draft.layout, order.below))
     # With None, the search itself begins to look ahead once it goes badly.
     lookahead = draft.options.search.lookahead
@@ -97,9 +106,9 @@ def write(draft: Draft, made: ReadySearch | None = None) -> ReadySearch:
     if looks:
         draft = draft._replace(placed=look_ahead(draft.placed, draft.layout, draft.rows, measured.sizes))
     check_places(order, lists, measured)
-    leaf_arrays = lists.backend.pad_first_axis(draft.rows.arrays(), (sizes.read, sizes.read))
+    leaf_arrays = _pad_read(lists, draft.rows.arrays())
     # A search of the same lists shares all operands but the program, which is first, and the leaves, which are last.
-    shared = list_arrays(order, lists, measured, sizes) if made is None else made.operands[1:5]
+    shared = list_arrays(order, lists, measured) if made is None else made.operands[1:5]
     arrays = jax.device_put((*shared, *leaf_arrays), draft.device)
     # The bytes of the operands are known only now, and tables may take what they leave.
     draft = draft._replace(held=sum(array.nbytes for array in arrays) + 8 * draft.cells)
@@ -112,11 +121,20 @@ def write(draft: Draft, made: ReadySearch | None = None) -> ReadySearch:
     )
 
 
-def list_arrays(order: SearchOrder, lists: CandidateLists, measured: Measures, sizes: PlanSizes) -> tuple[Any, ...]:
+def list_arrays(order: SearchOrder, lists: CandidateLists, measured: Measures) -> tuple[Any, ...]:
     """Return the offsets, entries, matrices and domains of the operands."""
-    offsets, entries, domains = fill(order, lists, measured, sizes)
-    least = (sizes.read, sizes.read_entries, sizes.read, sizes.read)
-    return lists.backend.pad_first_axis((offsets, entries, bit_matrices(lists), domains), least)
+    offsets, entries, domains = fill(order, lists, measured)
+    least = LEAST_READ, LEAST_READ_ENTRIES, LEAST_READ, LEAST_READ
+    return _pad_read(lists, (offsets, entries, bit_matrices(lists), domains), least)
+
+
+def _pad_read(
+    lists: CandidateLists, arrays: tuple[Any, ...], least: tuple[int, ...] = (LEAST_READ, LEAST_READ)
+) -> tuple[Any, ...]:
+    """Return arrays that a search reads in few sizes, to share programs; those of a device have them already."""
+    if not lists.target.on_host:
+        return arrays
+    return tuple(pad_first_axis(array, room) for array, room in zip(arrays, least, strict=True))
 
 
 def check_places(order: SearchOrder, lists: CandidateLists, measured: Measures) -> None:
@@ -130,14 +148,14 @@ def check_places(order: SearchOrder, lists: CandidateLists, measured: Measures) 
         )
 
 
-def fill(order: SearchOrder, lists: CandidateLists, measured: Measures, sizes: PlanSizes) -> tuple[Any, Any, Any]:
+def fill(order: SearchOrder, lists: CandidateLists, measured: Measures) -> tuple[Any, Any, Any]:
     """Return offsets, entries and domains, where the target lies.
 
     The entries of the families come first, then the domains of the free nodes.
     """
     free, starts = order.free, lists.starts
     free_starts = starts[-1] + np.concatenate([[0], np.cumsum(measured.sizes[free])])
-    F = power_of_four(len(free), sizes.free)
+    F = power_of_four(len(free), LEAST_FREE)
     padded_free = np.zeros(F, np.int32)
     padded_free[: len(free)] = free
     # Padded domains are empty, since they begin and end where the entries end.
@@ -146,9 +164,9 @@ def fill(order: SearchOrder, lists: CandidateLists, measured: Measures, sizes: P
     # Padded families are empty for the same reason.
     first = np.full(len(lists.families.rows), starts[-1], np.int32)
     first[: lists.count] = starts[:-1]
-    capacity = power_of_four(int(free_starts[-1]), sizes.entries)
-    domains = FreeDomains(padded_free, np.int32(len(free)), padded_starts)
-    return lists.backend.fill_lists(lists.families, lists.offsets, first, domains, capacity=capacity)
+    capacity = power_of_four(int(free_starts[-1]), LEAST_ENTRIES)
+    domains = padded_free, np.int32(len(free)), padded_starts
+    return backend_of(lists.target).fill_lists(lists.families, lists.offsets, first, domains, capacity=capacity)
 
 
 def bit_matrices(lists: CandidateLists) -> Any:
@@ -158,7 +176,7 @@ def bit_matrices(lists: CandidateLists) -> Any:
     kinds = len(lists.number)
     chosen = np.zeros(power_of_four(kinds, 1), np.int32)
     chosen[:kinds] = np.arange(kinds)
-    return lists.backend.bit_matrices(lists.families, chosen, count=len(chosen))
+    return backend_of(lists.target).bit_matrices(lists.families, chosen, count=len(chosen))
 
 
 def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
@@ -197,7 +215,7 @@ def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool, l
         columns = like.columns
     widths = table_widths(columns, options.listing)
     usual = sizes.listing if draft.keeps_lanes else sizes.counting
-    making = draft.held * draft.lists.backend.making
+    making = draft.held * (1 if draft.lists.target.on_host else MAKING)
     block, rooms = step.fit_tables(block, usual, widths, options.memory, draft.device, draft.held, making)
     static = Sizes(
         block,
@@ -243,7 +261,7 @@ def look_ahead_stage(draft: Draft, block: int, operands: Operands) -> tuple[Oper
         return None
     last = whole_stage(draft._replace(placed=placed, rows=rows), block, None, True)
     (place,) = operands.offsets.devices()
-    arrays = draft.lists.backend.pad_first_axis(rows.arrays(), (draft.sizes.read, draft.sizes.read))
+    arrays = _pad_read(draft.lists, rows.arrays())
     leaf_rows, ranks, code = jax.device_put((*arrays, last.code), place)
     return operands._replace(leaf_rows=leaf_rows, leaf_ranks=ranks), last._replace(code=code)
 
@@ -274,5 +292,5 @@ def write_program(
 
 
 def place_stage(draft: Draft, program: Program, static: Sizes, most_steps: int | None) -> Stage:
-    code = jax.device_put(pad_first_axis(program.code, draft.sizes.program), draft.device)
+    code = jax.device_put(pad_first_axis(program.code, LEAST_PROGRAM), draft.device)
     return Stage(program, code, static, most_steps)
