@@ -14,6 +14,7 @@ from jaxmotif.graph import GraphLike, as_graph
 from jaxmotif.graph._coerce import load_graph
 from jaxmotif.matching._listing import iter_matches
 from jaxmotif.patterns import Pattern, as_pattern, node_orbits
+from jaxmotif.patterns._roles import places_of
 
 Without = Literal["edge", "node"]
 
@@ -97,9 +98,7 @@ def disjoint_occurrences(
     graph = as_graph(graph)
     pattern = as_pattern(pattern, graph, name="pattern")
     rows = _listed(graph, pattern, induced, memory, devices)
-    places = [(u,) for u in range(pattern.num_nodes)]
-    if without == "edge":
-        places = [(u, v) for u, v in np.argwhere(pattern.adjacency).tolist() if pattern.directed or u < v]
+    places = places_of(pattern, without)
     if not places:
         raise ValueError("without='edge' needs a pattern with edges")
     held = np.stack([_named(rows[:, list(place)], graph.n, graph.directed) for place in places], axis=1)

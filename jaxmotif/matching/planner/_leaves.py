@@ -12,6 +12,7 @@ import numpy as np
 
 from jaxmotif.matching._sizes import LEAF_LIMBS, MOST_IN_GROUP, MOST_RANKED, MOST_TWIN_WORDS, PAIRS_A_WORD
 from jaxmotif.matching.planner._reduce import Measures
+from jaxmotif.patterns._orbits import partitions
 from jaxmotif.search._limbs import SPARE_BITS
 
 
@@ -188,24 +189,6 @@ def products(plan: LeafPlan, group: Sequence[int]) -> list[Sum]:
     if terms:
         found.append([(times, [Block(one) for one in sets]) for sets, times in terms.items() if times])
     return found
-
-
-def partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:
-    """Return all set partitions.
-
-    Example:
-      >>> list(partitions([1, 2]))
-      [[[1, 2]], [[1], [2]]]
-    """
-    if not items:
-        yield []
-        return
-    first, rest = items[0], items[1:]
-    # The first goes into a block of the others, or is one by itself.
-    for partition in partitions(rest):
-        for i, block in enumerate(partition):
-            yield partition[:i] + [[first, *block]] + partition[i + 1 :]
-        yield [[first], *partition]
 
 
 def coefficient(partition: Sequence[Sequence[int]]) -> int:
