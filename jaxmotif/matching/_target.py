@@ -125,10 +125,9 @@ class Target:
           carried: the label that neighbours must carry, or ``None`` to count all neighbours.
           label: the label of the nodes to return counts of, in the order of :meth:`labelled`; ``None`` for all nodes.
         """
-        if label is not None:
-            nodes = self.labelled(label)
-            return self.known(("having", d, carried, label), lambda: self.having(d, carried, None)[nodes])
-        return self.degrees[d] if carried is None else self.carrying(d, carried)
+        if label is None:
+            return self.degrees[d] if carried is None else self.carrying(d, carried)
+        return self.known(("having", d, carried, label), lambda: self.having(d, carried, None)[self.labelled(label)])
 
     def known(self, what: Hashable, find: Callable[[], T]) -> T:
         """Return what is found once for as long as the index lives."""

@@ -255,7 +255,8 @@ def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarr
     for number in itertools.cycle(range(len(kinds))):
         if not waiting:
             return True
-        deadline.check()
+        if not number:
+            deadline.check()
         ends, targets, _ = slots[number]
         around = np.zeros_like(domains)  # the OR of the domains of each node's neighbours
         if len(rows := filled[number]):  # an empty row would give the first slot of the next one

@@ -21,14 +21,15 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxmotif.arrays._bits import pack_bits
 from jaxmotif.graph import Graph
 from jaxmotif.matching._host_search import (
     MOST_SLOTS,
     NOTHING_FOUND,
     Found,
+    HostSearch,
     candidate_budget,
     search_small,
-    search_unreduced,
 )
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._seconds import PhaseClock
@@ -185,7 +186,10 @@ def search_unfiltered(
     order = choose_order(asked, None, options.search, closed_form=False, allowed=allowed)
     if not sizes.all():
         return Plan(None, order.core, [], 1, sizes)
-    found = search_unreduced(asked, order, target, domains, options, candidate_budget(device, order))
+    bits = pack_bits(domains)
+    meet = np.asarray((bits[:, None] & bits[None]).any(axis=2))
+    # Without filters, which take longer than a search for few nodes.
+    found = HostSearch(asked, order, target, domains, meet, candidate_budget(device, order)).found(options)
     return None if found is None else Plan(None, order.core, [], order.multiplier, sizes, target.ids, found=found)
 
 
