@@ -90,8 +90,9 @@ def make_candidate_set(layout: Layout, pair: Pair, x: int, rows: int, inside: bo
     return CandidateSet(pair, rows, (x >> 5) * layout.nodes, x & 31, inside)
 
 
-def build_leaf_terms(plan: leaves.LeafPlan, layout: Layout, rows: BitRows) -> list[list[Term]]:
+def build_leaf_terms(layout: Layout, rows: BitRows) -> list[list[Term]]:
     """Return the terms of every sum that the ways to map the leaves multiply from."""
+    plan = layout.order.leaves
     sums = [terms for group in plan.groups for terms in leaves.products(plan, group)]
     # Sums in which several sets meet have bit rows over the union of these.
     meeting = [
@@ -112,7 +113,7 @@ def build_leaf_terms(plan: leaves.LeafPlan, layout: Layout, rows: BitRows) -> li
 
 def pairs(layout: Layout, block: leaves.Block) -> list[tuple[int, int]]:
     """Return the leaves of a block's sets, each after each of its neighbours."""
-    return [(u, x) for x in block.sets for u in layout.core if layout.which[u, x] >= 0]
+    return [(u, x) for x in block.sets for u in layout.order.core if layout.asked.which[u, x] >= 0]
 
 
 def leaf_factor(layout: Layout, rows: BitRows, block: leaves.Block, group: int | None, counts: Sequence[int]) -> Factor:
@@ -126,16 +127,16 @@ def leaf_factor(layout: Layout, rows: BitRows, block: leaves.Block, group: int |
         places, width, ranks = [0], 0, 0
     else:
         width, ranks = row_words(int(counts[group])), group * layout.nodes
-        places = [rows.place(int(layout.which[u, x]), x, group, width) for u, x in near]
+        places = [rows.place(int(layout.asked.which[u, x]), x, group, width) for u, x in near]
     sets = [make_candidate_set(layout, layout.pair(u, x), x, place) for (u, x), place in zip(near, places, strict=True)]
     # An image may be a candidate of all leaves if its domain meets theirs. An image of a leaf's neighbour cannot, as no
     # node is its own neighbour.
-    meets, joined = np.all(layout.meet[:, block.sets], axis=1), {u for u, _ in near}
-    rivals = [i for i, u in enumerate(layout.core) if meets[u] and u not in joined]
+    meets, joined = np.all(layout.measured.meet[:, block.sets], axis=1), {u for u, _ in near}
+    rivals = [i for i, u in enumerate(layout.order.core) if meets[u] and u not in joined]
     return Factor(sets, rivals, width, ranks, block.less, block.leaves)
 
 
-def look_ahead(placed: Sequence[Placement], layout: Layout, rows: BitRows, sizes: np.ndarray) -> list[Placement]:
+def look_ahead(placed: Sequence[Placement], layout: Layout, rows: BitRows) -> list[Placement]:
     """Return placements that drop a partial match if a later neighbour of the node just placed has no candidate left.
 
     The candidates left are the nodes of its domain that fulfil the pairs with all nodes placed so far and are not among
@@ -145,22 +146,19 @@ def look_ahead(placed: Sequence[Placement], layout: Layout, rows: BitRows, sizes
       placed: how each core node is placed.
       layout: the places of lists and nodes.
       rows: the bit rows asked for so far, added to here.
-      sizes: integers ``[k]``, the number of nodes in each domain.
     """
     position = layout.position
     numberings: dict[int, int] = {}
     result = []
-    for i, (placement, v) in enumerate(zip(placed, layout.core, strict=True)):
+    for i, (placement, v) in enumerate(zip(placed, layout.order.core, strict=True)):
         # Leaves have no position, and are looked ahead to as the last of all.
-        later = [x for x in np.flatnonzero(layout.which[v] >= 0).tolist() if position.get(x, i + 1) > i]
-        factors = [look_ahead_factor(layout, rows, numberings, i, x, int(sizes[x])) for x in later]
+        later = [x for x in np.flatnonzero(layout.asked.which[v] >= 0).tolist() if position.get(x, i + 1) > i]
+        factors = [look_ahead_factor(layout, rows, numberings, i, x) for x in later]
         result.append(dataclasses.replace(placement, ahead=[factor for factor in factors if factor is not None]))
     return result
 
 
-def look_ahead_factor(
-    layout: Layout, rows: BitRows, numberings: dict[int, int], last: int, x: int, size: int
-) -> Factor | None:
+def look_ahead_factor(layout: Layout, rows: BitRows, numberings: dict[int, int], last: int, x: int) -> Factor | None:
     """Return the candidates that the nodes placed so far leave for a later node.
 
     Args:
@@ -169,17 +167,16 @@ def look_ahead_factor(
       numberings: the numbering of each domain looked ahead to so far, added to here.
       last: the position of the node that is placed last.
       x: the later node.
-      size: the number of nodes in its domain.
 
     Returns:
       The candidates, or ``None`` if it costs more to see whether there are any than that saves.
     """
-    before = np.array(layout.core[: last + 1])
-    joined = layout.which[before, x] >= 0
+    before, size = np.array(layout.order.core[: last + 1]), int(layout.measured.sizes[x])
+    joined = layout.asked.which[before, x] >= 0
     anchors, others = before[joined].tolist(), before[~joined].tolist()
-    used = np.flatnonzero(~joined & layout.meet[before, x]).tolist()
+    used = np.flatnonzero(~joined & layout.measured.meet[before, x]).tolist()
     width = row_words(size)
-    strange = [(u, kind) for u in others for kind in layout.non_neighbours[:, u, x].tolist() if kind >= 0]
+    strange = [(u, kind) for u in others for kind in layout.asked.non_neighbours[:, u, x].tolist() if kind >= 0]
     tests = len(anchors) + len(strange)
     # This bounds the new words from above: rows that were asked for before are there already.
     new_words = layout.nodes * width * (len(anchors) + len({kind for _, kind in strange}))
@@ -192,7 +189,7 @@ def look_ahead_factor(
     g = numberings[x]
     # What is left is common to the rows of all neighbours placed so far and in no row that the other nodes forbid.
     near = [
-        make_candidate_set(layout, layout.pair(u, x), x, rows.place(int(layout.which[u, x]), x, g, width))
+        make_candidate_set(layout, layout.pair(u, x), x, rows.place(int(layout.asked.which[u, x]), x, g, width))
         for u in anchors
     ]
     excluded = [

@@ -162,10 +162,9 @@ def _make_plans(
     for tallied in choose_tallied_orders(asked, order, measured, options, allowed):
         options.deadline.check()
         order = tallied.order
-        layout, rows = Layout.of(asked, order, lists, measured.meet), BitRows(lists)
-        groups = build_leaf_terms(order.leaves, layout, rows)
-        tally = lay_out(tallied, layout, lists)
-        draft = Draft(order, lists, measured, layout, groups, rows, tally, options, device)
+        layout, rows = Layout(asked, order, lists, measured), BitRows(lists)
+        tally = lay_out(tallied, layout)
+        draft = Draft(layout, build_leaf_terms(layout, rows), rows, tally, options, device)
         # Entries and matrices are made once, by the first search, since all searches have the same lists.
         ready = write(draft, plans[0].ready if plans else None)
         plans.append(Plan(ready, order.core, order.leaves.nodes, order.multiplier, kept.sizes, lists.target.ids, tally))

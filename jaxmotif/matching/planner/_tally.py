@@ -23,7 +23,7 @@ from jaxmotif.matching.planner._ask import QueryConstraints
 from jaxmotif.matching.planner._leaves import LeafPlan
 from jaxmotif.matching.planner._order import SearchOrder
 from jaxmotif.matching.planner._placements import Layout
-from jaxmotif.matching.planner._reduce import CandidateLists, Measures
+from jaxmotif.matching.planner._reduce import Measures
 from jaxmotif.patterns import Pattern, stabilizer_chain
 from jaxmotif.patterns._roles import place_orbits, places_of
 from jaxmotif.search._layout import Operands
@@ -165,13 +165,13 @@ class TallyPlan(NamedTuple):
 NO_TALLY = TallyPlan([], [], 0, 0)
 
 
-def lay_out(tallied: Tallied, layout: Layout, lists: CandidateLists) -> TallyPlan:
+def lay_out(tallied: Tallied, layout: Layout) -> TallyPlan:
     """Return what the program of a search adds up, where, and in how many cells.
 
     Raises:
       ValueError: when these are more than int32 can number.
     """
-    tallies: list[Tally] = []
+    lists, tallies = layout.lists, list[Tally]()
     bases: dict[Part, int] = {}
     size = 0
 
@@ -184,12 +184,12 @@ def lay_out(tallied: Tallied, layout: Layout, lists: CandidateLists) -> TallyPla
             return Cells(part, base)
         # Lists lead from the node placed earlier.
         a, b = sorted(part, key=layout.position.__getitem__)
-        pair, family = layout.pair(a, b), lists.number[layout.which[a, b], b]
+        pair, family = layout.pair(a, b), lists.number[layout.asked.which[a, b], b]
         base = room(part, int(lists.totals[family]), int(lists.starts[family]), pair)
         return Cells(part, base, pair.place, turned=(a, b) != part)
 
     def beside(part: Part, leaf: int) -> Cells:
-        [near] = np.flatnonzero(layout.which[leaf] >= 0).tolist()
+        [near] = np.flatnonzero(layout.asked.which[leaf] >= 0).tolist()
         # Its cells are those of its neighbour, which several leaves may share.
         base = room((near,), lists.nodes)
         return Cells(part, base, layout.pair(near, leaf).place, turned=(near, leaf) != part, evenly=True)
