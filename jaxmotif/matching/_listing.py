@@ -332,37 +332,31 @@ def has_match(
     deadline = Deadline(time_limit)
     target = load_target(target, query)
     pattern = check_query(query, target, wildcard, "map")
-    if has_passes(pattern):
-        found = find_matches(
-            pattern,
-            target,
-            induced,
-            1,
-            domains=domains,
-            time_limit=time_limit,
-            memory=memory,
-            devices=devices,
-            search=search,
-        )
-        if not len(found) and not found.exact:
-            raise TimeoutError(f"no match found so far, {found.status}; allow more time")
-        return len(found) > 0
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search, deadline=deadline)
-    allowed = check_domains(domains, pattern, target)
-    plan = Matching(pattern, target, options, allowed).plan(select_devices(devices).main)
-    found = plan.found.standing
-    if plan.ready is not None:
-        *_, found = finish(Run(plan.ready, Whole(once=True), search.max_steps), deadline)
+    if has_passes(pattern):
+        found = count_listed(pattern, target, "map", domains, devices, options, limit=1)
+    else:
+        allowed = check_domains(domains, pattern, target)
+        plan = Matching(pattern, target, options, allowed).plan(select_devices(devices).main)
+        found = plan.found.standing
+        if plan.ready is not None:
+            *_, found = finish(Run(plan.ready, Whole(once=True), search.max_steps), deadline)
     if not found.count and found.status != "done":
         raise TimeoutError(f"no match found so far, {found.status}; allow more time")
     return found.count > 0
 
 
 def count_listed(
-    pattern: Pattern, target: Graph, per: Per, domains: Domains | None, devices: Devices, options: Options
+    pattern: Pattern,
+    target: Graph,
+    per: Per,
+    domains: Domains | None,
+    devices: Devices,
+    options: Options,
+    limit: int | None = None,
 ) -> MatchCount:
-    """Count matches of which not all that the search finds count, by listing them."""
-    listing = Listing(pattern, target, None, "map", domains, devices, options)
+    """Count matches of which not all that the search finds count, by listing them, up to a limit of maps."""
+    listing = Listing(pattern, target, limit, "map", domains, devices, options)
     count, status = 0, "done"
     for block in listing.blocks():
         count, status = count + block.nodes.shape[1], block.status
@@ -560,10 +554,8 @@ class Listing:
 
     def _cut_stretches(self, parts: int) -> tuple[Prefixes, list[Span]]:
         """Return the prefixes in order, and about a given number of stretches of equal work."""
-        if self.plan.ready is None:
-            raise ValueError("there is nothing to list")
         # As given: stretches of a row in order, so that matches come in order.
-        prefixes = list_prefixes(self.plan.ready, "given", self.matching.options.deadline)
+        prefixes = list_prefixes(self.plan.search, "given", self.matching.options.deadline)
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
         whole = [Span(0, len(prefixes.work))] if len(prefixes.work) else []
         return prefixes, [unit.span for unit in cut(starts, whole, parts)]
@@ -571,7 +563,7 @@ class Listing:
     def _list_on_devices(self, limit: int | None, prefixes: Prefixes, stretches: list[Span]) -> Iterator[Listed]:
         """Return blocks of stretches, by all devices of this process."""
         devices = self.selection.local or (self.selection.main,)
-        searches = [copy_to(device, self.plan.ready) for device in devices if self.plan.ready is not None]
+        searches = [copy_to(device, self.plan.search) for device in devices]
         images = _images(self.plan)
         return list_matches(searches, images, limit, self.matching.options.deadline, prefixes, stretches)
 

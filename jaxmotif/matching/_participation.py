@@ -177,7 +177,9 @@ def _check(deadline: Deadline) -> None:
 
 
 def _search(matching: Matching, plan: Plan, selection: Selection) -> SearchProgress:
-    if selection.several:
+    if plan.ready is None:
+        found = plan.found.standing
+    elif selection.several:
         found, _ = count_in_shares(matching, plan, selection)
     else:
         found, _ = count_on_device(matching, plan, selection.main)

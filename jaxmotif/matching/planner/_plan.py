@@ -72,9 +72,16 @@ class Plan:
     tally: TallyPlan = NO_TALLY
     found: Found = NOTHING_FOUND
 
-    def with_search(self, ready: ReadySearch) -> Plan:
-        """Return the same by another search."""
-        return dataclasses.replace(self, ready=ready)
+    @property
+    def search(self) -> ReadySearch:
+        """The search that is ready to run.
+
+        Raises:
+          ValueError: when there is none, which callers see to first.
+        """
+        if self.ready is None:
+            raise ValueError("there is nothing to search")
+        return self.ready
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
