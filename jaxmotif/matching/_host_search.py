@@ -366,8 +366,12 @@ class HostSearch:
         ]
         # Neighbours differ anyway, and so do nodes whose domains have nothing in common.
         distinct_from = placed[(kinds < 0).all(axis=1) & self._meet[placed[:, None], xs].all(axis=1)]
-        lower = [a for a, b in below if b == x and a in placed]
-        upper = [b for a, b in below if a == x and b in placed]
+        lower, upper = list[int](), list[int]()
+        for a, b in below:
+            if b == x and a in placed:
+                lower.append(a)
+            elif a == x and b in placed:
+                upper.append(b)
         return Constraints(xs, sorted(near), non_neighbours, distinct_from.tolist(), lower, upper)
 
     def extend(self, x: int, keep: bool) -> None:

@@ -75,14 +75,11 @@ class Target:
         if not self.on_host:
             rows = {name: lax.dynamic_index_in_dim(array, d, 0, False) for name, array in self._rows().items()}
             return dataclasses.replace(self, **rows)
-
-        def cut() -> Target:  # with facts of its own
-            return dataclasses.replace(
-                self, marks=None, facts={}, **{name: array[d] for name, array in self._rows().items()}
-            )
-
         # Marks are of one query, what is kept is of all.
-        one = self.known(("direction", d), cut)
+        if ("direction", d) not in self.facts:
+            rows = {name: array[d] for name, array in self._rows().items()}
+            self.facts["direction", d] = dataclasses.replace(self, marks=None, facts={}, **rows)
+        one = self.facts["direction", d]
         return one if self.marks is None else dataclasses.replace(one, marks=self.marks)
 
     def _rows(self) -> dict[str, Any]:
@@ -126,7 +123,10 @@ class Target:
         """
         if label is None:
             return self.degrees[d] if carried is None else self.carrying(d, carried)
-        return self.known(("having", d, carried, label), lambda: self.having(d, carried, None)[self.labelled(label)])
+        key = "having", d, carried, label
+        if key not in self.facts:
+            self.facts[key] = self.having(d, carried, None)[self.labelled(label)]
+        return self.facts[key]
 
     def known(self, what: Hashable, find: Callable[[], T]) -> T:
         """Return what is found once for as long as the index lives."""

@@ -51,8 +51,11 @@ def filter_domains(
     labels = query.frequent_labels[: query.num_labels].tolist()
     for row, members in alike.items():
         nodes = _find_nodes(target, row, labels, filters)
-        for word in {u >> 5 for u in members}:
-            bits[word, nodes] |= np.uint32(sum(1 << (u & 31) for u in members if u >> 5 == word))
+        words: dict[int, int] = {}
+        for u in members:
+            words[u >> 5] = words.get(u >> 5, 0) | 1 << (u & 31)
+        for number, word in words.items():
+            bits[number, nodes] |= np.uint32(word)
     if allowed is not None:
         bits &= allowed
     if "consistency" in filters:
