@@ -136,7 +136,7 @@ def _sum_searches(
         tally = (search(number) if number else first).tally
         if tally is None:  # no prefix of a match
             continue
-        sums = Found(tally.view(np.int64), one.ready.operands, one.tally.nodes, np.asarray(one.ids))
+        sums = Found(tally.view(np.int64), one.ready.operands, np.asarray(one.ids))
         for orbit, added in one.tally.orbits:
             counts = [sums.by_node(cells, target.n) if edges is None else sums.by_edge(cells, edges) for cells in added]
             # The search finds one of as many maps as the multiplier says, in which the parts added up are exchanged.

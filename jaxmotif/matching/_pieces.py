@@ -204,7 +204,7 @@ def _count_images(matching: Matching, cut: int, device: jax.Device) -> tuple[dic
         return None
     if not cut or plan.ready is None or found.tally is None:
         return ({0: maps} if maps else {}), found
-    sums = Found(found.tally.view(np.int64), plan.ready.operands, plan.tally.nodes, np.asarray(plan.ids))
+    sums = Found(found.tally.view(np.int64), plan.ready.operands, np.asarray(plan.ids))
     [(_, added)] = plan.tally.orbits
     counts: dict[int, int] = {}
     for cells in added:

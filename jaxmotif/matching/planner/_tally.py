@@ -153,16 +153,14 @@ class TallyPlan(NamedTuple):
       tallies: the sums, as the program of the search says them.
       orbits: all parts of each orbit, and the cells of the parts that are added up.
       size: the number of cells.
-      nodes: the node capacity of the reduced target.
     """
 
     tallies: list[Tally]
     orbits: list[tuple[list[Part], list[Cells]]]
     size: int
-    nodes: int
 
 
-NO_TALLY = TallyPlan([], [], 0, 0)
+NO_TALLY = TallyPlan([], [], 0)
 
 
 def lay_out(tallied: Tallied, layout: Layout) -> TallyPlan:
@@ -208,7 +206,7 @@ def lay_out(tallied: Tallied, layout: Layout) -> TallyPlan:
     cells = [(orbit.parts, [place(part) for part in orbit.added]) for orbit in tallied.orbits]
     if size >= 2**31:
         raise ValueError(f"{len(tallies)} query edges have {size} candidate edges, over the limit of {2**31 - 1}")
-    return TallyPlan(tallies, cells, size, lists.nodes)
+    return TallyPlan(tallies, cells, size)
 
 
 class Found(NamedTuple):
@@ -217,22 +215,20 @@ class Found(NamedTuple):
     Attributes:
       tally: int64, the cells.
       operands: the operands of the search.
-      nodes: the node capacity of the reduced target.
       ids: int ``[nodes]``, the node of the target that each node of the reduced target is.
     """
 
     tally: np.ndarray
     operands: Operands
-    nodes: int
     ids: np.ndarray
 
     def at(self, cells: Cells) -> np.ndarray:
         """Return the counts of a part, one for each node of the reduced target."""
-        return self.tally[cells.base : cells.base + self.nodes]
+        return self.tally[cells.base : cells.base + len(self.ids)]
 
     def lists(self, cells: Cells) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the ends of the entries of a part's lists, first and second node, and the count of each."""
-        offsets = np.asarray(self.operands.offsets[cells.place : cells.place + self.nodes + 1])
+        offsets = np.asarray(self.operands.offsets[cells.place : cells.place + len(self.ids) + 1])
         heads = np.asarray(self.operands.entries[int(offsets[0]) : int(offsets[-1])])
         lengths = np.diff(offsets)
         if cells.evenly:
@@ -240,7 +236,7 @@ class Found(NamedTuple):
             counts = np.repeat(self.at(cells) // np.maximum(lengths, 1), lengths)
         else:
             counts = self.tally[cells.base : cells.base + len(heads)]
-        return self.ids[np.repeat(np.arange(self.nodes), lengths)], self.ids[heads], counts
+        return self.ids[np.repeat(np.arange(len(self.ids)), lengths)], self.ids[heads], counts
 
     def by_node(self, cells: Cells, n: int) -> np.ndarray:
         """Return the counts of a part that is a node, int64 ``[n]``."""
