@@ -101,8 +101,8 @@ def disjoint_occurrences(
     rows = find_matches(pattern, graph, induced, most + 1, per="occurrence", memory=memory, devices=devices).nodes
     if len(rows) > most:
         raise ValueError(
-            f"more than {most:,} occurrences of {pattern.num_nodes} nodes, which are held at once: take a rarer pattern, "
-            "or labels"
+            f"more than {most:,} occurrences of {pattern.num_nodes} nodes, which are held at once: take a rarer "
+            "pattern, or labels"
         )
     places = places_of(pattern, without)
     if not places:
