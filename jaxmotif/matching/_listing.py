@@ -241,8 +241,8 @@ def find_matches(
         check_certifiable(query, domains, time_limit, limit)
     path = None if sink is None else check_sink(sink)
     small, deadline = checkpoint is None, Deadline(time_limit)
-    options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search, small=small, deadline=deadline)
-    listing = Listing(query, target, limit, per, domains, devices, options)
+    how = {"wildcard": wildcard, "memory": memory, "search": search, "small": small, "deadline": deadline}
+    listing = Listing(query, target, per, domains, devices, Options(induced=induced, limit=limit, **how))
     if path is not None:
         whole, count, status = listing.write(path, checkpoint, domains)
         seconds = listing.seconds()
@@ -292,8 +292,8 @@ def iter_matches(
       >>> sum(len(block) for block in iter_matches(path, square))
       8
     """
-    options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search)
-    listing = Listing(query, target, limit, per, domains, devices, options)
+    options = Options(induced=induced, limit=limit, wildcard=wildcard, memory=memory, search=search)
+    listing = Listing(query, target, per, domains, devices, options)
     return (block.nodes.T for block in listing.blocks() if block.nodes.size)
 
 
@@ -334,7 +334,7 @@ def has_match(
     pattern = check_query(query, target, wildcard, "map")
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search, deadline=deadline)
     if has_passes(pattern):
-        found = count_listed(pattern, target, "map", domains, devices, options, limit=1)
+        found = count_listed(pattern, target, "map", domains, devices, dataclasses.replace(options, limit=1))
     else:
         allowed = check_domains(domains, pattern, target)
         plan = Matching(pattern, target, options, allowed).plan(select_devices(devices).main)
@@ -347,16 +347,10 @@ def has_match(
 
 
 def count_listed(
-    pattern: Pattern,
-    target: Graph,
-    per: Per,
-    domains: Domains | None,
-    devices: Devices,
-    options: Options,
-    limit: int | None = None,
+    pattern: Pattern, target: Graph, per: Per, domains: Domains | None, devices: Devices, options: Options
 ) -> MatchCount:
-    """Count matches of which not all that the search finds count, by listing them, up to a limit of maps."""
-    listing = Listing(pattern, target, limit, "map", domains, devices, options)
+    """Count matches of which not all that the search finds count, by listing them, up to the limit of the options."""
+    listing = Listing(pattern, target, "map", domains, devices, options)
     count, status = 0, "done"
     for block in listing.blocks():
         count, status = count + block.nodes.shape[1], block.status
@@ -369,15 +363,14 @@ class Listing:
     """A listing that is planned.
 
     Args:
-      query, target, limit, per, domains, devices: as for :func:`find_matches`.
-      options: how to search; the rest, which makes it a listing, is added here.
+      query, target, per, domains, devices: as for :func:`find_matches`.
+      options: how to search, up to which limit; the rest, which makes it a listing, is added here.
     """
 
     def __init__(
         self,
         query: GraphLike | Pattern | Query,
         target: GraphLike,
-        limit: int | None,
         per: Per,
         domains: Domains | None,
         devices: Devices,
@@ -386,7 +379,7 @@ class Listing:
         self._clock = PhaseClock()
         target = load_target(target, query)
         pattern = check_query(query, target, options.wildcard, per)
-        search, self.size = options.search, pattern.num_nodes
+        search, limit, self.size = options.search, options.limit, pattern.num_nodes
         if limit is not None and whole_number(limit, "limit") < 0:
             raise ValueError(f"limit must be at least 0, got {limit}")
         if search.max_steps is not None:
@@ -397,7 +390,7 @@ class Listing:
         search = dataclasses.replace(search, symmetry=self.one_each and not self._passes)
         # How many pass is not known before they are found: the limit is kept afterwards.
         limit = None if self._passes else limit
-        options = dataclasses.replace(options, listing=True, limit=limit, search=search)
+        options = dataclasses.replace(options, listing=True, search=search, limit=limit)
         self.selection = select_devices(devices)
         self.matching = Matching(pattern, target, options, check_domains(domains, pattern, target))
         self.plan = self.matching.plan(self.selection.main, clock=self._clock)
@@ -419,17 +412,11 @@ class Listing:
         if folder is not None:
             return self._write_pieces(path, folder, domains)
         count, status = 0, "done"
-        try:
-            with open_writer(path, self.size) as write:
-                for block in self.blocks():
-                    write(block.nodes)
-                    count, status = count + block.nodes.shape[1], block.status
-                if not _whole(status):
-                    # Leaves the context by an exception, by which it drops the file.
-                    raise _Stopped
-        except _Stopped:
-            return False, count, status
-        return True, count, status
+        with open_writer(path, self.size, whole=lambda: _whole(status)) as write:
+            for block in self.blocks():
+                write(block.nodes)
+                count, status = count + block.nodes.shape[1], block.status
+        return _whole(status), count, status
 
     def _write_pieces(self, path: Path, folder: str | os.PathLike, domains: Domains | None) -> tuple[bool, int, str]:
         if self._passes:
@@ -568,11 +555,12 @@ class Listing:
         return list_matches(searches, images, limit, self.matching.options.deadline, prefixes, stretches)
 
 
+@dataclasses.dataclass
 class _PartTask:
     """A task that writes parts of a listing, and counts their rows."""
 
-    def __init__(self, write_part: Callable[[Span], int]):
-        self._write_part, self._rows = write_part, 0
+    _write_part: Callable[[Span], int]
+    _rows: int = 0
 
     def step(self, span: Span) -> None:
         self._rows += self._write_part(span)
@@ -583,10 +571,6 @@ class _PartTask:
 
     def halve(self) -> None:
         return None
-
-
-class _Stopped(Exception):
-    """Before the file was whole."""
 
 
 def _whole(status: str) -> bool:

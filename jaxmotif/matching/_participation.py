@@ -92,7 +92,7 @@ def participation_counts(
     total = automorphism_total(pattern) if per == "occurrence" else 1
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search, deadline=deadline)
     if has_passes(pattern):
-        found = _listed(Listing(pattern, target, None, "map", domains, devices, options), edges)
+        found = _listed(Listing(pattern, target, "map", domains, devices, options), edges)
     else:
         options = dataclasses.replace(options, tally=of)
         found = _sum_searches(pattern, target, domains, options, select_devices(devices), edges)

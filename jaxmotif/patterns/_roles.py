@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from jaxmotif.patterns import Pattern, canonical_string, stabilizer_chain
-from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS, inclusion, orbit_at, roles, to_mask
+from jaxmotif.patterns import EDGE_COLUMN_NAMES, Pattern, canonical_string, stabilizer_chain
+from jaxmotif.patterns._orbits import CONNECTED, EDGE_NAMES_5, NUM_ORBITS, inclusion, orbit_at, roles, to_mask
 
 Per = Literal["graph", "node", "edge"]
 Place = tuple[int, ...]
@@ -92,10 +92,6 @@ def place_orbits(pattern: Pattern, places: Sequence[Place], generators: Sequence
     return list({id(orbit): sorted(orbit) for orbit in found.values()}.values())
 
 
-NUM_COLUMNS = {("node", 4): 15, ("edge", 4): 17, ("node", 5): 73, ("edge", 5): 68}
-"""Columns of the tables of orbits, by size."""
-
-
 class OrbitWeights(NamedTuple):
     """Weights by which the occurrences at a node or edge follow from ORCA's orbits there.
 
@@ -152,7 +148,8 @@ def weight_table(weights: list[OrbitWeights], per: Per) -> tuple[Literal[4, 5], 
     """Return the size of the orbits that are needed, and a column for each of the weights, int64."""
     size = 5 if any(w.size == 5 for w in weights) else 4
     # For edges of 4-node graphlets there are more columns than orbits; those of the orbits come first.
-    table = np.zeros((NUM_COLUMNS["edge" if per == "edge" else "node", size], len(weights)), np.int64)
+    names = {4: EDGE_COLUMN_NAMES, 5: EDGE_NAMES_5}[size] if per == "edge" else range(NUM_ORBITS["node"][size])
+    table = np.zeros((len(names), len(weights)), np.int64)
     for column, w in enumerate(weights):
         table[w.first : w.first + w.weights.size, column] = w.weights
     return size, table
