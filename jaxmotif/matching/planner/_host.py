@@ -25,6 +25,9 @@ from jaxmotif.search._deadline import Deadline
 KEPT = 2**22
 """Slots at most of a target whose candidate lists are kept from one phase to the next."""
 
+FEW_SLOTS = 2**13
+"""Slots that take as long to look at as it takes to find those next to nodes that were dropped."""
+
 
 def filter_domains(
     target: Target, asked: QueryConstraints, allowed: np.ndarray | None, options: Options
@@ -253,6 +256,8 @@ def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarr
     kinds = query.kinds[: query.num_kinds]
     slots = [select_slots(directions[kind[0]], kind) for kind in kinds]
     filled = [np.flatnonzero(ends[:-1] < ends[1:]) for ends, *_ in slots]
+    around = [np.zeros_like(domains) for _ in kinds]  # the OR of the domains of each node's neighbours
+    dropped: list[np.ndarray | None] = [None] * len(kinds)  # nodes dropped since each kind looked; None before it has
     v, u = np.divmod(np.flatnonzero(unpack_bits(np.ascontiguousarray(domains.T))), 32 * len(domains))
     first, waiting = len(u), len(kinds)
     for number in itertools.cycle(range(len(kinds))):
@@ -261,20 +266,36 @@ def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarr
         if not number:
             deadline.check()
         ends, targets, _ = slots[number]
-        around = np.zeros_like(domains)  # the OR of the domains of each node's neighbours
-        if len(rows := filled[number]):  # an empty row would give the first slot of the next one
-            around[:, rows] = np.bitwise_or.reduceat(domains[:, targets], ends[rows], axis=1)
-        lacking = np.zeros(len(u), np.uint32)
-        for asked, met in zip(query.near[number].T, around, strict=True):
-            lacking |= asked[u] & ~met[v]
-        lost = np.flatnonzero(lacking)
+        rows, pairs, few, back = filled[number], None, dropped[number], directions[-1 - kinds[number, 0]]
+        starts = None  # of all rows
+        if few is not None and len(targets) > FEW_SLOTS:
+            lengths = back.offsets[few + 1] - back.offsets[few]
+            if 8 * lengths.sum() < len(targets):  # only nodes next to a dropped one can be dropped now
+                near = np.zeros(len(ids), bool)
+                near[back.targets[places_of(back.offsets[few], lengths)]] = True
+                rows, pairs = rows[near[rows]], np.flatnonzero(near[v])
+                lengths = ends[rows + 1] - ends[rows]
+                targets, starts = targets[places_of(ends[rows], lengths)], np.cumsum(lengths) - lengths
+        if len(rows):  # an empty row would give the first slot of the next one
+            around[number][:, rows] = np.bitwise_or.reduceat(
+                domains[:, targets], ends[rows] if starts is None else starts, axis=1
+            )
+        looked_u, looked_v = (u, v) if pairs is None else (u[pairs], v[pairs])
+        lacking = np.zeros(len(looked_u), np.uint32)
+        for asked, met in zip(query.near[number].T, around[number], strict=True):
+            lacking |= asked[looked_u] & ~met[looked_v]
+        lost, dropped[number] = np.flatnonzero(lacking), np.zeros(0, np.int64)
         if not len(lost):
             waiting -= 1
             continue
+        lost = lost if pairs is None else pairs[lost]
         # Every kind has to look again at what this one has dropped.
         waiting = len(kinds)
+        dropped = [nodes if nodes is None else np.append(nodes, v[lost]) for nodes in dropped]
         np.bitwise_xor.at(domains, (u[lost] >> 5, v[lost]), bit_of(u[lost]))
-        u, v = np.delete(u, lost), np.delete(v, lost)
+        left = np.ones(len(u), bool)
+        left[lost] = False
+        u, v = u[left], v[left]
         # Fewer pairs lead to fewer nodes, and to shorter rows to fold.
         if 2 * len(u) < first:
             return False
