@@ -29,7 +29,6 @@ from jaxmotif.matching import Search, count_matches
 # What is not public: the planner's phases, for Knuth's probes, and the loop of the search, for its schedules.
 from jaxmotif.matching._host_search import HostSearch
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._sizes import plan_sizes
 from jaxmotif.matching._target import index_target
 from jaxmotif.matching.planner._ask import constrain_query
 from jaxmotif.matching.planner._order import choose_order
@@ -259,7 +258,7 @@ def open_instances(options: argparse.Namespace) -> None:
     The estimate is Knuth's (Mathematics of Computation 29, 1975): probes go down the search tree, at each level to one
     of the partial matches that are left, drawn uniformly; the product of how many there were is, on average, how many
     partial matches the level has. Likewise the candidates tested. Probes follow the order, domains, leaves and symmetry
-    of the search itself, without looking ahead. The estimate is unbiased; where few probes reach the end it is likely
+    of the search itself. The estimate is unbiased; where few probes reach the end it is likely
     low.
     """
     table = Table(
@@ -303,7 +302,7 @@ def prepare(query, target, options):
     """Plan as a search does."""
     asked = constrain_query(query, options)
     kept = filter_target(target, asked, None, options)
-    lists, measured = reduce_and_measure(target, asked, kept, options, plan_sizes(jax.devices("cpu")[0]))
+    lists, measured = reduce_and_measure(target, asked, kept, options)
     return asked, choose_order(asked, measured, options.search, closed_form=not options.induced), lists, measured
 
 
@@ -410,7 +409,7 @@ def flooding(options: argparse.Namespace) -> None:
     most C / B partial matches, however few candidates they have. This is not what GRASS does, whose blocks are filled
     over several levels with domain candidates; how many of its lanes idle is not known from this.
 
-    Every match is reached by the search (no leaves in closed form, no symmetry, no looking ahead) unless ``--count``.
+    Every match is reached by the search (no leaves in closed form, no symmetry) unless ``--count``.
     """
     known = harness.verified(options.data, "labelled", "matches.json")
     block = options.block or (2**14 if harness.backend() == "cpu" else 2**20)
@@ -426,7 +425,7 @@ def flooding(options: argparse.Namespace) -> None:
             continue
         folder, file = name.split("/")
         query, graph = harness.instance(options.data, name)
-        how = Search(leaves=options.count, symmetry=options.count, block=block, lookahead=False)
+        how = Search(leaves=options.count, symmetry=options.count, block=block)
         how = Options(induced=kind == "induced", search=how)
         plan = Matching(Pattern.from_graph(query), graph, how).plan(jax.devices()[0])
         assert plan.ready is not None  # no instance is decided by its plan alone

@@ -9,7 +9,7 @@ from typing import Literal
 from jaxmotif.search._deadline import NO_DEADLINE, Deadline
 
 FILTERS = ("label", "degree", "frequency", "consistency")
-"""Filters that shrink the domains before a search (:mod:`jaxmotif.matching.planner._device_filter`)."""
+"""Filters that shrink the domains before a search (:mod:`jaxmotif.matching.planner._device`)."""
 
 SMALL_MEMORY = 2**26
 """Bytes to work in that a small search in NumPy may take."""
@@ -27,8 +27,6 @@ class Search:
         there are labels.
       leaves: count independent query nodes in closed form instead of one by one (counts alone).
       symmetry: search one of the maps that automorphisms exchange, and multiply (counts alone).
-      lookahead: drop partial matches that leave some later node without candidates; ``None``: once a search has tested
-        many candidates and found few matches.
       pieces: count the sides of a query that falls apart without one or two of its nodes, and multiply (counts alone,
         on one device); ``None``: once a search has taken some seconds, if no node can be in both sides.
       block: candidates a step tests; ``None``: by the device and memory, or a small search is done in NumPy.
@@ -46,7 +44,6 @@ class Search:
     filters: Sequence[str] = FILTERS
     leaves: bool = True
     symmetry: bool = True
-    lookahead: bool | None = None
     pieces: bool | None = None
     block: int | None = None
     max_steps: int | None = None
@@ -103,10 +100,10 @@ class Options:
     def may_be_small(self) -> bool:
         """Return whether nothing was asked for that only a search on a device does."""
         search, memory = self.search, self.memory
-        plain = not (search.lookahead or search.block or search.max_steps is not None)
+        plain = search.block is None and search.max_steps is None
         return self.small and self.tally is None and plain and (memory is None or memory >= SMALL_MEMORY)
 
-    def chosen_filters(self, *labels: object) -> tuple[str, ...]:
-        """Return the filters, in the order in which they are applied; ``"label"`` if no labels given are ``None``."""
-        labelled = all(one is not None for one in labels)
-        return tuple(name for name in FILTERS if name in self.search.filters or (name == "label" and labelled))
+    def chosen_filters(self, query_labels: object, target_labels: object) -> tuple[str, ...]:
+        """Return the filters, in the order in which they are applied; ``"label"`` unless some labels are ``None``."""
+        labelled = query_labels is not None and target_labels is not None
+        return tuple([name for name in FILTERS if name in self.search.filters or (name == "label" and labelled)])
