@@ -258,7 +258,7 @@ def open_instances(options: argparse.Namespace) -> None:
     The estimate is Knuth's (Mathematics of Computation 29, 1975): probes go down the search tree, at each level to one
     of the partial matches that are left, drawn uniformly; the product of how many there were is, on average, how many
     partial matches the level has. Likewise the candidates tested. Probes follow the order, domains, leaves and symmetry
-    of the search itself. The estimate is unbiased; where few probes reach the end it is likely
+    of the search itself, without looking ahead. The estimate is unbiased; where few probes reach the end it is likely
     low.
     """
     table = Table(
@@ -409,7 +409,7 @@ def flooding(options: argparse.Namespace) -> None:
     most C / B partial matches, however few candidates they have. This is not what GRASS does, whose blocks are filled
     over several levels with domain candidates; how many of its lanes idle is not known from this.
 
-    Every match is reached by the search (no leaves in closed form, no symmetry) unless ``--count``.
+    Every match is reached by the search (no leaves in closed form, no symmetry, no looking ahead) unless ``--count``.
     """
     known = harness.verified(options.data, "labelled", "matches.json")
     block = options.block or (2**14 if harness.backend() == "cpu" else 2**20)
@@ -425,7 +425,7 @@ def flooding(options: argparse.Namespace) -> None:
             continue
         folder, file = name.split("/")
         query, graph = harness.instance(options.data, name)
-        how = Search(leaves=options.count, symmetry=options.count, block=block)
+        how = Search(leaves=options.count, symmetry=options.count, block=block, lookahead=False)
         how = Options(induced=kind == "induced", search=how)
         plan = Matching(Pattern.from_graph(query), graph, how).plan(jax.devices()[0])
         assert plan.ready is not None  # no instance is decided by its plan alone

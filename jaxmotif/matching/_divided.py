@@ -21,7 +21,7 @@ from jaxmotif.matching.planner._plan import Matching, Plan
 from jaxmotif.patterns._ruled import RuledPattern
 from jaxmotif.search._deadline import Deadline, TimeIsUp
 from jaxmotif.search._parts import InParts, Prefixes, list_prefixes
-from jaxmotif.search._run import NOTHING, ReadySearch, Run, SearchProgress, finish
+from jaxmotif.search._run import FEW, NOTHING, ReadySearch, Run, SearchProgress, finish
 
 
 def search_identity(matching: Matching, plan: Plan, domains: Domains | None) -> tuple:
@@ -104,7 +104,8 @@ def count_in_shares(
         return found._replace(status=deadline.status), notes
     if found.status == "done" and (store is None or deadline.passed):
         return found, notes
-    ready = _keep_last_stage(plan.search)
+    looks = FEW * found.count < found.positions
+    ready = _settle_stages(plan.search, looks)
     # In a hybrid GPUs begin at the hard end and the CPU at the easy one; else every stretch is to be as hard as any.
     try:
         prefixes = list_prefixes(ready, "mixed" if selection.helper is None else "hardest first", deadline)
@@ -124,7 +125,8 @@ def count_in_shares(
 
     def replan(device: jax.Device, block: int | None) -> Plan:
         again = matching.plan(device, block)
-        return dataclasses.replace(again, ready=_keep_last_stage(again.search))
+        # All shares look ahead or none does, as the first steps decided: counts add up either way.
+        return dataclasses.replace(again, ready=_settle_stages(again.search, looks))
 
     parts = SHARES * len(selection.devices)
     parts = parts if store is None and not show else max(parts, PARTS)
@@ -155,9 +157,12 @@ def copy_to(device: jax.Device, ready: ReadySearch) -> ReadySearch:
     return dataclasses.replace(ready, operands=operands, stages=[stage._replace(code=code)])
 
 
-def _keep_last_stage(ready: ReadySearch) -> ReadySearch:
-    """Return the same search without the small steps at its beginning."""
-    return dataclasses.replace(ready, stages=ready.stages[-1:])
+def _settle_stages(ready: ReadySearch, looks: bool) -> ReadySearch:
+    """Keep only the final stage, with look-ahead when it is enabled and ``looks`` asks for it."""
+    stage, operands = ready.stages[-1], ready.operands
+    if looks and ready.ahead is not None:
+        operands, stage = ready.ahead(operands) or (operands, stage)
+    return dataclasses.replace(ready, operands=operands, stages=[stage], ahead=None)
 
 
 @dataclasses.dataclass

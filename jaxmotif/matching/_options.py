@@ -27,6 +27,8 @@ class Search:
         there are labels.
       leaves: count independent query nodes in closed form instead of one by one (counts alone).
       symmetry: search one of the maps that automorphisms exchange, and multiply (counts alone).
+      lookahead: drop partial matches that leave some later node without candidates; ``None``: once a search has tested
+        many candidates and found few matches.
       pieces: count the sides of a query that falls apart without one or two of its nodes, and multiply (counts alone,
         on one device); ``None``: once a search has taken some seconds, if no node can be in both sides.
       block: candidates a step tests; ``None``: by the device and memory, or a small search is done in NumPy.
@@ -44,6 +46,7 @@ class Search:
     filters: Sequence[str] = FILTERS
     leaves: bool = True
     symmetry: bool = True
+    lookahead: bool | None = None
     pieces: bool | None = None
     block: int | None = None
     max_steps: int | None = None
@@ -100,7 +103,7 @@ class Options:
     def may_be_small(self) -> bool:
         """Return whether nothing was asked for that only a search on a device does."""
         search, memory = self.search, self.memory
-        plain = search.block is None and search.max_steps is None
+        plain = not (search.lookahead or search.block or search.max_steps is not None)
         return self.small and self.tally is None and plain and (memory is None or memory >= SMALL_MEMORY)
 
     def chosen_filters(self, query_labels: object, target_labels: object) -> tuple[str, ...]:

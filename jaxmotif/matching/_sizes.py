@@ -48,6 +48,17 @@ MOST_TWIN_WORDS = 2**26
 PAIRS_A_WORD = 8
 """Pairs of candidates, which a search would test, for each word of the wider bit rows that twins are worth."""
 
+# ---- looking ahead
+
+MOST_AHEAD_NODES = 62
+"""Nodes in a domain that is looked ahead to: larger ones are seldom used up, and cost more to test than that saves."""
+
+MOST_AHEAD_WORDS = 2**6
+"""Words read to see whether one node has a candidate left; those that need more are not looked at."""
+
+MOST_ROW_WORDS = 2**24
+"""Words of all bit rows for looking ahead."""
+
 # ---- searches in shares
 
 SHARES, PARTS = 2, 64

@@ -94,8 +94,8 @@ def test_placements():
     assert len(placed[3].non_neighbours) == 3
 
 
-def test_what_order_saves():
-    """Steps and candidates of fixed searches: a weaker order or filter shows here."""
+def test_what_order_and_looking_ahead_save():
+    """Steps and candidates of fixed searches: a weaker order or filter, or looking ahead to nothing, shows here."""
     target = Graph.from_networkx(nx.barabasi_albert_graph(60, 4, seed=1))
     labels = np.random.default_rng(1).integers(0, 2, 60)
     labelled = Graph.from_edges(list(nx.gnp_random_graph(60, 0.2, seed=1).edges), 60, node_labels=labels)
@@ -103,12 +103,13 @@ def test_what_order_saves():
     bull = Pattern.from_edges([(0, 1), (1, 2), (2, 0), (0, 3), (1, 4)])
     square = Pattern.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
     found = [
-        count_matches(query, graph, induced, search=Search(block=64, leaves=False))
-        for query, graph, induced in (
-            (square, target, True), (bull, target, False), (petersen, labelled, True),
+        count_matches(query, graph, induced, search=Search(block=64, leaves=False, lookahead=ahead))
+        for query, graph, induced, ahead in (
+            (square, target, True, False), (bull, target, False, False), (petersen, labelled, True, False),
+            (petersen, labelled, True, True),
         )
     ]  # fmt: skip
     assert [(one.steps, one.positions) for one in found] == PINNED
 
 
-PINNED = [(31, 1772), (952, 58605), (560, 30386)]  # steps, candidates
+PINNED = [(31, 1772), (952, 58605), (560, 30386), (273, 15566)]  # steps, candidates

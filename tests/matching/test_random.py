@@ -26,7 +26,8 @@ def check(seed):
     expected = count_injections(query, host, induced, wildcard, allowed)
     # The last level counted in closed form or not, automorphic images searched or multiplied, or all of them listed.
     for leaves in (True, False):
-        search = Search(leaves=leaves, symmetry=bool(rng.random() < 0.5), **how)
+        symmetry, ahead = (rng.random(2) < 0.5).tolist()
+        search = Search(leaves=leaves, symmetry=symmetry, lookahead=ahead, **how)
         found = count_matches(query, target, induced, search=search, **options)
         assert (found.count, found.exact) == (expected, True), (seed, leaves)
     if seed % 8 == 0:

@@ -1,6 +1,7 @@
 """Counting by other step sizes, in stages, and on several devices."""
 
 import networkx as nx
+import numpy as np
 import pytest
 
 from jaxmotif.graph import Graph
@@ -49,3 +50,17 @@ def test_several_devices_take_turns(target, expected):
     assert (stopped.exact, stopped.status) == (False, "stopped at time_limit=0 s")
     with pytest.raises(ValueError, match="max_steps=5 counts the steps of one search on one device"):
         count_matches(PATH, target, devices=2, search=Search(max_steps=5))
+
+
+def test_a_search_of_few_matches_looks_ahead(monkeypatch):
+    monkeypatch.setattr(sizes, "CPU", small_steps())
+    labels = np.random.default_rng(1).integers(0, 2, 60)
+    target = Graph.from_edges(list(nx.gnp_random_graph(60, 0.2, seed=1).edges), 60, node_labels=labels)
+    query = Pattern.from_edges(list(nx.petersen_graph().edges), node_labels=[0, 1] * 5)
+    blind, found = (
+        count_matches(query, target, True, search=Search(lookahead=lookahead, symmetry=False))
+        for lookahead in (False, None)
+    )
+    assert blind.exact
+    assert blind.count == found.count
+    assert found.positions < blind.positions / 2

@@ -148,6 +148,6 @@ def test_larger_ones_go_to_the_device(searches, monkeypatch):
         assert [one.count for one in count_queries([query, query], target)] == several == [1680, 1680]
         assert (find_matches(query, target).nodes == everything.nodes).all()
     assert searches[-1] is None
-    for search in (Search(block=64), Search(max_steps=10**6)):
+    for search in (Search(block=64), Search(max_steps=10**6), Search(lookahead=True)):
         assert count_matches(query, target, search=search).count == 1680
     assert len(searches) == 5 + 9

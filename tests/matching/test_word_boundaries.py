@@ -78,9 +78,10 @@ def test_looking_ahead(home, size):
     target = Graph.from_edges(rows, 80 + size, node_labels=[0] * 40 + [1] * 40 + [2] * size, pad=PAD)
     expected = int((near * (ends[0].astype(int) @ ends[1].T)).sum())
     query = Pattern.from_edges([(0, 1), (1, 2), (2, 0)], node_labels=[0, 1, 2])
-    found = count_matches(query, target, search=Search(order=[0, 1, 2], leaves=False))
-    assert found.count == expected
-    assert found.domain_sizes[2] == size
+    for ahead in (False, True):
+        found = count_matches(query, target, search=Search(order=[0, 1, 2], lookahead=ahead, leaves=False))
+        assert found.count == expected
+        assert found.domain_sizes[2] == size
     assert expected > 100
 
 

@@ -1,7 +1,11 @@
-"""The fifth phase of a plan: sets of candidates as bit rows, for leaves that are counted in closed form."""
+"""The fifth phase of a plan: sets of candidates as bit rows.
+
+They serve leaves that are counted in closed form, and nodes that are looked ahead to.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,11 +13,11 @@ import numpy as np
 
 from jaxmotif.arrays._bits import pack_bits, words_for
 from jaxmotif.arrays._sizes import power_of_four
-from jaxmotif.matching._sizes import LEAST_ENTRIES, LEAST_SETS
+from jaxmotif.matching._sizes import LEAST_ENTRIES, LEAST_SETS, MOST_AHEAD_NODES, MOST_AHEAD_WORDS, MOST_ROW_WORDS
 from jaxmotif.matching.planner import _leaves as leaves
 from jaxmotif.matching.planner._placements import Layout
 from jaxmotif.matching.planner._reduce import CandidateLists, backend_of
-from jaxmotif.search._program import CandidateSet, Factor, Term
+from jaxmotif.search._program import CandidateSet, Factor, Pair, Placement, Term
 
 
 class BitRows:
@@ -29,6 +33,11 @@ class BitRows:
         self._rows: dict[tuple[int, int, int], tuple[int, int]] = {}
         self._numbers: Any = None
         self.words = 0
+
+    def copy(self) -> BitRows:
+        other = BitRows(self._lists)
+        other._unions, other._rows, other.words = list(self._unions), dict(self._rows), self.words
+        return other
 
     def numbering(self, members: Sequence[int]) -> int:
         """Return a new numbering, of the union of some domains."""
@@ -71,6 +80,16 @@ class BitRows:
         return words, numbers.reshape(-1)
 
 
+def row_words(members: int) -> int:
+    """Return the words of a bit row over a numbering of some nodes: they count from 1, and 0 is for those outside."""
+    return words_for(members + 1)
+
+
+def make_candidate_set(layout: Layout, pair: Pair, x: int, rows: int, inside: bool = True) -> CandidateSet:
+    """Return the candidates of node x as a set: its domain is word ``x // 32`` of each node, bit ``x % 32``."""
+    return CandidateSet(pair, rows, (x >> 5) * layout.nodes, x & 31, inside)
+
+
 def build_leaf_terms(layout: Layout, rows: BitRows) -> list[list[Term]]:
     """Return the terms of every sum that the ways to map the leaves multiply from."""
     plan = layout.order.leaves
@@ -107,16 +126,74 @@ def leaf_factor(layout: Layout, rows: BitRows, block: leaves.Block, group: int |
     if group is None or len(near) == 1:  # the length of its list is the count
         places, width, ranks = [0], 0, 0
     else:
-        # Numbers count from 1, and 0 is for nodes outside.
-        width, ranks = words_for(int(counts[group]) + 1), group * layout.nodes
+        width, ranks = row_words(int(counts[group])), group * layout.nodes
         places = [rows.place(int(layout.asked.which[u, x]), x, group, width) for u, x in near]
-    # The domain of x is word x // 32 of each node, bit x % 32.
-    sets = [
-        CandidateSet(layout.pair(u, x), place, (x >> 5) * layout.nodes, x & 31)
-        for (u, x), place in zip(near, places, strict=True)
-    ]
+    sets = [make_candidate_set(layout, layout.pair(u, x), x, place) for (u, x), place in zip(near, places, strict=True)]
     # An image may be a candidate of all leaves if its domain meets theirs. An image of a leaf's neighbour cannot, as no
     # node is its own neighbour.
     meets, joined = np.all(layout.measured.meet[:, block.sets], axis=1), {u for u, _ in near}
     rivals = [i for i, u in enumerate(layout.order.core) if meets[u] and u not in joined]
     return Factor(sets, rivals, width, ranks, block.less, block.leaves)
+
+
+def look_ahead(placed: Sequence[Placement], layout: Layout, rows: BitRows) -> list[Placement]:
+    """Return placements that drop a partial match if a later neighbour of the node just placed has no candidate left.
+
+    The candidates left are the nodes of its domain that fulfil the pairs with all nodes placed so far and are not among
+    their images.
+
+    Args:
+      placed: how each core node is placed.
+      layout: the places of lists and nodes.
+      rows: the bit rows asked for so far, added to here.
+    """
+    position = layout.position
+    numberings: dict[int, int] = {}
+    result = []
+    for i, (placement, v) in enumerate(zip(placed, layout.order.core, strict=True)):
+        # Leaves have no position, and are looked ahead to as the last of all.
+        later = [x for x in np.flatnonzero(layout.asked.which[v] >= 0).tolist() if position.get(x, i + 1) > i]
+        factors = [look_ahead_factor(layout, rows, numberings, i, x) for x in later]
+        result.append(dataclasses.replace(placement, ahead=[factor for factor in factors if factor is not None]))
+    return result
+
+
+def look_ahead_factor(layout: Layout, rows: BitRows, numberings: dict[int, int], last: int, x: int) -> Factor | None:
+    """Return the candidates that the nodes placed so far leave for a later node.
+
+    Args:
+      layout: the places of lists and nodes.
+      rows: the bit rows asked for so far, added to here.
+      numberings: the numbering of each domain looked ahead to so far, added to here.
+      last: the position of the node that is placed last.
+      x: the later node.
+
+    Returns:
+      The candidates, or ``None`` if it costs more to see whether there are any than that saves.
+    """
+    before, size = np.array(layout.order.core[: last + 1]), int(layout.measured.sizes[x])
+    joined = layout.asked.which[before, x] >= 0
+    anchors, others = before[joined].tolist(), before[~joined].tolist()
+    used = np.flatnonzero(~joined & layout.measured.meet[before, x]).tolist()
+    width = row_words(size)
+    strange = [(u, kind) for u in others for kind in layout.asked.non_neighbours[:, u, x].tolist() if kind >= 0]
+    tests = len(anchors) + len(strange)
+    # This bounds the new words from above: rows that were asked for before are there already.
+    new_words = layout.nodes * width * (len(anchors) + len({kind for _, kind in strange}))
+    if size > MOST_AHEAD_NODES or (tests == 1 and not used):  # consistency sees to one neighbour
+        return None
+    if tests * width > MOST_AHEAD_WORDS or rows.words + new_words > MOST_ROW_WORDS:
+        return None
+    if x not in numberings:
+        numberings[x] = rows.numbering([x])
+    g = numberings[x]
+    # What is left is common to the rows of all neighbours placed so far and in no row that the other nodes forbid.
+    near = [
+        make_candidate_set(layout, layout.pair(u, x), x, rows.place(int(layout.asked.which[u, x]), x, g, width))
+        for u in anchors
+    ]
+    excluded = [
+        make_candidate_set(layout, Pair(layout.position[u], 0, 0), x, rows.place(kind, x, g, width), inside=False)
+        for u, kind in strange
+    ]
+    return Factor([*near, *excluded], used, width, g * layout.nodes)

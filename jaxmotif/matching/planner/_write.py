@@ -24,7 +24,7 @@ from jaxmotif.matching._sizes import (
     PREFIX_BLOCK,
     pad_first_axis,
 )
-from jaxmotif.matching.planner._bit_sets import BitRows
+from jaxmotif.matching.planner._bit_sets import BitRows, look_ahead
 from jaxmotif.matching.planner._placements import Layout, placements
 from jaxmotif.matching.planner._reduce import backend_of
 from jaxmotif.matching.planner._tally import TallyPlan
@@ -94,14 +94,24 @@ def write(draft: Draft, made: ReadySearch | None = None) -> ReadySearch:
     """Write a search that is ready to run; ``made``: another one of the same lists."""
     layout = draft.layout
     draft = draft._replace(placed=placements(layout))
+    # With None, the search itself begins to look ahead once it goes badly.
+    lookahead = draft.options.search.lookahead
+    looks = bool(lookahead)
+    if looks:
+        draft = draft._replace(placed=look_ahead(draft.placed, layout, draft.rows))
     leaf_arrays = _pad_read(layout, draft.rows.arrays())
     # A search of the same lists shares all operands but the program, which is first, and the leaves, which are last.
     shared = list_arrays(layout) if made is None else made.operands[1:5]
     arrays = jax.device_put((*shared, *leaf_arrays), draft.device)
     # The bytes of the operands are known only now, and tables may take what they leave.
     draft = draft._replace(held=sum(array.nbytes for array in arrays) + 8 * draft.cells)
-    stages = choose_stages(draft)
-    return ReadySearch(Operands(stages[0].code, *arrays), stages, prefixes=partial(prefix_stage, draft))
+    stages = choose_stages(draft, looks)
+    return ReadySearch(
+        Operands(stages[0].code, *arrays),
+        stages,
+        ahead=partial(look_ahead_stage, draft, stages[-1].sizes.block) if lookahead is None else None,
+        prefixes=partial(prefix_stage, draft),
+    )
 
 
 def list_arrays(layout: Layout) -> tuple[Any, ...]:
@@ -150,7 +160,7 @@ def _pad_read(
     return tuple(pad_first_axis(array, room) for array, room in zip(arrays, least, strict=True))
 
 
-def choose_stages(draft: Draft) -> list[Stage]:
+def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
     """Return the sizes of steps to try, small ones first."""
     options, target = draft.options, target_of(draft.device)
     sizes = step.step_sizes(target)
@@ -158,23 +168,24 @@ def choose_stages(draft: Draft) -> list[Stage]:
     # If few matches are wanted, large steps would find many more than are asked for.
     if options.limit is not None and options.limit <= FEW_LISTED * small:
         usual = min(usual, small)
-    last = whole_stage(draft, options.search.block or usual, None)
+    last = whole_stage(draft, options.search.block or usual, None, looks)
     if options.search.block is not None or options.listing or small >= last.sizes.block:
         return [last]
     # Small tables of their own stay in a CPU's caches; elsewhere the last stage's tables serve from the start.
     if sizes.restarts:
-        return [whole_stage(draft, small, draft.first_steps, last.program), last]
+        return [whole_stage(draft, small, draft.first_steps, looks, last.program), last]
     window = step.window_rows(small, draft.row_candidates, target)
     return [last._replace(sizes=last.sizes._replace(block=small, window=window), most_steps=draft.first_steps), last]
 
 
-def whole_stage(draft: Draft, block: int, most_steps: int | None, like: Program | None = None) -> Stage:
+def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool, like: Program | None = None) -> Stage:
     """Return a stage that searches all nodes.
 
     Args:
       draft: what all stages have in common.
       block: flat positions of a step; fewer are taken if the memory does not allow them.
       most_steps: steps after which the stage ends, or ``None``.
+      looks: whether it looks ahead.
       like: a program of another size to resize, or ``None`` to write one.
     """
     options, target = draft.options, target_of(draft.device)
@@ -191,7 +202,8 @@ def whole_stage(draft: Draft, block: int, most_steps: int | None, like: Program 
         block,
         step.window_rows(block, draft.row_candidates, target),
         draft.layout.lists.bitmap,
-        limbs=draft.layout.order.leaves.limbs,
+        looks,
+        draft.layout.order.leaves.limbs,
         in_order=options.listing,
         cells=draft.cells,
     )
@@ -212,6 +224,27 @@ def prefix_stage(draft: Draft) -> Stage:
         rooms[0] = max(rooms[0], int(draft.layout.measured.sizes[draft.layout.order.core[0]]) + 2 * PREFIX_BLOCK)
     static = Sizes(PREFIX_BLOCK, PREFIX_BLOCK // 8, draft.layout.lists.bitmap, limbs=0, in_order=True)
     return place_stage(draft, write_program(draft, first, [], rooms, static, True), static, None)
+
+
+def look_ahead_stage(draft: Draft, block: int, operands: Operands) -> tuple[Operands, Stage] | None:
+    """Return a last stage that looks ahead, and the operands it needs; ``None`` if there is nothing to look ahead to.
+
+    Args:
+      draft: what all stages have in common.
+      block: flat positions of a step.
+      operands: the operands at hand, which may lie on another device.
+    """
+    # The rows made so far stay: what is looked ahead to is added.
+    rows = draft.rows.copy()
+    placed = look_ahead(draft.placed, draft.layout, rows)
+    # Every test would cost more than it saves.
+    if not any(placement.ahead for placement in placed):
+        return None
+    last = whole_stage(draft._replace(placed=placed, rows=rows), block, None, True)
+    (place,) = operands.offsets.devices()
+    arrays = _pad_read(draft.layout, rows.arrays())
+    leaf_rows, ranks, code = jax.device_put((*arrays, last.code), place)
+    return operands._replace(leaf_rows=leaf_rows, leaf_ranks=ranks), last._replace(code=code)
 
 
 def write_program(
