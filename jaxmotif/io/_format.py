@@ -82,8 +82,8 @@ class Contents(NamedTuple):
       edges: int64 ``[m, 2]``.
       num_nodes: the declared number of nodes, with ids 0..num_nodes-1; ``None``: the nodes are the ids that occur.
       directed: whether the file says directed; ``None`` when it does not say.
-      undirected: bool ``[m]``, the edges of a file that does not say of which the kind is known to have no direction;
-        ``None`` for none of them.
+      undirected: bool ``[m]``, the edges that are known to have no direction, in a file that says directed or says
+        nothing; ``None`` for none of them.
       names: the name of each id, where it is not the id itself.
       node_labels, edge_labels: one an id and one an edge.
       node_columns, edge_columns: all attributes, likewise, if they were asked for: text or values, ``None`` or ``""``
@@ -108,7 +108,11 @@ class Contents(NamedTuple):
         """Return these contents with the edges marked whose kind has no direction: where all are, the file says so."""
         if undirected.all() and len(undirected):
             return self._replace(directed=False)
-        return self._replace(undirected=undirected if undirected.any() else None)
+        if not undirected.any():
+            return self
+        count = np.count_nonzero(undirected)
+        note = f"directed and undirected edges mixed: {count} undirected ones are arcs both ways"
+        return self._replace(undirected=undirected, notes=(*self.notes, *([note] if self.directed else [])))
 
 
 class Sample:

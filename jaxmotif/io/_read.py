@@ -130,13 +130,14 @@ def read_graph(
     nodes = _nodes(file.path, contents, isolated)
     edges, labels, edge_labels = nodes.edges, nodes.node_labels, contents.edge_labels
     rows = np.arange(len(edges))
-    if directed and contents.directed is not True:
-        back = _without_direction(contents, edges)
+    directed = bool(contents.directed if directed is None else directed)
+    if directed and (contents.directed is False or contents.undirected is not None):
+        both_ways = edges[:, 0] != edges[:, 1]
+        back = np.flatnonzero(both_ways if contents.undirected is None else both_ways & contents.undirected)
         rows = np.append(rows, back)
         edges = np.concatenate([edges, edges[back][:, ::-1]])
         if edge_labels is not None:
             edge_labels = edge_labels._replace(values=np.append(edge_labels.values, edge_labels.values[back]))
-    directed = bool(contents.directed if directed is None else directed)
     weights = None
     if weight is not None:
         weights = sum_weights(weight_column(file.path, contents, weight)[rows], edges, directed, min_weight)
@@ -251,14 +252,6 @@ def _nodes(path: str, contents: Contents, isolated: str | None) -> _Nodes:
 
 def _named(names: NodeNames, ids: np.ndarray) -> np.ndarray:
     return names(ids) if callable(names) else names[ids]
-
-
-def _without_direction(contents: Contents, edges: np.ndarray) -> np.ndarray:
-    """Return the rows that are arcs both ways in a directed graph: edges of which the file says no direction."""
-    rows = np.arange(len(edges))
-    if contents.directed is None:
-        rows = rows[:0] if contents.undirected is None else np.flatnonzero(contents.undirected)
-    return rows[edges[rows, 0] != edges[rows, 1]]
 
 
 def _labels_from(path: str | os.PathLike[str], nodes: _Nodes, options: Options, notes: list[str]) -> LabelColumn:
