@@ -12,7 +12,7 @@ from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxmotif.arrays._rows import offsets_from, offsets_of, renumber
-from jaxmotif.graph._build_device import Ids, device_rows, enter, renumber_there
+from jaxmotif.graph._build_device import Ids, device_rows, enter
 from jaxmotif.graph._fields import (
     INT32_MAX,
     BuildReport,
@@ -67,7 +67,8 @@ def build(
     all_edges = edges = _edge_array(edges)
     if on_device is None:  # a small graph asks for no device, which would start one
         on_device = edges.shape[0] >= DEVICE_BUILD_ROWS and _first_device(device).platform != "cpu"
-    there, ids = enter(edges, _first_device(device)) if on_device else (None, _ids(edges))
+    # Ids that may have no edge are renumbered on the host, before the edges go to a device.
+    there, ids = enter(edges, _first_device(device)) if on_device and isolated == "keep" else (None, _ids(edges))
     _check_ids(edges, ids)
     given_labels = edge_labels = None if edge_labels is None else _labels(edge_labels, "edge_labels", edges.shape[0])
     node_labels = None if node_labels is None else _labels(node_labels, "node_labels", None)
@@ -77,21 +78,16 @@ def build(
         row = int(np.argmax(edges[:, 0] == edges[:, 1]))
         raise ValueError(f'edges[{row}] = {_row(edges, row)} is a self loop; self_loops="drop" leaves them out')
 
-    if isolated == "drop" and n > 4 * edges.size + 1024:
-        there = None  # the ids are too far apart for a table of all of them, so NumPy sorts
     if there is None and ids.loops:  # a device leaves self loops out as it sorts
         real = edges[:, 0] != edges[:, 1]
         edges, edge_labels = edges[real], None if edge_labels is None else edge_labels[real]
     num_isolated = 0
     if isolated == "drop":
-        if there is not None:
-            there, kept_ids, only_loops = renumber_there(there, edges.shape[0], n)
-        else:
-            edges, kept_ids = renumber(edges, n)
-            only_loops = (
-                np.setdiff1d(all_edges[all_edges[:, 0] == all_edges[:, 1], 0], kept_ids).shape[0] if ids.loops else 0
-            )
-            there = enter(edges, _first_device(device))[0] if on_device else None
+        edges, kept_ids = renumber(edges, n)
+        only_loops = 0
+        if ids.loops:
+            only_loops = np.setdiff1d(all_edges[all_edges[:, 0] == all_edges[:, 1], 0], kept_ids).shape[0]
+        there = enter(edges, _first_device(device))[0] if on_device else None
         num_isolated = n - kept_ids.shape[0] if declared else only_loops
         n = kept_ids.shape[0]
         node_names = kept_ids if node_names is None else node_names[kept_ids]
