@@ -249,8 +249,8 @@ class Graph:
           >>> graph, graph.edge_labels[:4].tolist()
           (Graph(undirected, 3 nodes, 2 edges), [7, 7, 5, 5])
         """
-        arguments = convert.scipy_edges(matrix, directed, node_labels, values_as_labels)
-        return cls.from_edges(**arguments._asdict(), **options)
+        arguments = convert.scipy_edges(matrix, values_as_labels)
+        return cls.from_edges(**arguments, directed=directed, node_labels=node_labels, **options)
 
     @classmethod
     def from_networkx(
@@ -282,13 +282,12 @@ class Graph:
           (Graph(directed, 3 nodes, 3 edges), ['a', 'b', 'c'])
         """
         arguments = convert.networkx_edges(source, node_label, edge_label)
-        graph = cls.from_edges(**arguments._asdict(), **options)
+        graph = cls.from_edges(**arguments, **options)
         if attributes:
-            if graph.n != arguments.num_nodes:
+            if graph.n != arguments["num_nodes"]:
                 raise ValueError('attributes=True keeps those of all nodes; leave out isolated="drop"')
-            columns = convert.networkx_attributes(source)
-            ends = np.array(arguments.edges, np.int64).reshape(-1, 2)
-            return graph._with_attributes(Attributes.of_rows(graph, *columns, ends))
+            ends = np.array(arguments["edges"], np.int64).reshape(-1, 2)
+            return graph._with_attributes(Attributes.of_rows(graph, *convert.networkx_attributes(source), ends))
         return graph
 
     def with_attributes(self, nodes: Columns | None = None, edges: Columns | None = None) -> Graph:
