@@ -180,8 +180,8 @@ class Graphs:
         node_labels: np.ndarray | None,
         edge_labels: np.ndarray | None,
     ) -> Graphs:
-        parts = build(rows, int(starts[-1]), directed, node_labels, edge_labels, pad=None, on_device=False)
-        return cls(parts.fields, bool(directed), starts)
+        fields, *_ = build(rows, int(starts[-1]), directed, node_labels, edge_labels, pad=None, on_device=False)
+        return cls(fields, bool(directed), starts)
 
     @cached_property
     def n(self) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import numpy as np
@@ -29,14 +29,6 @@ DEVICE_BUILD_ROWS = 1 << 20
 """Number of edge rows from which on an accelerator sorts its own graphs."""
 
 
-class Built(NamedTuple):
-    """A graph before it is one: its arrays, what building left out, and its nodes' names."""
-
-    fields: Fields
-    report: BuildReport
-    node_names: np.ndarray | None
-
-
 def build(
     edges: EdgesLike,
     num_nodes: int | None,
@@ -52,16 +44,21 @@ def build(
     pad: Pad = "bucket",
     device: Placement = None,
     on_device: bool | None = None,
-) -> Built:
+) -> tuple[Fields, BuildReport, np.ndarray | None]:
     """Build the arrays, the report and the node names of a graph, as :meth:`Graph.from_edges` describes them.
 
     Args:
       on_device: sort on the device (``True``) or in NumPy (``False``); ``None``: an accelerator sorts large graphs.
     """
-    _check_choice("self_loops", self_loops, ("drop", "error"))
-    _check_choice("duplicates", duplicates, ("drop", "error"))
-    _check_choice("reverse", reverse, ("merge", "error"))
-    _check_choice("isolated", isolated, ("keep", "drop"))
+    choices = {
+        "self_loops": (self_loops, "drop", "error"),
+        "duplicates": (duplicates, "drop", "error"),
+        "reverse": (reverse, "merge", "error"),
+        "isolated": (isolated, "keep", "drop"),
+    }
+    for name, (choice, *known) in choices.items():
+        if choice not in known:
+            raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, got {choice!r}")
     if directed and reverse == "error":
         raise ValueError('reverse="error" is for undirected graphs: in a directed graph u v and v u are two arcs')
     all_edges = edges = _edge_array(edges)
@@ -115,7 +112,7 @@ def build(
         nodes=n,
         edges=built.num_edges,
     )
-    return Built(fields, report, node_names)
+    return fields, report, node_names
 
 
 class LabelConflict(ValueError):
@@ -399,8 +396,3 @@ def _rows_again(edges: np.ndarray, backwards: bool = False) -> Iterator[tuple[in
 
 def _row(edges: np.ndarray, row: int) -> str:
     return f"({edges[row, 0]}, {edges[row, 1]})"
-
-
-def _check_choice(name: str, choice: str, choices: tuple[str, ...]) -> None:
-    if choice not in choices:
-        raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {choice!r}")

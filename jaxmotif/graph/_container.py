@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     Columns = Mapping[str, Values] | pandas.DataFrame
 
 
+_HOST_FIELDS = ("report", "node_names", "node_label_names", "edge_label_names", "attributes")
+
+
 @partial(jax.tree_util.register_dataclass, data_fields=Fields._fields, meta_fields=("directed",))
 @dataclasses.dataclass(frozen=True, eq=False)
 class Graph:
@@ -530,22 +533,14 @@ class Graph:
         return Fields(*(getattr(self, name) for name in Fields._fields))
 
     def _host_fields(self) -> tuple[Any, ...]:
-        return self.report, self.node_names, self.node_label_names, self.edge_label_names, self.attributes
+        return tuple(getattr(self, name) for name in _HOST_FIELDS)
 
-    def _with_host_fields(
-        self,
-        report: BuildReport | None,
-        node_names: np.ndarray | None,
-        node_label_names: Mapping[int, str] | None = None,
-        edge_label_names: Mapping[int, str] | None = None,
-        attributes: Attributes | None = None,
-    ) -> Graph:
+    def _with_host_fields(self, *values: Any) -> Graph:
+        """Give a graph that was just made its host fields, in the order of their names."""
         # The dataclass is frozen for users. Host fields are no pytree data: a transformation makes graphs without them.
-        object.__setattr__(self, "report", report)
-        object.__setattr__(self, "node_names", node_names)
-        object.__setattr__(self, "node_label_names", node_label_names)
-        object.__setattr__(self, "edge_label_names", edge_label_names)
-        return self._with_attributes(attributes)
+        for name, value in zip(_HOST_FIELDS, values, strict=False):
+            object.__setattr__(self, name, value)
+        return self
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"

@@ -5,58 +5,41 @@ A format is one entry in the ``FORMATS`` of the file that reads it.
 
 from __future__ import annotations
 
-from jaxmotif.io import (
-    _adjacency_list,
-    _dot,
-    _dotmotif,
-    _edge_list,
-    _fanmod,
-    _gexf,
-    _gml,
-    _graphml,
-    _gspan,
-    _json,
-    _konect,
-    _labelled,
-    _lad,
-    _matrix_market,
-    _metis,
-    _numpy,
-    _orca,
-    _pajek,
-    _parquet,
-    _refused,
-    _ri,
-    _sif,
-)
+from importlib import import_module
+
+from jaxmotif.io._edge_list import read_any_list
 from jaxmotif.io._format import Contents, Format, Options, Sample, chosen_format
 from jaxmotif.io._text import TextFile
 
 _FILES = (
-    _konect,
-    _edge_list,
-    _matrix_market,
-    _metis,
-    _orca,
-    _labelled,
-    _ri,
-    _lad,
-    _sif,
-    _adjacency_list,
-    _fanmod,
-    _gspan,
-    _graphml,
-    _gexf,
-    _gml,
-    _dot,
-    _dotmotif,
-    _pajek,
-    _json,
-    _numpy,
-    _parquet,
-    _refused,
+    "konect",
+    "edge_list",
+    "matrix_market",
+    "metis",
+    "orca",
+    "labelled",
+    "ri",
+    "lad",
+    "sif",
+    "adjacency_list",
+    "fanmod",
+    "gspan",
+    "graphml",
+    "gexf",
+    "gml",
+    "dot",
+    "dotmotif",
+    "pajek",
+    "json",
+    "numpy",
+    "parquet",
+    "refused",
 )
-FORMATS: dict[str, Format] = {entry.name: entry for file in _FILES for entry in file.FORMATS}
+"""The files of this room that read a format or several, in the order in which the formats are listed."""
+
+FORMATS: dict[str, Format] = {
+    entry.name: entry for file in _FILES for entry in import_module(f"jaxmotif.io._{file}").FORMATS
+}
 READABLE = tuple(name for name, entry in FORMATS.items() if entry.read is not None)
 """Values of ``format=`` and ``--input-format``, beside ``auto``."""
 
@@ -85,7 +68,7 @@ def read_contents(file: TextFile, format: str, options: Options) -> Contents:
     }
     for option in (option for option, is_useless in useless.items() if is_useless):
         raise UnusedOption(f"{option} is for tables of edges ({', '.join(TABLES)}), and {file.path} is read as {name}")
-    read = _edge_list.read_any_list if entry is None or entry.read is None else entry.read
+    read = read_any_list if entry is None or entry.read is None else entry.read
     contents = read(file, options)
     return contents._replace(format=contents.format or name or "edges")
 
