@@ -63,6 +63,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Report:
+    """Count the maps from a query graph to a target graph that preserve edges and labels, or list them."""
     from jaxmotif.language import Query
     from jaxmotif.matching._bind import bind
     from jaxmotif.patterns import as_pattern
@@ -233,7 +234,7 @@ def _list(args: argparse.Namespace, queries: dict[str, AnyQuery], target: Graph,
 COMMAND = Command(
     "match",
     "count or list the matches of query graphs in a target graph",
-    "Count the maps from a query graph to a target graph that preserve edges and labels, or list them.",
+    _run.__doc__,
     "QUERY FILE|DATASET",
     _options,
     _run,

@@ -143,6 +143,10 @@ def _number(text: str) -> int | str:
 
 
 def _run(args: argparse.Namespace) -> Report:
+    """Count the connected induced subgraphs of K nodes by class, and say which classes are unusual.
+
+    The counts are compared with those in random graphs with the same degrees.
+    """
     from jaxmotif.motifs._compare import check_networks, compare_motifs, correct_together
 
     if args.random != "auto":
@@ -282,8 +286,7 @@ def _farthest(values: np.ndarray) -> float:
 COMMAND = Command(
     "motifs",
     "find subgraphs that occur unexpectedly often",
-    "Count the connected induced subgraphs of K nodes by class, in the graph and in random graphs with the same "
-    "degrees, and say which classes are unusual.",
+    _run.__doc__,
     "FILE|DATASET...",
     _options,
     _run,

@@ -349,14 +349,10 @@ def arrow_column(column: Column) -> Column:
     """
     if isinstance(column, np.ndarray) and column.dtype.kind not in "OU":
         return column
-    values = [visible(value) if isinstance(value, str) and not _is_utf8(value) else value for value in column]
+    values = [value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value for value in column]
     wide = any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in values)
     mixed = len({type(value) for value in values if value is not None}) > 1
     return [None if value is None else str(value) for value in values] if wide or mixed else values
-
-
-def _is_utf8(text: str) -> bool:
-    return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
 
 
 def _row_chunks(columns: Mapping[str, Column], form: str) -> Iterator[list[tuple[Any, ...]]]:

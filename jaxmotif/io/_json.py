@@ -53,7 +53,7 @@ def _graph(
         shown = node.get("name", node.get("label"))
         own = {key: value for key, value in node.items() if key not in ("id", "name", "label", "shared_name", "SUID")}
         named = options.node_label == "name" or (options.attributes and shown is not None)
-        graph.node(name, own | ({"name": shown} if named else {}), _shown(shown))
+        graph.node(name, own | ({"name": shown} if named else {}), shown if isinstance(shown, str) else None)
     for edge in edges:
         ends = next((ends for ends in _ENDS if ends[0] in edge or ends[1] in edge), _ENDS[0])
         own = {key: value for key, value in edge.items() if key not in (*ends, "id", "key", "SUID")}
@@ -91,16 +91,17 @@ def _integer(text: str) -> int | str:
 
 
 def _is_node(element: object) -> bool:
-    data = element.get("data") if isinstance(element, dict) else None
-    group = element.get("group") if isinstance(element, dict) else None
+    """Tell whether an element of a list of both is a node."""
+    if not isinstance(element, dict):
+        return False
+    data, group = element.get("data"), element.get("group")
     return group == "nodes" or (group is None and isinstance(data, dict) and "source" not in data)
 
 
-def _data(file: TextFile, element: object) -> dict[str, Any]:
-    data = element.get("data") if isinstance(element, dict) else None
-    if not isinstance(data, dict):
+def _data(file: TextFile, element: Any) -> dict[str, Any]:
+    if not isinstance(element, dict) or not isinstance(element.get("data"), dict):
         raise file.error(f'expected elements with "data", found {str(element)[:30]!r}')
-    return data
+    return element["data"]
 
 
 def _list(file: TextFile, value: object, name: str) -> list[Any]:
@@ -114,10 +115,6 @@ def _name(file: TextFile, row: dict[str, object], key: str, kind: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise file.error(f"expected a {kind} with {key!r}, text or a whole number; found {str(row)[:60]!r}")
     return str(value)
-
-
-def _shown(value: object) -> str | None:
-    return value if isinstance(value, str) else None
 
 
 def _is_json(sample: Sample, keys: tuple[bytes, ...]) -> bool:

@@ -6,7 +6,7 @@ import dataclasses
 import logging
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -118,7 +118,15 @@ def read_graph(
     if min_weight is not None and weight is None:
         raise ValueError("min_weight is of weights: name their column with weight= (--weight)")
     keep_columns = attributes or weight is not None
-    options = _options(format, columns, edge_label, node_label, text_ids, keep_columns, label_ids)
+    _check_options(format, columns, edge_label, label_ids)
+    options = Options(
+        None if columns is None else tuple(columns),
+        edge_label,
+        node_label,
+        text_ids,
+        keep_columns,
+        None if label_ids is None else Labels(label_ids),
+    )
     if isolated not in (None, "keep", "drop"):
         raise ValueError(f"isolated must be None, 'keep' or 'drop', got {isolated!r}")
     with TextFile(path) as file:
@@ -155,8 +163,8 @@ def read_graph(
             edges,
             nodes.num_nodes,
             directed,
-            _values(labels),
-            _values(edge_labels),
+            labels and labels.values,
+            edge_labels and edge_labels.values,
             self_loops=self_loops,
             duplicates=duplicates,
             reverse=reverse,
@@ -312,15 +320,8 @@ def _placed(error: ValueError, path: str) -> ValueError:
     return GraphFileError(f"{path}: {error} ({places})", path)
 
 
-def _options(
-    format: str,
-    columns: Sequence[int | str] | None,
-    edge_label: int | str | None,
-    node_label: str | None,
-    text_ids: bool,
-    attributes: bool,
-    label_ids: dict[str, int] | None,
-) -> Options:
+def _check_options(format: str, columns: Any, edge_label: object, label_ids: object) -> None:
+    """Check the options of :func:`read_graph` that users mistake."""
     if format not in ("auto", *READABLE):
         raise ValueError(f"format must be auto, {', '.join(READABLE)}; got {format!r}")
     if columns is not None:
@@ -328,15 +329,12 @@ def _options(
             raise ValueError(f"columns must be two or three column numbers or names, got {columns!r}")
         if any(isinstance(column, int) and column < 0 for column in columns):
             raise ValueError(f"columns are counted from 0, got {columns!r}")
-        columns = tuple(columns)
     if edge_label is not None and (not _is_column(edge_label) or (isinstance(edge_label, int) and edge_label < 0)):
         raise ValueError(f"edge_label must be a column counted from 0, or a name, got {edge_label!r}")
     if edge_label is not None and columns is not None and len(columns) == 3 and columns[2] != edge_label:
         raise ValueError(f"columns={columns!r} and edge_label={edge_label!r} name two columns of labels; give one")
     if label_ids is not None and not isinstance(label_ids, dict):
         raise TypeError(f"label_ids must be a dict from label to number, got {label_ids!r}")
-    shared = None if label_ids is None else Labels(label_ids)
-    return Options(columns, edge_label, node_label, text_ids, attributes, shared)
 
 
 def _is_column(column: object) -> bool:
@@ -352,10 +350,6 @@ def _check_used(path: str, contents: Contents, options: Options) -> None:
     for name, (wanted, labels) in given.items():
         if wanted is not None and labels is None and len(contents.edges):
             raise UnusedOption(f"{name} is for attributes, and {path}, read as {contents.format}, has none to choose")
-
-
-def _values(labels: LabelColumn | None) -> np.ndarray | None:
-    return None if labels is None else labels.values
 
 
 def _occurring(edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
