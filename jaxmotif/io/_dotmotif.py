@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from jaxmotif.io._attributed import AttributedGraph
-from jaxmotif.io._format import Contents, Format, Options, Sample
+from jaxmotif.io._format import Contents, Options, Reader, Sample
 from jaxmotif.io._text import TextFile
 
 _ARROW = rb"[ \t]*(->|-!>|!>|-\w*>|~>|~!>|\|)[ \t]*"
@@ -30,13 +30,4 @@ def _is_dotmotif(sample: Sample) -> bool:
     return bool(sample.lines) and all(_DOTMOTIF.fullmatch(line.strip()) for line in sample.lines[:8])
 
 
-FORMATS = (
-    Format(
-        "dotmotif",
-        "DotMotif: lines ``A -> B`` (no negative edges, no attributes), directed",
-        "the names in the file",
-        read_dotmotif,
-        _is_dotmotif,
-        (".motif",),
-    ),
-)
+FORMATS = {"dotmotif": Reader(read_dotmotif, _is_dotmotif)}

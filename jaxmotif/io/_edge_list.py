@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxmotif.arrays._present import counted
 from jaxmotif.graph._saved import GraphFileError
-from jaxmotif.io._format import ID, Contents, Format, Options, chosen_format, passed_over
+from jaxmotif.io._format import ID, Contents, Options, Reader, chosen_format, passed_over
 from jaxmotif.io._table import Column, Numbering, read_table
 from jaxmotif.io._text import TextFile, fields_of
 
@@ -348,22 +348,8 @@ def _first_mark(line: bytes) -> bytes:
     return min((mark for mark in (b",", b";") if mark in line), key=line.index, default=b"")
 
 
-FORMATS = (
-    Format(
-        "edges",
-        "two or more columns between blanks, ``#`` or ``%`` comments (SNAP)",
-        "the ids that occur",
-        partial(read_list, delimiter=b""),
-        None,
-        (".edges", ".txt"),
-    ),
-    Format(
-        "csv",
-        "the same between ``,`` or ``;``, quotes as in CSV",
-        "the ids that occur",
-        read_csv,
-        None,
-        (".csv",),
-    ),
-    Format("tsv", "the same between tabs", "the ids that occur", partial(read_list, delimiter=b"\t"), None, (".tsv",)),
-)
+FORMATS = {
+    "edges": Reader(partial(read_list, delimiter=b""), None),
+    "csv": Reader(read_csv, None),
+    "tsv": Reader(partial(read_list, delimiter=b"\t"), None),
+}

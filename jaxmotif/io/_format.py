@@ -1,4 +1,4 @@
-"""Parts of a file format: its entry in the registry, its reader's options, and the contents that the reader returns."""
+"""Parts of a file format: its entry in the registry, its reader and options, and what the reader returns."""
 
 from __future__ import annotations
 
@@ -155,28 +155,40 @@ class Sample:
         return name.endswith(tuple(suffixes))
 
 
+class Reader(NamedTuple):
+    """The part of a file format that is code.
+
+    Attributes:
+      read: takes the file and the options; ``None``: the format is known only to be refused by name.
+      fits: whether a file looks like this format; ``None``: it is what is left.
+      looks: where ``fits`` looks: at the first bytes, the text, or the rows of what else would be a table of edges.
+    """
+
+    read: Callable[[TextFile, Options], Contents] | None
+    fits: Callable[[Sample], bool] | None
+    looks: Literal["bytes", "text", "rows"] = "text"
+
+
 class Format(NamedTuple):
     """A file format, as help, messages, recognition and the documentation know it.
 
     Attributes:
       name: what ``format=`` and ``--input-format`` call it.
-      content: one line on what stands in such a file.
-      nodes: which nodes the graph has.
-      read: takes the file and the options; ``None``: the format is known only to be refused by name.
-      sniff: whether a file looks like this format; ``None``: it is what is left.
       suffixes: endings of file names: a hint where two formats fit.
+      nodes: which nodes the graph has.
+      content: one line on what stands in such a file.
       remedy: for a format that is not read, what to do instead.
-      looks: where ``sniff`` looks: at the first bytes, the text, or the rows of what else would be a table of edges.
+      read, fits, looks: as for a :class:`Reader`.
     """
 
     name: str
-    content: str
+    suffixes: tuple[str, ...]
     nodes: str
+    content: str
+    remedy: str
     read: Callable[[TextFile, Options], Contents] | None
-    sniff: Callable[[Sample], bool] | None
-    suffixes: tuple[str, ...] = ()
-    remedy: str = ""
-    looks: Literal["bytes", "text", "rows"] = "text"
+    fits: Callable[[Sample], bool] | None
+    looks: Literal["bytes", "text", "rows"]
 
 
 def chosen_format(name: str) -> str:

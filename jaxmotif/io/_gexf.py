@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jaxmotif.io._attributed import AttributedGraph
-from jaxmotif.io._format import Contents, Format, Options
+from jaxmotif.io._format import Contents, Options, Reader
 from jaxmotif.io._text import TextFile
 from jaxmotif.io._xml import read_elements, root_tag
 
@@ -68,13 +68,4 @@ def read_gexf(file: TextFile, options: Options) -> Contents:
     return graph.contents(directed, tuple(notes))
 
 
-FORMATS = (
-    Format(
-        "gexf",
-        "GEXF (Gephi)",
-        "those declared",
-        read_gexf,
-        lambda sample: root_tag(sample) == "gexf",
-        (".gexf",),
-    ),
-)
+FORMATS = {"gexf": Reader(read_gexf, lambda sample: root_tag(sample) == "gexf")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jaxmotif.graph._attributes import BOOLEANS
 from jaxmotif.io._attributed import AttributedGraph
-from jaxmotif.io._format import Contents, Format, Options
+from jaxmotif.io._format import Contents, Options, Reader
 from jaxmotif.io._text import TextFile
 from jaxmotif.io._xml import read_elements, root_tag
 
@@ -58,13 +58,4 @@ def read_graphml(file: TextFile, options: Options) -> Contents:
     return graph.contents(directed)
 
 
-FORMATS = (
-    Format(
-        "graphml",
-        "GraphML (yEd, igraph, networkx)",
-        "those declared",
-        read_graphml,
-        lambda sample: root_tag(sample) == "graphml",
-        (".graphml",),
-    ),
-)
+FORMATS = {"graphml": Reader(read_graphml, lambda sample: root_tag(sample) == "graphml")}

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from jaxmotif.io._attributed import AttributedGraph
-from jaxmotif.io._format import Contents, Format, Options, Sample, is_undirected
+from jaxmotif.io._format import Contents, Options, Reader, Sample, is_undirected
 from jaxmotif.io._text import TextFile
 
 _ENDS = (("source", "target"), ("from", "to"))
@@ -123,35 +123,17 @@ def _is_json(sample: Sample, keys: tuple[bytes, ...]) -> bool:
     return head.startswith(b"{") and any(re.search(rb'"%s"\s*:' % key, head) for key in keys)
 
 
+def _is_node_link(sample: Sample) -> bool:
+    return not _is_json(sample, (b"elements",)) and _is_json(sample, (b"edges", b"links"))
+
+
 def _is_other(sample: Sample) -> bool:
     begins = re.match(rb'\s*(\{\s*("|\}|$)|\[\s*[\[{"]|\[\s*$)', sample.head)
     return begins is not None and not _is_json(sample, (b"elements", b"edges", b"links"))
 
 
-FORMATS = (
-    Format(
-        "cyjs",
-        "Cytoscape JSON: ``elements`` of nodes and edges",
-        "those declared",
-        read_cytoscape,
-        lambda sample: _is_json(sample, (b"elements",)),
-        (".cyjs",),
-    ),
-    Format(
-        "node-link",
-        "JSON: ``nodes`` and ``edges`` or ``links`` (networkx, D3, vis.js)",
-        "those declared",
-        read_node_link,
-        lambda sample: not _is_json(sample, (b"elements",)) and _is_json(sample, (b"edges", b"links")),
-        (".json",),
-    ),
-    Format(
-        "json",
-        "other JSON",
-        "",
-        None,
-        _is_other,
-        (".json",),
-        "write it with networkx's node_link_data, or as a table of edges",
-    ),
-)
+FORMATS = {
+    "cyjs": Reader(read_cytoscape, lambda sample: _is_json(sample, (b"elements",))),
+    "node-link": Reader(read_node_link, _is_node_link),
+    "json": Reader(None, _is_other),
+}

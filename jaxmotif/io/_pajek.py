@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from jaxmotif.graph._saved import GraphFileError
-from jaxmotif.io._format import INT32_MAX, Contents, Format, Options, Sample, one_based, uncommented
+from jaxmotif.io._format import INT32_MAX, Contents, Options, Reader, Sample, one_based, uncommented
 from jaxmotif.io._text import TextFile
 
 _WORD = re.compile(r"\S+", re.ASCII)
@@ -120,9 +120,4 @@ def _is_pajek(sample: Sample) -> bool:
     return re.match(rb"\s*\*(vertices|network)\b", head, re.I) is not None
 
 
-FORMATS = (
-    Format(
-        "pajek", "Pajek: ``*Vertices n``, ``*Arcs`` (directed), ``*Edges``, or lists of neighbours", "1..n, or names",
-        read_pajek, _is_pajek, (".net", ".paj"),
-    ),
-)  # fmt: skip
+FORMATS = {"pajek": Reader(read_pajek, _is_pajek)}
