@@ -174,7 +174,7 @@ def _draw(args: argparse.Namespace, graph: Graph, classes: tuple[str, ...], coun
     """Draw classes, the most frequent first, where the user asked for drawings."""
     if args.svg is not None:
         ordered = [classes[row] for row in np.argsort(-np.asarray(counts, float), kind="stable")]
-        write_drawings(args, class_patterns(ordered, graph.directed), (graph.node_label_names, graph.edge_label_names))
+        write_drawings(args, class_patterns(ordered, graph.directed), graph)
 
 
 COMMAND = Command(

@@ -51,8 +51,7 @@ def _run(args: argparse.Namespace) -> Report:
             **work_options(args),
         )
     if args.svg is not None:
-        words = (graph.node_label_names, graph.edge_label_names) if args.typed else (None, None)
-        write_drawings(args, {name: named_pattern(name, graph.directed) for name in result.counts}, words)
+        write_drawings(args, {name: named_pattern(name, graph.directed) for name in result.counts}, graph)
     if args.report is not None:
         orbits = result
         if args.per != "node" or args.not_induced:

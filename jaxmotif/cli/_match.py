@@ -112,7 +112,7 @@ def _write_pictures(
     from jaxmotif.matching._checks import check_query
 
     patterns = {name: check_query(query, target, wildcard, args.per) for name, query in queries.items()}
-    write_drawings(args, patterns, (target.node_label_names, target.edge_label_names))
+    write_drawings(args, patterns, target)
 
     def make(report: ModuleType, run: Mapping[str, object]) -> str:
         matched = {}

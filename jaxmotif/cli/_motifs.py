@@ -178,8 +178,7 @@ def _run(args: argparse.Namespace) -> Report:
     if len(names) == 1:
         write_occurrences(args, graphs[0], class_rows(reports[0].columns, motifs[0].table()["class"]), how(args))
     if args.svg is not None:
-        words = graphs[0].node_label_names, graphs[0].edge_label_names
-        write_drawings(args, class_patterns(_rank_classes(motifs), graphs[0].directed), words)
+        write_drawings(args, class_patterns(_rank_classes(motifs), graphs[0].directed), graphs[0])
     networks = list(zip(names, graphs, motifs, strict=True))
     write_page(args, how(args), lambda report, run: report.motifs_report(networks, run, distances))
     if len(names) == 1:

@@ -15,14 +15,10 @@ _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
 
 
 class AttributedGraph:
-    """Nodes and edges in the order of the file, and of their attributes those that were asked for.
+    """Nodes and edges in the order of the file, and of their attributes those that were asked for."""
 
-    Args:
-      declared: whether ends of edges must be nodes that the file declares; else they are nodes by being ends.
-    """
-
-    def __init__(self, file: TextFile, options: Options, declared: bool = True):
-        self.file, self.options, self.declared = file, options, declared
+    def __init__(self, file: TextFile, options: Options):
+        self.file, self.options = file, options
         self.ids: dict[str, int] = {}
         self._shown: list[str | None] = []
         self._node_words: list[str | None] = []
@@ -55,10 +51,6 @@ class AttributedGraph:
         line: int | None = None,
     ) -> None:
         """Add an edge; ``directed`` says which kind it is where the edge says so itself."""
-        if not self.declared:
-            for name in (source, target):
-                if name not in self.ids:
-                    self.node(name)
         self._edges.append((source, target, line))
         self._kinds.append(directed)
         self._edge_words.append(self._label("edge", self.options.edge_label, attributes or {}))

@@ -32,7 +32,7 @@ def read_dot(file: TextFile, options: Options) -> Contents:
 class _Dot:
     def __init__(self, file: TextFile, options: Options):
         self.tokens = Tokens(file, _DOT)
-        self.graph = AttributedGraph(file, options, declared=False)
+        self.graph = AttributedGraph(file, options)
         self.own: dict[str, dict[str, str]] = {}
         self.edges: list[tuple[str, str, dict[str, str], int]] = []
         self.arrow = ""
