@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import numpy as np
 
+from jaxmotif.cli._explained import add_option
 from jaxmotif.cli._output import Column, arrow_column, beside_result, comments, pyarrow_for, safe_row, whole_file
 
 if TYPE_CHECKING:
@@ -28,12 +29,7 @@ Blocks = Iterator[tuple[list[object], np.ndarray]]
 
 def add_occurrences_option(parser: argparse.ArgumentParser) -> None:
     """Add the option."""
-    parser.add_argument(
-        "--occurrences",
-        type=_file,
-        metavar="FILE.parquet|csv|jsonl",
-        help="also write where they occur: a row for each occurrence, with its nodes by name",
-    )
+    add_option(parser, "occurrences", "--occurrences", type=_file)
 
 
 def _file(text: str) -> Path:
