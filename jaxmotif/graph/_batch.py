@@ -19,6 +19,7 @@ from jaxmotif.graph._fields import LAYOUT, Array, Fields, OptionalArray, Pad, Pl
 from jaxmotif.graph._words import check_words
 
 Labels: TypeAlias = Array | Sequence[int]
+Used: TypeAlias = Callable[[str, np.ndarray], OptionalArray]
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -232,7 +233,7 @@ class Graphs:
         n, slots, first_node, first_slot = self._chosen(which)
         N, S = capacities(pad, int(n.max(initial=0)), int(slots.max(initial=0)))
         capacity, counts = {"node": N, "slot": S}, {"node": n, "slot": slots}
-        arrays = self._arrays(n, slots, first_node, first_slot, -first_node, -first_slot)
+        arrays = _moved(self._take(n, slots, first_node, first_slot), n, slots, -first_node, -first_slot)
         stacked: dict[str, OptionalArray] = dict.fromkeys(LAYOUT)
         for name, (entry, value) in LAYOUT.items():
             if arrays[name] is not None:
@@ -257,27 +258,19 @@ class Graphs:
         n, slots, first_node, first_slot = self._chosen(which)
         nodes, total = int(n.sum()), int(slots.sum())
         shifts = _starts(n)[:-1] - first_node, _starts(slots)[:-1] - first_slot
-        arrays = self._arrays(n, slots, first_node, first_slot, *shifts)
+        arrays = _moved(self._take(n, slots, first_node, first_slot), n, slots, *shifts)
         fields = _union(arrays, nodes, total, self.directed)
         return Graph(*pad_fields(fields, nodes, total, *capacities(pad, nodes, total)), directed=self.directed)
 
-    def _arrays(
-        self,
-        n: np.ndarray,
-        slots: np.ndarray,
-        first_node: np.ndarray,
-        first_slot: np.ndarray,
-        node_shift: np.ndarray,
-        slot_shift: np.ndarray,
-    ) -> dict[str, OptionalArray]:
-        """Return the arrays of chosen graphs, one after another, with shifts added to numbers of nodes and slots."""
+    def _take(self, n: np.ndarray, slots: np.ndarray, first_node: np.ndarray, first_slot: np.ndarray) -> Used:
+        """Return what takes the entries of chosen graphs out of an array, as :func:`_moved` asks for them."""
         places = {"node": places_of(first_node, n), "slot": places_of(first_slot, slots)}
 
         def take(name: str, _: np.ndarray) -> OptionalArray:
             array = getattr(self.fields, name)
             return None if array is None else array[places[LAYOUT[name][0]]]
 
-        return _moved(take, n, slots, node_shift, slot_shift)
+        return take
 
     def _edges(self, slots: np.ndarray) -> np.ndarray:
         return slots if self.directed else slots // 2
@@ -399,11 +392,7 @@ def _edge_rows(edges: ArrayLike, i: int) -> np.ndarray:
 
 
 def _moved(
-    used: Callable[[str, np.ndarray], OptionalArray],
-    n: np.ndarray,
-    slots: np.ndarray,
-    node_shift: np.ndarray,
-    slot_shift: np.ndarray,
+    used: Used, n: np.ndarray, slots: np.ndarray, node_shift: np.ndarray, slot_shift: np.ndarray
 ) -> dict[str, OptionalArray]:
     """Return the arrays of graphs, one graph after another, with shifts added to numbers of nodes and slots.
 

@@ -144,15 +144,13 @@ def read_graph(
         back = np.flatnonzero(both_ways if contents.undirected is None else both_ways & contents.undirected)
         rows = np.append(rows, back)
         edges = np.concatenate([edges, edges[back][:, ::-1]])
-        if edge_labels is not None:
-            edge_labels = edge_labels._replace(values=np.append(edge_labels.values, edge_labels.values[back]))
     weights = None
     if weight is not None:
         weights = sum_weights(weight_column(file.path, contents, weight)[rows], edges, directed, min_weight)
         notes += weights.notes
         edges, rows = edges[weights.kept], rows[weights.kept]
-        if edge_labels is not None:
-            edge_labels = edge_labels._replace(values=edge_labels.values[weights.kept])
+    if edge_labels is not None:
+        edge_labels = edge_labels._replace(values=edge_labels.values[rows])
     if node_labels is not None:
         labels = _labels_from(node_labels, nodes, options, notes)
     for note in notes:
