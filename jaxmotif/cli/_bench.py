@@ -14,6 +14,7 @@ import numpy as np
 
 import jaxmotif
 from jaxmotif.cli._command import Command, refuse
+from jaxmotif.cli._explained import add_option
 from jaxmotif.cli._output import Report
 
 if TYPE_CHECKING:
@@ -143,6 +144,7 @@ def time_case(case: Case, devices: str | int | None) -> dict[str, object]:
 
 
 def _run(args: argparse.Namespace) -> Report:
+    """Time each job on generated graphs, first and later calls, and check the results against known ones."""
     import jax
 
     from jaxmotif.devices._select import select_devices
@@ -167,14 +169,14 @@ def _run(args: argparse.Namespace) -> Report:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("job", nargs="?", choices=JOBS, metavar="JOB", help=f"{', '.join(JOBS)} (default: all)")
-    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    add_option(parser, "bench", "--json", action="store_const", const="json", dest="format")
     parser.set_defaults(cache="off")  # The first calls should compile.
 
 
 COMMAND = Command(
     "bench",
     "time the jobs on generated graphs",
-    "Time each job on generated graphs, first and later calls, and check the results against known ones.",
+    _run.__doc__,
     "[JOB]",
     _add_options,
     _run,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jaxmotif
+from jaxmotif.cli._explained import add_option
 from jaxmotif.cli._options import add_work_options, program_cache, use_devices
 from jaxmotif.cli._output import Report, add_output_options, check_outputs, choose_format, write_report
 
@@ -53,7 +54,7 @@ class Command(NamedTuple):
     Attributes:
       name: The name of the command.
       help: Its line in the list of commands.
-      description: Its description in ``--help``.
+      description: Its description in ``--help``, as a rule the docstring of ``run``.
       usage: The arguments that cannot be left out.
       add_options: A function that adds the command's own options to a parser.
       run: A function that does the work.
@@ -63,7 +64,7 @@ class Command(NamedTuple):
 
     name: str
     help: str
-    description: str
+    description: str | None
     usage: str
     add_options: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], Report]
@@ -138,24 +139,14 @@ def add_certificate(parser: argparse.ArgumentParser) -> None:
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add the option ``--seed``."""
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default: %(default)s)")
+    add_option(parser, "command", "--seed", type=int, default=0)
 
 
 def add_estimate(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
     """Add ``--estimate`` and ``--samples``, and return the group for other options that say how many to draw."""
-    parser.add_argument(
-        "--estimate",
-        action="store_const",
-        const=True,
-        help="estimate the counts from random subgraphs, where there are too many to be counted",
-    )
+    add_option(parser, "command", "--estimate", action="store_const", const=True)
     amount = parser.add_mutually_exclusive_group()
-    amount.add_argument(
-        "--samples",
-        type=whole_number,
-        metavar="N",
-        help="with --estimate: draws from a graph, for example 1e9 (default: a million)",
-    )
+    add_option(amount, "command", "--samples", type=whole_number)
     return amount
 
 

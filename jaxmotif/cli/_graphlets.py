@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.cli._command import Command, add_certificate, how, refuse, timed, without_directions
+from jaxmotif.cli._explained import add_option
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._options import work_options
 from jaxmotif.cli._output import Report
@@ -19,17 +20,19 @@ if TYPE_CHECKING:
 
 def _options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
-    parser.add_argument("--per", choices=("graph", "edge", "node"), default="graph", help="default: %(default)s")
-    parser.add_argument(
-        "-k", "--size", type=int, choices=(4, 5), default=4, help="largest number of nodes (default: 4)"
-    )
-    parser.add_argument("--not-induced", action="store_true", help="count every subgraph, induced or not")
-    parser.add_argument("--typed", action="store_true", help="tell directions, and labels of nodes and edges")
+    add_option(parser, "graphlets", "--per", choices=("graph", "edge", "node"), default="graph")
+    add_option(parser, "graphlets", "-k", "--size", type=int, choices=(4, 5), default=4)
+    add_option(parser, "graphlets", "--not-induced", action="store_true")
+    add_option(parser, "graphlets", "--typed", action="store_true")
     add_certificate(parser)
     add_report_options(parser)
 
 
 def _run(args: argparse.Namespace) -> Report:
+    """Count every induced subgraph of 2, 3 and 4 nodes (and 5), in the whole graph, at each edge or node.
+
+    Directions and labels are ignored, unless with --typed.
+    """
     from jaxmotif import graphlets
     from jaxmotif.patterns import named_pattern
 
@@ -47,8 +50,7 @@ def _run(args: argparse.Namespace) -> Report:
             **work_options(args),
         )
     if args.svg is not None:
-        words = (graph.node_label_names, graph.edge_label_names) if args.typed else (None, None)
-        write_drawings(args, {name: named_pattern(name, graph.directed) for name in result.counts}, words)
+        write_drawings(args, {name: named_pattern(name, graph.directed) for name in result.counts}, graph)
     if args.report is not None:
         orbits = result
         if args.per != "node" or args.not_induced:
@@ -73,8 +75,7 @@ def _names(graph: Graph, ids: np.ndarray) -> np.ndarray:
 COMMAND = Command(
     "graphlets",
     "count the induced subgraphs of 2 to 5 nodes",
-    "Count every induced subgraph of 2, 3 and 4 nodes (and 5), in the whole graph, at each edge or node. Directions "
-    "and labels are ignored, unless with --typed.",
+    _run.__doc__,
     "FILE|DATASET",
     _options,
     _run,

@@ -10,10 +10,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from jaxmotif.cli._explained import add_option
 from jaxmotif.cli._options import limit
 from jaxmotif.cli._output import beside_result, whole_file
 
 if TYPE_CHECKING:
+    from jaxmotif.graph import Graph
     from jaxmotif.patterns import Pattern
 
 logger = logging.getLogger("jaxmotif")
@@ -27,18 +29,10 @@ There are 9,364 directed classes of five nodes.
 
 def add_report_options(parser: argparse.ArgumentParser, drawings: bool = True) -> None:
     """Add the option of a page and, if ``drawings``, those of a folder of drawings."""
-    parser.add_argument(
-        "--report", type=Path, metavar="FILE.html", help="also write a page with pictures, which needs nothing else"
-    )
+    add_option(parser, "report", "--report", type=Path)
     if drawings:
-        parser.add_argument("--svg", type=Path, metavar="DIR", help="also draw every class or query, an SVG file each")
-        parser.add_argument(
-            "--svg-limit",
-            type=limit,
-            default=MOST_DRAWINGS,
-            metavar="N|all",
-            help="with --svg: how many to draw at most, the most frequent first (default: %(default)s)",
-        )
+        add_option(parser, "report", "--svg", type=Path)
+        add_option(parser, "report", "--svg-limit", type=limit, default=MOST_DRAWINGS)
 
 
 def write_page(
@@ -61,17 +55,13 @@ def write_page(
             logger.info("report written to %s", args.report)
 
 
-def write_drawings(
-    args: argparse.Namespace,
-    patterns: Mapping[str, Pattern],
-    words: tuple[Mapping[int, str] | None, Mapping[int, str] | None],
-) -> None:
+def write_drawings(args: argparse.Namespace, patterns: Mapping[str, Pattern], graph: Graph) -> None:
     """Write the drawings that the user asked for, if any, each to a file of its name.
 
     Args:
       args: The options.
       patterns: The patterns by the names of the files without their endings, the most frequent first.
-      words: The names of node labels and of edge labels.
+      graph: The graph that the patterns occur in, which has the words of labels.
     """
     if args.svg is None:
         return
@@ -80,6 +70,7 @@ def write_drawings(
 
     small = {name: pattern for name, pattern in patterns.items() if pattern.num_nodes <= MOST_NODES}
     drawn = dict(itertools.islice(small.items(), args.svg_limit))
+    words = graph.node_label_names, graph.edge_label_names
     with beside_result(args):
         args.svg.mkdir(parents=True, exist_ok=True)
         for name, pattern in drawn.items():

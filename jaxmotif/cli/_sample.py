@@ -7,6 +7,7 @@ import argparse
 import numpy as np
 
 from jaxmotif.cli._command import Command, add_seed, add_size, timed, whole_number
+from jaxmotif.cli._explained import add_option
 from jaxmotif.cli._input import add_input_options, load_graph
 from jaxmotif.cli._output import Report
 
@@ -14,13 +15,15 @@ from jaxmotif.cli._output import Report
 def _options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
     add_size(parser, "3 to 10, of directed graphs to 8")
-    parser.add_argument(
-        "--num", type=whole_number, default=1000, metavar="N", help="how many subgraphs (default: %(default)s)"
-    )
+    add_option(parser, "sample", "--num", type=whole_number, default=1000)
     add_seed(parser)
 
 
 def _run(args: argparse.Namespace) -> Report:
+    """Draw connected induced subgraphs of K nodes, each exactly as likely as any other, independently.
+
+    The result has a row of node names for each.
+    """
     from jaxmotif.motifs import sample_subgraphs
 
     graph = load_graph(args)
@@ -37,8 +40,7 @@ def _run(args: argparse.Namespace) -> Report:
 COMMAND = Command(
     "sample",
     "draw connected induced subgraphs, each as likely as any other",
-    "Draw connected induced subgraphs of K nodes, each exactly as likely as any other, independently: a row of node "
-    "names each.",
+    _run.__doc__,
     "FILE|DATASET",
     _options,
     _run,
