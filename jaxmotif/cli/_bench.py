@@ -14,7 +14,6 @@ import numpy as np
 
 import jaxmotif
 from jaxmotif.cli._command import Command, refuse
-from jaxmotif.cli._explained import add_option
 from jaxmotif.cli._output import Report
 
 if TYPE_CHECKING:
@@ -169,7 +168,7 @@ def _run(args: argparse.Namespace) -> Report:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("job", nargs="?", choices=JOBS, metavar="JOB", help=f"{', '.join(JOBS)} (default: all)")
-    add_option(parser, "bench", "--json", action="store_const", const="json", dest="format")
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
     parser.set_defaults(cache="off")  # The first calls should compile.
 
 

@@ -20,7 +20,6 @@ from jaxmotif.cli._command import (
     timed,
     whole_number,
 )
-from jaxmotif.cli._explained import add_option
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
 from jaxmotif.cli._options import work_options
@@ -35,13 +34,39 @@ def _options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
     add_size(parser, "2 to 8; with --estimate 3 to 10")
     amount = add_estimate(parser)
-    add_option(amount, "census", "--error", type=float)
-    add_option(parser, "census", "--level", type=float)
-    add_option(parser, "census", "--seed", type=int)
-    add_option(parser, "census", "--per", choices=("graph", "node", "edge"), default="graph")
-    add_option(parser, "census", "--disjoint", choices=("edge", "node"))
-    add_option(parser, "census", "--strengths", choices=("all", "senders", "strengths"))
-    add_option(parser, "census", "--random-weights", type=whole_number)
+    amount.add_argument(
+        "--error",
+        type=float,
+        metavar="E",
+        help="with --estimate: draw until intervals reach about this part of the count to either side",
+    )
+    parser.add_argument(
+        "--level", type=float, metavar="L", help="with --estimate: level of the intervals (default: 0.95)"
+    )
+    parser.add_argument("--seed", type=int, metavar="S", help="with --estimate, --strengths: random seed (default: 0)")
+    parser.add_argument(
+        "--per",
+        choices=("graph", "node", "edge"),
+        default="graph",
+        help="node, edge: a row for each, and a column for each of its roles in each class (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--disjoint",
+        choices=("edge", "node"),
+        help="also how many occurrences without a shared edge (F2), or node (F3): a greedy set, and an upper bound",
+    )
+    parser.add_argument(
+        "--strengths",
+        choices=("all", "senders", "strengths"),
+        help="with --weight: also the mean intensity and coherence of each class, and those of the same occurrences "
+        "with random weights, which keep all weights, those that leave each node, or the strengths of each node",
+    )
+    parser.add_argument(
+        "--random-weights",
+        type=whole_number,
+        metavar="R",
+        help="with --strengths: number of random weights (default: 100)",
+    )
     add_certificate(parser)
     add_occurrences_option(parser)
     add_report_options(parser)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jaxmotif.arrays._label_words import in_words
-from jaxmotif.cli._explained import read_sections
 from jaxmotif.cli._output import Column, Report
 
 if TYPE_CHECKING:
@@ -17,8 +17,17 @@ if TYPE_CHECKING:
 _WIDEST_CLASS = 36  # letters of a class of 6 nodes; a table shows wider classes by their number, or with --wide
 
 
-COLUMNS: dict[str, dict[str, str]] = read_sections("columns.txt")
-COLUMNS["motifs"] = COLUMNS["census"] | COLUMNS["motifs"]
+def _read_columns() -> dict[str, dict[str, str]]:
+    """Read the meaning of every column, by the command or options that a result is of."""
+    blocks = Path(__file__).with_name("columns.txt").read_text(encoding="utf-8").strip().split("\n\n")
+    columns = {}
+    for heading, *lines in map(str.splitlines, blocks):
+        columns[heading.removeprefix("## ")] = dict(line.split(": ", 1) for line in lines)
+    columns["motifs"] = columns["census"] | columns["motifs"]
+    return columns
+
+
+COLUMNS: Mapping[str, Mapping[str, str]] = _read_columns()
 
 
 def explain_columns() -> str:

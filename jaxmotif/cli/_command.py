@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jaxmotif
-from jaxmotif.cli._explained import add_option
 from jaxmotif.cli._options import add_work_options, program_cache, use_devices
 from jaxmotif.cli._output import Report, add_output_options, check_outputs, choose_format, write_report
 
@@ -139,14 +138,24 @@ def add_certificate(parser: argparse.ArgumentParser) -> None:
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add the option ``--seed``."""
-    add_option(parser, "command", "--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default: %(default)s)")
 
 
 def add_estimate(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
     """Add ``--estimate`` and ``--samples``, and return the group for other options that say how many to draw."""
-    add_option(parser, "command", "--estimate", action="store_const", const=True)
+    parser.add_argument(
+        "--estimate",
+        action="store_const",
+        const=True,
+        help="estimate the counts from random subgraphs, where there are too many to be counted",
+    )
     amount = parser.add_mutually_exclusive_group()
-    add_option(amount, "command", "--samples", type=whole_number)
+    amount.add_argument(
+        "--samples",
+        type=whole_number,
+        metavar="N",
+        help="with --estimate: draws from a graph, for example 1e9 (default: a million)",
+    )
     return amount
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.cli._command import Command, add_certificate, how, refuse, timed, without_directions
-from jaxmotif.cli._explained import add_option
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._options import work_options
 from jaxmotif.cli._output import Report
@@ -20,10 +19,12 @@ if TYPE_CHECKING:
 
 def _options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
-    add_option(parser, "graphlets", "--per", choices=("graph", "edge", "node"), default="graph")
-    add_option(parser, "graphlets", "-k", "--size", type=int, choices=(4, 5), default=4)
-    add_option(parser, "graphlets", "--not-induced", action="store_true")
-    add_option(parser, "graphlets", "--typed", action="store_true")
+    parser.add_argument("--per", choices=("graph", "edge", "node"), default="graph", help="default: %(default)s")
+    parser.add_argument(
+        "-k", "--size", type=int, choices=(4, 5), default=4, help="largest number of nodes (default: 4)"
+    )
+    parser.add_argument("--not-induced", action="store_true", help="count every subgraph, induced or not")
+    parser.add_argument("--typed", action="store_true", help="tell directions, and labels of nodes and edges")
     add_certificate(parser)
     add_report_options(parser)
 

@@ -13,8 +13,6 @@ from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jaxmotif.cli._explained import add_option
-
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
     from jaxmotif.io._text import TextFile
@@ -37,20 +35,55 @@ class _FormatNames:
 def add_input_options(parser: argparse.ArgumentParser, positional: bool = True) -> None:
     """Add the options of all commands that read graphs, and if ``positional`` the graph itself, as ``args.graph``."""
     if positional:
-        add_option(parser, "input", "graph")
+        parser.add_argument(
+            "graph",
+            metavar="FILE|DATASET",
+            help="a graph file, plain or .gz (-: standard input), or a bundled network",
+        )
     group = parser.add_argument_group("reading files")
-    add_option(group, "input", "--input-format", choices=_FormatNames(), default="auto")
+    group.add_argument(
+        "--input-format",
+        choices=_FormatNames(),
+        default="auto",
+        metavar="NAME",
+        help="%(choices)s (default: %(default)s, by looking)",
+    )
     direction = group.add_mutually_exclusive_group()
-    add_option(direction, "input", "--directed", action="store_const", const=True, dest="directed")
-    add_option(direction, "input", "--undirected", action="store_const", const=False, dest="directed")
-    add_option(group, "input", "--columns", type=columns)
-    add_option(group, "input", "--edge-label", type=column)
-    add_option(group, "input", "--weight", type=column)
-    add_option(group, "input", "--min-weight", type=float)
-    add_option(group, "input", "--node-label")
-    add_option(group, "input", "--node-labels", type=Path)
-    add_option(group, "input", "--text-ids", action="store_true")
-    add_option(group, "input", "--isolated", choices=("keep", "drop"))
+    direction.add_argument("--directed", action="store_const", const=True, dest="directed", help="rows are arcs")
+    direction.add_argument(
+        "--undirected",
+        action="store_const",
+        const=False,
+        dest="directed",
+        help="rows are edges (default: what the file says, undirected if it says nothing)",
+    )
+    group.add_argument(
+        "--columns",
+        type=columns,
+        metavar="SOURCE,TARGET[,LABEL]",
+        help="which columns of a table of edges are the ends and perhaps an edge label: names of a header row, or "
+        "numbers counted from 0",
+    )
+    group.add_argument(
+        "--edge-label", type=column, metavar="COLUMN", help="the column or the attribute of edges that is their label"
+    )
+    group.add_argument(
+        "--weight",
+        type=column,
+        metavar="COLUMN",
+        help="the column or the attribute of edges that is their weight; repeated rows are summed",
+    )
+    group.add_argument(
+        "--min-weight", type=float, metavar="W", help="leave out edges of less weight, after rows are summed"
+    )
+    group.add_argument("--node-label", metavar="NAME", help="the attribute of nodes that is their label")
+    group.add_argument("--node-labels", type=Path, metavar="FILE", help="rows `node label` for all nodes of the graph")
+    group.add_argument("--text-ids", action="store_true", help="take ids of a table as text, also numbers")
+    group.add_argument(
+        "--isolated",
+        choices=("keep", "drop"),
+        help="keep all ids from 0 to the largest, or drop nodes without an edge (default: as the file declares)",
+    )
 
 
 def columns(text: str) -> tuple[int | str, ...]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.cli._command import refuse
-from jaxmotif.cli._explained import add_option
 from jaxmotif.cli._input import node_rows
 
 if TYPE_CHECKING:
@@ -19,13 +18,30 @@ if TYPE_CHECKING:
 
 def add_keep_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    add_option(
-        parser, "keep", "--keep", choices=("bidegree", "degree", "labels", "blocks", "distances"), default="bidegree"
+    parser.add_argument(
+        "--keep",
+        choices=("bidegree", "degree", "labels", "blocks", "distances"),
+        default="bidegree",
+        help="what random graphs keep of every node: in-, out- and reciprocal degree, or in- and out-degree only; or "
+        "degrees to each label; or degrees and, of all edges, how many join any two blocks, or how many are how long "
+        "(default: %(default)s)",
     )
-    add_option(parser, "keep", "--blocks", type=Path)
-    add_option(parser, "keep", "--positions", type=Path)
-    add_option(parser, "keep", "--bins", type=_bins)
-    add_option(parser, "keep", "--degrees", choices=("bidegree", "degree"))
+    parser.add_argument("--blocks", type=Path, metavar="FILE", help="with --keep blocks: rows `node block`")
+    parser.add_argument(
+        "--positions", type=Path, metavar="FILE", help="with --keep distances: rows `node x [y [z ...]]`"
+    )
+    parser.add_argument(
+        "--bins",
+        type=_bins,
+        metavar="N|L,L,...",
+        help="with --keep distances: how many classes of length, of about as many edges each, or the lengths between "
+        "them (default: 10)",
+    )
+    parser.add_argument(
+        "--degrees",
+        choices=("bidegree", "degree"),
+        help="with --keep labels, blocks, distances: which degrees stay (default: bidegree)",
+    )
 
 
 def _bins(text: str) -> int | list[float]:

@@ -11,7 +11,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from jaxmotif.cli._command import Command, add_certificate, how, refuse
-from jaxmotif.cli._explained import add_option
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, write_occurrences
 from jaxmotif.cli._options import limit, seconds
@@ -30,16 +29,34 @@ logger = logging.getLogger("jaxmotif")
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
-    add_option(parser, "match", "query")
-    add_option(parser, "match", "graph")
+    parser.add_argument(
+        "query",
+        metavar="QUERY",
+        help="the file of a query graph, a folder of such files, the name of a pattern (triangle, ffl, bi-fan, G7, "
+        "4-cycle, id38, id:4:204, 000100110), or a query in words, perhaps in a file *.motif: "
+        "'A -> B [weight > 20]; B !> A; A.kind = KC'",
+    )
+    parser.add_argument("graph", metavar="FILE|DATASET", help="the target graph's file, or a bundled network")
     add_input_options(parser, positional=False)
-    add_option(parser, "match", "--induced", action="store_true")
+    parser.add_argument("--induced", action="store_true", help="non-edges must be preserved too")
     output = parser.add_mutually_exclusive_group()
-    add_option(output, "match", "--count", action="store_true")
-    add_option(output, "match", "--limit", type=limit, default=argparse.SUPPRESS)
-    add_option(parser, "match", "--per", choices=("map", "occurrence"), default="map")
-    add_option(parser, "match", "--wildcard")
-    add_option(parser, "match", "--seconds", type=seconds)
+    output.add_argument("--count", action="store_true", help="count all matches (the default)")
+    output.add_argument(
+        "--limit", type=limit, default=argparse.SUPPRESS, metavar="N|all", help="list the first N matches, or all"
+    )
+    parser.add_argument(
+        "--per",
+        choices=("map", "occurrence"),
+        default="map",
+        help="count maps, or count maps that differ by an automorphism of the query once (default: %(default)s)",
+    )
+    parser.add_argument("--wildcard", metavar="LABEL", help="a label of the query that any label matches")
+    parser.add_argument(
+        "--seconds",
+        type=seconds,
+        metavar="S",
+        help="stop each search when it has taken that long, with planning and compiling (reading is not counted)",
+    )
     add_certificate(parser)
     add_occurrences_option(parser)
     add_report_options(parser)

@@ -23,7 +23,6 @@ from jaxmotif.cli._command import (
     whole_number,
     without_directions,
 )
-from jaxmotif.cli._explained import add_option
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._keep import add_keep_options, check_keep, null_model
 from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
@@ -40,32 +39,97 @@ _RULE = ("alpha", "min_count", "min_fold", "correction", "family")
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
-    add_option(parser, "motifs", "graph", nargs="+")
+    parser.add_argument(
+        "graph",
+        nargs="+",
+        metavar="FILE|DATASET",
+        help="graph files, plain or .gz, or bundled networks; several are compared in one result",
+    )
     add_input_options(parser, positional=False)
     add_size(parser, "2 to 8; with --estimate 3 to 10")
-    add_option(parser, "motifs", "--random", type=_number, default=1000)
-    add_option(parser, "motifs", "--most", type=whole_number)
+    parser.add_argument(
+        "--random",
+        type=_number,
+        default=1000,
+        metavar="R|auto",
+        help="number of random graphs to compare with, or as many as decide which q are at most --alpha "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--most", type=whole_number, metavar="R", help="with --random auto: random graphs at most (default: 10,000)"
+    )
     add_keep_options(parser)
     _add_rule(parser)
-    add_option(parser, "motifs", "--switches", type=float, default=15.0)
-    add_option(parser, "motifs", "--attempts", type=float)
-    add_option(parser, "motifs", "--step", choices=("reject", "global"), default="reject")
-    add_option(parser, "motifs", "--engine", choices=("auto", "census", "matching"), default="auto")
+    parser.add_argument(
+        "--switches",
+        type=float,
+        default=15.0,
+        metavar="S",
+        help="moves that every random graph is to be away from the graph, per edge (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--attempts", type=float, metavar="A", help="switches to try per edge, instead of counting those made"
+    )
+    parser.add_argument(
+        "--step", choices=("reject", "global"), default="reject", help="how switches are decided (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--engine",
+        choices=("auto", "census", "matching"),
+        default="auto",
+        help="count random graphs by a census of each, or match the classes of the graph alone, without those that it "
+        "does not have (default: %(default)s, the census)",
+    )
     add_estimate(parser)
     add_seed(parser)
-    add_option(parser, "motifs", "--together", action="store_const", const=True)
-    add_option(parser, "motifs", "--gcd", choices=("11", "73"))
+    parser.add_argument(
+        "--together",
+        action="store_const",
+        const=True,
+        help="of several networks: q accounts for the classes of all of them, for claims about all",
+    )
+    parser.add_argument(
+        "--gcd",
+        choices=("11", "73"),
+        help="of several networks: also their graphlet correlation distances, by the 11 orbits of up to four nodes or "
+        "the 73 of up to five; directions are ignored",
+    )
     add_occurrences_option(parser)
     add_report_options(parser)
 
 
 def _add_rule(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what a motif is")
-    add_option(group, "motifs", "--alpha", type=float, default=0.05)
-    add_option(group, "motifs", "--min-count", type=float, default=4)
-    add_option(group, "motifs", "--min-fold", type=float, default=1.5)
-    add_option(group, "motifs", "--correction", choices=("bh", "by", "max"), default="bh")
-    add_option(group, "motifs", "--family", choices=("closed", "all"), default="closed")
+    group.add_argument(
+        "--alpha", type=float, default=0.05, metavar="A", help="its q is at most A (default: %(default)s)"
+    )
+    group.add_argument(
+        "--min-count",
+        type=float,
+        default=4,
+        metavar="N",
+        help="it occurs N times at least; an anti-motif is expected so often (default: %(default)s)",
+    )
+    group.add_argument(
+        "--min-fold",
+        type=float,
+        default=1.5,
+        metavar="F",
+        help="its count is at least F times the mean, with a half added to both (default: %(default)s)",
+    )
+    group.add_argument(
+        "--correction",
+        choices=("bh", "by", "max"),
+        default="bh",
+        help="q is a false discovery rate (bh; by: under any dependence of classes), or the family-wise error by the "
+        "largest deviation in every random graph (max) (default: %(default)s)",
+    )
+    group.add_argument(
+        "--family",
+        choices=("closed", "all"),
+        default="closed",
+        help="of three nodes, test the classes alone from which the others follow, or all (default: %(default)s)",
+    )
 
 
 def _number(text: str) -> int | str:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import numpy as np
 
-from jaxmotif.cli._explained import add_option
 from jaxmotif.cli._output import Column, arrow_column, beside_result, comments, pyarrow_for, safe_row, whole_file
 
 if TYPE_CHECKING:
@@ -29,7 +28,12 @@ Blocks = Iterator[tuple[list[object], np.ndarray]]
 
 def add_occurrences_option(parser: argparse.ArgumentParser) -> None:
     """Add the option."""
-    add_option(parser, "occurrences", "--occurrences", type=_file)
+    parser.add_argument(
+        "--occurrences",
+        type=_file,
+        metavar="FILE.parquet|csv|jsonl",
+        help="also write where they occur: a row for each occurrence, with its nodes by name",
+    )
 
 
 def _file(text: str) -> Path:

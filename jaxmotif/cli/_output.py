@@ -26,7 +26,6 @@ from typing import Any, BinaryIO, TextIO
 import numpy as np
 
 from jaxmotif.arrays._present import visible
-from jaxmotif.cli._explained import add_option
 
 Column = Sequence[Any] | np.ndarray
 
@@ -71,10 +70,22 @@ class Report:
 def add_output_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say where and how a result is written."""
     group = parser.add_argument_group("output")
-    add_option(group, "output", "--format", choices=FORMATS)
-    add_option(group, "output", "-o", "--output", type=lambda text: None if text == "-" else Path(text))
-    add_option(group, "output", "--wide", action="store_true")
-    add_option(group, "output", "--escape-formulas", action="store_true")
+    group.add_argument(
+        "--format", choices=FORMATS, help="default: what the name of the output file ends in, else a table"
+    )
+    group.add_argument(
+        "-o",
+        "--output",
+        type=lambda text: None if text == "-" else Path(text),
+        metavar="FILE",
+        help="write here instead of standard output (-)",
+    )
+    group.add_argument("--wide", action="store_true", help="all columns in a table (other formats have all anyway)")
+    group.add_argument(
+        "--escape-formulas",
+        action="store_true",
+        help="CSV for spreadsheets: put ' before text that they would run as a formula (it begins with = + - @)",
+    )
 
 
 def choose_format(form: str | None, path: Path | None) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from jaxmotif.cli._explained import add_option
 from jaxmotif.cli._options import limit
 from jaxmotif.cli._output import beside_result, whole_file
 
@@ -29,10 +28,18 @@ There are 9,364 directed classes of five nodes.
 
 def add_report_options(parser: argparse.ArgumentParser, drawings: bool = True) -> None:
     """Add the option of a page and, if ``drawings``, those of a folder of drawings."""
-    add_option(parser, "report", "--report", type=Path)
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE.html", help="also write a page with pictures, which needs nothing else"
+    )
     if drawings:
-        add_option(parser, "report", "--svg", type=Path)
-        add_option(parser, "report", "--svg-limit", type=limit, default=MOST_DRAWINGS)
+        parser.add_argument("--svg", type=Path, metavar="DIR", help="also draw every class or query, an SVG file each")
+        parser.add_argument(
+            "--svg-limit",
+            type=limit,
+            default=MOST_DRAWINGS,
+            metavar="N|all",
+            help="with --svg: how many to draw at most, the most frequent first (default: %(default)s)",
+        )
 
 
 def write_page(
@@ -76,7 +83,9 @@ def write_drawings(args: argparse.Namespace, patterns: Mapping[str, Pattern], gr
         for name, pattern in drawn.items():
             plain = "".join(c if c.isalnum() or c in "-_.+" else "_" for c in name)[:100]
             with whole_file(args.svg / f"{plain}.svg") as stream:
-                stream.write(draw_pattern(pattern, *words, title=name).document())
+                stream.write(
+                    draw_pattern(pattern, *words, title=name).document()
+                )
         logger.info("%d drawings written to %s", len(drawn), args.svg)
     if len(drawn) < len(small):
         logger.warning(

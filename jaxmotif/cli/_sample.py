@@ -7,7 +7,6 @@ import argparse
 import numpy as np
 
 from jaxmotif.cli._command import Command, add_seed, add_size, timed, whole_number
-from jaxmotif.cli._explained import add_option
 from jaxmotif.cli._input import add_input_options, load_graph
 from jaxmotif.cli._output import Report
 
@@ -15,7 +14,9 @@ from jaxmotif.cli._output import Report
 def _options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
     add_size(parser, "3 to 10, of directed graphs to 8")
-    add_option(parser, "sample", "--num", type=whole_number, default=1000)
+    parser.add_argument(
+        "--num", type=whole_number, default=1000, metavar="N", help="how many subgraphs (default: %(default)s)"
+    )
     add_seed(parser)
 
 

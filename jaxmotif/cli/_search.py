@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.cli._command import Command, add_seed, how, timed
-from jaxmotif.cli._explained import add_option
 from jaxmotif.cli._input import add_input_options, load_graph, network_name, node_rows
 from jaxmotif.cli._options import limit, work_options
 from jaxmotif.cli._output import Report
@@ -24,12 +23,42 @@ logger = logging.getLogger("jaxmotif")
 
 def _options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
-    add_option(parser, "search", "--colors", required=True)
-    add_option(parser, "search", "--motif", required=True, type=parse_motif)
-    add_option(parser, "search", "--error", type=probability, default=1e-6)
-    add_option(parser, "search", "--limit", type=limit, default=1)
-    add_option(parser, "search", "--direction", choices=("out", "in", "any"))
-    add_option(parser, "search", "--only", type=edge_labels)
+    parser.add_argument(
+        "--colors",
+        required=True,
+        metavar="FILE",
+        help="lines `vertex color[,color...]`; a vertex with several colors may stand for any of them",
+    )
+    parser.add_argument(
+        "--motif",
+        required=True,
+        type=parse_motif,
+        metavar="COLOR:NUMBER,...",
+        help="how many vertices of each color, at most 30 in all, for example red:2,blue:1",
+    )
+    parser.add_argument(
+        "--error",
+        type=probability,
+        default=1e-6,
+        metavar="P",
+        help="largest probability, for each vertex, of missing it (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--limit",
+        type=limit,
+        default=1,
+        metavar="N|all",
+        help="how many matches to list (default: %(default)s; there may be very many)",
+    )
+    parser.add_argument(
+        "--direction",
+        choices=("out", "in", "any"),
+        help="what connects a match in a directed graph: out, one vertex reaches all others of it along arcs; in, all "
+        "others reach one; any, directions are ignored (default). With out and in the result lists these roots",
+    )
+    parser.add_argument(
+        "--only", type=edge_labels, metavar="LABEL,...", help="count only edges with one of these labels (default: all)"
+    )
     add_seed(parser)
     add_report_options(parser, drawings=False)
 
