@@ -127,8 +127,6 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "random_graphs": "how many random graphs were drawn",
         "null_model": "what every random graph keeps, and what is uniform over what",
         "attempts_per_edge": "switches tried for each edge and random graph; accepted_per_edge: those that were made",
-        "engine": "how the random graphs were counted",
-        "absent_classes": "whether classes that the graph itself does not have were looked for",
         "accepted_by_kind": "the same for each one-way arc, and for each reciprocated pair: below 10 of either, the "
         "chains are too short",
         "compared; correlation (A, B), correlation_95, correlation_closed": "of several networks: Pearson's "

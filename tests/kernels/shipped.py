@@ -21,7 +21,6 @@ from jaxmotif.arrays._compile import Target, compiling_for
 from jaxmotif.graph._order import degree_order
 from jaxmotif.kernels import _launch, _sieve_pallas
 from jaxmotif.kernels import _subgraphs as subgraphs
-from jaxmotif.kernels import _tree as tree
 from jaxmotif.kernels._cliques import common_bits
 from jaxmotif.kernels._expand import FlatWork
 from jaxmotif.kernels._triangles import TriangleBlock, triangle_block
@@ -74,11 +73,6 @@ def motifs() -> Iterator[Case]:
                 for wide in (False, True):
                     visit = partial(subgraphs.visit_codes, block=BLOCK, wide=wide)
                     yield visit, (dyads, rows, added, PLACE)
-            for nodes in range(1, 5):
-                plan = tree.Tree(_ints(1), _ints(9), words, words, _ints(3, 9))
-                rows = tree.Matches(_ints(9), _ints(nodes, 9), _ints(9))
-                longer = partial(tree.longer_matches, steps=9, block=BLOCK)
-                yield longer, (dyads, plan, rows, tree.Walks(_ints(9), WORK), SCALAR, PLACE)
 
 
 def searches() -> Iterator[Case]:
