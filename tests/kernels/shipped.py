@@ -25,7 +25,7 @@ from jaxmotif.kernels._cliques import common_bits
 from jaxmotif.kernels._expand import FlatWork
 from jaxmotif.kernels._triangles import TriangleBlock, triangle_block
 from jaxmotif.kernels._wedges import wedge_block
-from jaxmotif.kernels.cuda import _launchers
+from jaxmotif.kernels.cuda import _call
 from jaxmotif.kernels.cuda._nvrtc import compile_ptx
 from jaxmotif.kernels.cuda._ptx import shipped_name
 from jaxmotif.kernels.cuda._translate import Program
@@ -34,7 +34,7 @@ from jaxmotif.search._loop import advance, start_state
 from jaxmotif.sieve import _polynomials as polynomials
 from tests.samples import DENSE, build
 
-FOLDER = Path(_launchers.__file__).parent / "ptx"
+FOLDER = Path(_call.__file__).parent / "ptx"
 BLOCK = 4096
 
 Case = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -116,11 +116,11 @@ def programs(cases: Iterator[Case]) -> dict[str, Program]:
         return [jnp.zeros(shape.shape, shape.dtype) for shape in shapes]
 
     recorded = Target("cuda", "recorded")  # pyright: ignore[reportArgumentType]
-    _launchers.LAUNCHERS["recorded"] = record
+    _call.LAUNCHERS["recorded"] = record
     with compiling_for(recorded), jax.enable_x64(True):
         for function, args in cases:
             jax.eval_shape(lambda *args, function=function: function(*args), *args)
-    del _launchers.LAUNCHERS["recorded"]
+    del _call.LAUNCHERS["recorded"]
     return found
 
 
