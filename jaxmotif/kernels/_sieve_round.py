@@ -55,8 +55,8 @@ def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int, live)
         :class:`~jaxmotif.kernels._sieve_rows.Rows`).
 
     Returns:
-      The rows, uint32 ``[k, V, 8, num_words]``. Index ``s - 1`` holds ``P[s]``. Rows past ``P[1]`` are those of live vertices
-      alone.
+      The rows, uint32 ``[k, V, 8, num_words]``. Index ``s - 1`` holds ``P[s]``. Rows past ``P[1]`` are those of live
+      vertices alone.
     """
     first_word = jnp.asarray(first_word, jnp.int32)
     if target().fused:
