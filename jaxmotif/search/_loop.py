@@ -113,6 +113,9 @@ class Allowance(NamedTuple):
 MOST_WORK = 2**60
 """Work that no dispatch does."""
 
+MOST_PART = 2**16
+"""Most rows that are fed at a time to a search in parts."""
+
 
 class Part(NamedTuple):
     """A part of a search that is fed in parts; all fields are integers.
@@ -328,8 +331,10 @@ def advance(
     op: Operands,
     state: SearchState,
     stop_step: Any,
-    enough: Any = None,
     work: Any = MOST_WORK,
+    enough: Any = None,
+    rows: Any = None,
+    part: Any = None,
     *,
     sizes: Sizes,
     ordered: bool = False,
@@ -341,10 +346,12 @@ def advance(
       op: int32 arrays; programs of one length, and lists and matrices of one capacity, share a compilation.
       state: the search so far.
       stop_step: int32 scalar, the step at which to stop (:class:`Allowance`).
-      enough: int32 scalar. Where it is given, search level by level, and stop when the first table with rows left holds
-        that many, or its successor is full: then all partial matches of one length are there. With ``ordered``, stop
-        when that many matches wait.
       work: int64 scalar, the work after which to stop (:class:`Allowance`).
+      enough: int32 scalar. Where it is given, search level by level, and stop when the first table with rows left holds
+        that many, or its successor is full: then all partial matches of one length are there.
+      rows: int32 ``[C, L]``, the columns of the rows of all parts, of a search that is fed in parts.
+      part: a :class:`Part` as int32 ``[5]``, which is put into its table first; if it has rows, its table must be used
+        up and have room for them. With ``ordered``, ``keep`` is the number of matches that are enough.
       sizes: static.
       ordered: static; always work on the last nonempty table. With ``sizes.in_order`` matches then come in
         lexicographic order; the matches of the last call are dropped.
@@ -353,43 +360,21 @@ def advance(
     Returns:
       The state, and a report for :meth:`DeviceReport.read`, uint32.
     """
-    if enough is None:
-        wanted = _until_a_match if once else _until_all
-    else:
-        wanted = _until_listed(op, enough, sizes) if ordered else _until_a_level(enough)
+    wanted = _until_a_match if once else _until_all
+    if enough is not None:
+        wanted = _until_a_level(enough)
+    if part is not None:
+        part = Part(*part)
+        state = _fed(op, state, rows, part, sizes)
+        wanted = _until_listed(op, part.keep, sizes) if ordered else _until_a_part_is_used(part)
     return _advance(op, state, Allowance(stop_step, work), sizes, wanted, ordered)
 
 
-@partial(jit64, static_argnames=("most", "sizes", "ordered"), donate_argnames=("state",))
-def advance_part(
-    op: Operands,
-    state: SearchState,
-    rows: Any,
-    part: Any,
-    stop_step: Any,
-    work: Any,
-    *,
-    most: int,
-    sizes: Sizes,
-    ordered: bool = False,
-) -> tuple[SearchState, jax.Array]:
-    """Put a part into its table, and search on as :func:`advance` does.
-
-    Args:
-      op: as for :func:`advance`.
-      state: the search so far.
-      rows: int32 ``[C, L]``, the columns of the rows of all parts.
-      part: a :class:`Part` as int32 ``[5]``; if it has rows, its table must be used up and have room for them.
-      stop_step: int32 scalar, as for :func:`advance`.
-      work: int64 scalar, as for :func:`advance`.
-      most: static, at least the rows of a part.
-      sizes: static.
-      ordered: static, as for :func:`advance`; then ``keep`` is the number of matches that are enough.
-    """
-    part = Part(*part)
+def _fed(op: Operands, state: SearchState, rows: jax.Array, part: Part, sizes: Sizes) -> SearchState:
+    """Put a part into its table; without rows the search goes on with what the tables hold."""
     head = array_reader(op, op.program, sizes).table_words(part.level)
     base, room = head.base, head.room
-    number = jnp.arange(most, dtype=jnp.int32)
+    number = jnp.arange(MOST_PART, dtype=jnp.int32)
 
     def put(column, table):
         values = rows.at[column, part.first + number].get(mode="clip")
@@ -397,14 +382,11 @@ def advance_part(
         to = jnp.where(number < part.count, base + column * room + number, table.shape[0])
         return table.at[to].set(values, mode="drop")
 
-    # Without rows the search goes on with what the tables hold.
     table = lax.fori_loop(jnp.int32(0), jnp.where(part.count > 0, part.columns, 0), put, state.table)
     new_rows = jnp.zeros_like(state.rows).at[0, part.level].set(part.count)
     at = jnp.arange(state.rows.shape[1], dtype=jnp.int32)
     changes = (part.count > 0) & ((at == part.level) | (at == 0))  # table 0 loses the row that a search begins with
-    state = dataclasses.replace(state, table=table, rows=jnp.where(changes, new_rows, state.rows))
-    wanted = _until_listed(op, part.keep, sizes) if ordered else _until_a_part_is_used(part)
-    return _advance(op, state, Allowance(stop_step, work), sizes, wanted, ordered)
+    return dataclasses.replace(state, table=table, rows=jnp.where(changes, new_rows, state.rows))
 
 
 @partial(jit64, quick=QuickLimits(unoptimised=2**24), static_argnames=("entries", "tables", "sizes", "once"))
