@@ -70,9 +70,6 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--attempts", type=float, metavar="A", help="switches to try per edge, instead of counting those made"
     )
-    parser.add_argument(
-        "--step", choices=("reject", "global"), default="reject", help="how switches are decided (default: %(default)s)"
-    )
     add_estimate(parser)
     add_seed(parser)
     parser.add_argument(
@@ -223,7 +220,7 @@ def _find(args: argparse.Namespace, graph: Graph, checkpoint: Path | None) -> Mo
     number = args.random
     if number == "auto":
         number = Until() if args.most is None else Until(most=args.most)
-    options = {name: getattr(args, name) for name in ("switches", "attempts", "step")}
+    options = {name: getattr(args, name) for name in ("switches", "attempts")}
     options["rule"] = Rule(**{name: getattr(args, name) for name in _RULE})
     options |= work_options(args) | {"checkpoint": checkpoint, "estimate": draws}
     return find_motifs(graph, args.size, number, args.seed, null_model(args, graph), **options)

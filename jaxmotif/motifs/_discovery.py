@@ -42,7 +42,6 @@ from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._coerce import load_graph
-from jaxmotif.kernels._switching import Step
 from jaxmotif.motifs._estimate import EXACT_PER_DRAW, checked_draws
 from jaxmotif.motifs._estimate import check as check_estimate
 from jaxmotif.motifs._estimate_graphs import HitCounter, to_estimates
@@ -182,7 +181,6 @@ def find_motifs(
     rule: Rule = DEFAULT_RULE,
     switches: float = DEFAULT_SWITCHES,
     attempts: float | None = None,
-    step: Step = "reject",
     estimate: int | None = None,
     checkpoint: str | os.PathLike | None = None,
     devices: Devices = None,
@@ -203,7 +201,7 @@ def find_motifs(
         the rule's ``alpha``, in stages of 100, 200, 400, ..: :class:`jaxmotif.motifs.Until` says with what error, and
         how many at most; ``"auto"``: with error 0.01 and 10,000.
       key: a seed, or ``jax.random.key(seed)``; seed 0 when not given.
-      keep, switches, attempts, step: the null model and how long its chains are, as in :func:`jaxmotif.random_graphs`.
+      keep, switches, attempts: the null model and how long its chains are, as in :func:`jaxmotif.random_graphs`.
       rule: what a motif is.
       estimate: a number of draws from each graph, from which counts are estimated instead of counted, of the given one
         and the random ones alike (:func:`jaxmotif.estimate_census`). It is for graphs with too many subgraphs to be met
@@ -245,7 +243,7 @@ def find_motifs(
     else:
         estimate = checked_draws(estimate, "estimate")
         check_estimate(graph, size)
-    chains = plan_chains(graph, key, keep, switches, attempts, step)
+    chains = plan_chains(graph, key, keep, switches, attempts)
     selection = select_devices(devices)
     until, stops = (until, [*until.stages()]) if isinstance(until, Until) else (None, [until])
     # A tenth of the chains goes on, but enough for a correlation to mean something; of an open number one in five, up
@@ -256,7 +254,7 @@ def find_motifs(
     batches: Arrays = {}
     notes: tuple[str, ...] = ()
     for first, stop in itertools.pairwise([0, *stops]):
-        stage = _Stage(first, stop, "motifs" if until is None else f"motifs-{stop}", step)
+        stage = _Stage(first, stop, "motifs" if until is None else f"motifs-{stop}")
         done = _counted(work, stage, selection, memory, checkpoint, progress)
         batches, notes = batches | done.found, notes + done.notes
         result = _motifs(work, stop, rule, batches, notes, until)
@@ -266,12 +264,11 @@ def find_motifs(
 
 
 class _Stage(NamedTuple):
-    """Stage of a search: the random graphs ``first .. stop``, the job's name, and how they are drawn."""
+    """Stage of a search: the random graphs ``first .. stop``, and the job's name."""
 
     first: int
     stop: int
     name: str
-    step: Step
 
 
 def _counted(
@@ -305,7 +302,6 @@ def _counted(
             chains.steps,
             chains.pace.tried,
             chains.pace.slow,
-            stage.step,
         )
         # A checkpoint's identity includes which chains go on, since the same random graphs may be the first of more.
         more = work.estimate, work.longer, work.every

@@ -190,7 +190,7 @@ def test_memory_that_runs_out_changes_no_bit(graph, estimate, monkeypatch):
 @pytest.mark.more
 def test_hits_are_the_same_in_lanes_and_of_fewer_draws_at_once(graph, monkeypatch):
     """As chains leave graphs on an accelerator, and as they are fetched; by a matrix and by an index of pairs."""
-    plan, device = plan_chains(graph, 3, "bidegree", 15.0, 5.0, "reject"), jax.devices()[0]
+    plan, device = plan_chains(graph, 3, "bidegree", 15.0, 5.0), jax.devices()[0]
     lot = Chains(plan, device, None, 3).run(np.arange(3, dtype=np.int32), None, 0, plan.steps)
     fetched = Sample(graph, plan.wiring, lot.fetch(plan.wiring).ends)
     begins = plan.wiring.labels * np.arange(3, dtype=np.int32)
