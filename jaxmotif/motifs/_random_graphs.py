@@ -68,7 +68,7 @@ CROWDED, WORTH_FEWER = 0.15, 0.8
 Where the slowest kind makes fewer moves per edge and step than the first number, fewer proposals are tried, if that
 leaves it at least the second part of its pace: edges of hubs, which clash most, gain more than the mean shows.
 """
-_paces: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, str, float], Pace]] = weakref.WeakKeyDictionary()
+_paces: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, float], Pace]] = weakref.WeakKeyDictionary()
 """Results of pilots of a graph, by null model and moves asked for."""
 
 CPU_LANES = 2**13  # labels that a CPU moves at once, so that their tables stay in its cache
