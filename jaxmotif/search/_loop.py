@@ -10,7 +10,6 @@ in lexicographic order. Either way no table overflows, whatever the input, and a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -209,58 +208,34 @@ class _Tables(NamedTuple):
         return jnp.minimum(jnp.where(able, self.number, self.count).min(), self.count - 1)
 
 
-Wanted = Callable[[SearchState, Any], Any]
-"""A test of whether a search goes on, from its state and the tables that a step can work on."""
+def _is_wanted(
+    state: SearchState, able: jax.Array, last: jax.Array, enough: Any, part: Part | None, ordered: bool, once: bool
+) -> Any:
+    """Return whether a search goes on.
 
-
-def _until_all(state: SearchState, able: jax.Array) -> Any:
-    """Go on until all matches are counted."""
-    # As long as any table has rows left, a step can work on the last of these: its successor is empty, or it counts.
-    return able.any()
-
-
-def _until_a_match(state: SearchState, able: jax.Array) -> Any:
-    """Go on until there is a match."""
-    return able.any() & ~state.matches.any()
-
-
-def _until_a_level(enough: int | np.ndarray | jax.Array) -> Wanted:
-    """Return the test of a search for prefixes, which goes on until a level has ``enough`` of them.
-
-    A table is filled before it is worked on. When the first table with rows left is worked on from its start, it
-    therefore holds all partial matches of its length. The search ends there if they are enough, or if the next table
-    is full before all of them are expanded.
+    Args:
+      state: the search so far.
+      able: the tables that a step can work on. As long as any table has rows left, a step can work on the last of
+        these: its successor is empty, or it counts.
+      last: the table of listed matches.
+      enough: as for :func:`advance`, and so ``part``, ``ordered`` and ``once``.
     """
-
-    def wanted(state: SearchState, able: jax.Array) -> Any:
-        # The first table with rows left: it is worked on before any later one.
-        t = (state.rows[0] - state.rows[1] > 0).argmax()
-        return able[t] & ((state.rows[0, t] < enough) | (state.rows[1, t] > 0))
-
-    return wanted
-
-
-def _until_listed(op: Operands, enough: int | np.ndarray | jax.Array, sizes: Sizes) -> Wanted:
-    """Return the test of a listing, which goes on until ``enough`` matches wait in the last table."""
-    last = array_reader(op, op.program, sizes).search.tables
-
-    def wanted(state: SearchState, able: jax.Array) -> Any:
-        return able.any() & (state.rows[0, last] < enough)
-
-    return wanted
-
-
-def _until_a_part_is_used(part: Part) -> Wanted:
-    """Return the test of a search in parts, which goes on until the part is used up and few rows are left."""
-
-    def wanted(state: SearchState, able: jax.Array) -> Any:
-        left = state.rows[0] - state.rows[1]
+    filled, cursor, _ = state.rows
+    left = filled - cursor
+    if part is not None and ordered:
+        return able.any() & (filled[last] < part.keep)
+    if part is not None:  # until the part is used up and few rows are left
         level = jnp.arange(left.shape[0], dtype=jnp.int32) == part.level
         # The rows of each table are cut to `keep` before they are added up: the sum of full tables could wrap.
         some_left = jnp.minimum(left, part.keep).sum(dtype=jnp.int32)
         return able.any() & ((jnp.where(level, left, 0).max() > 0) | (some_left >= part.keep))
-
-    return wanted
+    if enough is not None:
+        # A table is filled before it is worked on. When the first table with rows left is worked on from its start, it
+        # therefore holds all partial matches of its length. The search ends there if they are enough, or if the next
+        # table is full before all of them are expanded.
+        t = (left > 0).argmax()
+        return able[t] & ((filled[t] < enough) | (cursor[t] > 0))
+    return able.any() & ~state.matches.any() if once else able.any()
 
 
 def _advance(
@@ -268,10 +243,12 @@ def _advance(
     state: SearchState,
     allowed: Allowance,
     sizes: Sizes,
-    wanted: Wanted = _until_all,
+    enough: Any = None,
+    part: Part | None = None,
     ordered: bool = False,
+    once: bool = False,
 ) -> tuple[SearchState, jax.Array]:
-    """Search on as far as is allowed, or until the test ``wanted`` fails."""
+    """Search on as far as is allowed and wanted."""
     column = jnp.arange(state.rows.shape[1], dtype=jnp.int32)
     tables = _Tables.of(op, state.rows.shape[1] - 1, sizes)
     if ordered:  # the matches of the last dispatch were fetched, and make room
@@ -288,7 +265,8 @@ def _advance(
     def go_on(carry: tuple[SearchState, jax.Array]) -> Any:
         state, work = carry
         more = (state.steps < allowed.stop_step) & (work < allowed.work)
-        return wanted(state, tables.able(state.rows, ordered)) & more
+        able = tables.able(state.rows, ordered)
+        return _is_wanted(state, able, tables.count, enough, part, ordered, once) & more
 
     def step(carry: tuple[SearchState, jax.Array]) -> tuple[SearchState, jax.Array]:
         goes = go_on(carry)  # the last of several steps at once may have nothing to do
@@ -360,14 +338,10 @@ def advance(
     Returns:
       The state, and a report for :meth:`DeviceReport.read`, uint32.
     """
-    wanted = _until_a_match if once else _until_all
-    if enough is not None:
-        wanted = _until_a_level(enough)
     if part is not None:
         part = Part(*part)
         state = _fed(op, state, rows, part, sizes)
-        wanted = _until_listed(op, part.keep, sizes) if ordered else _until_a_part_is_used(part)
-    return _advance(op, state, Allowance(stop_step, work), sizes, wanted, ordered)
+    return _advance(op, state, Allowance(stop_step, work), sizes, enough, part, ordered, once)
 
 
 def _fed(op: Operands, state: SearchState, rows: jax.Array, part: Part, sizes: Sizes) -> SearchState:
@@ -397,4 +371,4 @@ def begin(
     state = start_state(entries=entries, tables=tables, sizes=sizes)
     head = array_reader(op, op.program, sizes).search
     allowed = Allowance(head.first_steps, head.first_work.astype(jnp.int64))
-    return _advance(op, state, allowed, sizes, _until_a_match if once else _until_all)
+    return _advance(op, state, allowed, sizes, once=once)
