@@ -77,12 +77,14 @@ class ListingDriver(InParts):
 
     def __init__(self, search: ReadySearch, prefixes: Prefixes, enough: int):
         super().__init__(search, prefixes, 0)
-        self._part = self._part._replace(keep=enough)
+        self._enough, self._is_whole = np.int32(enough), prefixes is THE_WHOLE
         self._tables = search.stages[0].program.tables
         self.num_waiting = 0
 
     def options(self) -> dict[str, Any]:
-        return {**super().options(), "ordered": True}
+        # A search of all begins with the row of no nodes, which need not be fed.
+        fed = {} if self._is_whole else super().options()
+        return {**fed, "enough": self._enough, "ordered": True}
 
     def end_reason(self, now: DeviceReport) -> str | None:
         self.num_waiting = int(now.rows[0, self._tables])

@@ -222,8 +222,8 @@ def _is_wanted(
     """
     filled, cursor, _ = state.rows
     left = filled - cursor
-    if part is not None and ordered:
-        return able.any() & (filled[last] < part.keep)
+    if enough is not None and ordered:
+        return able.any() & (filled[last] < enough)
     if part is not None:  # until the part is used up and few rows are left
         level = jnp.arange(left.shape[0], dtype=jnp.int32) == part.level
         # The rows of each table are cut to `keep` before they are added up: the sum of full tables could wrap.
@@ -326,10 +326,11 @@ def advance(
       stop_step: int32 scalar, the step at which to stop (:class:`Allowance`).
       work: int64 scalar, the work after which to stop (:class:`Allowance`).
       enough: int32 scalar. Where it is given, search level by level, and stop when the first table with rows left holds
-        that many, or its successor is full: then all partial matches of one length are there.
+        that many, or its successor is full: then all partial matches of one length are there. With ``ordered``, stop
+        when that many matches wait.
       rows: int32 ``[C, L]``, the columns of the rows of all parts, of a search that is fed in parts.
       part: a :class:`Part` as int32 ``[5]``, which is put into its table first; if it has rows, its table must be used
-        up and have room for them. With ``ordered``, ``keep`` is the number of matches that are enough.
+        up and have room for them.
       sizes: static.
       ordered: static; always work on the last nonempty table. With ``sizes.in_order`` matches then come in
         lexicographic order; the matches of the last call are dropped.
