@@ -309,6 +309,7 @@ def triple(code: int) -> nx.DiGraph:
     option("networks", nargs="*", metavar="NETWORK", default=NETWORKS),
     graphs,
     option("--readings", type=int, default=200, help="of each of four chains"),
+    option("--seed", type=int, default=11, help="of the library's random graphs"),
 )
 def sequential(options: argparse.Namespace) -> None:
     """Compare the means of triads at the default length with long chains written here without the library.
@@ -333,7 +334,7 @@ def sequential(options: argparse.Namespace) -> None:
             chain(labels, len(arcs), graph.n, np.random.default_rng(seed), 200, 40, options.readings) @ triads
             for seed in range(4)
         ]
-        timing = measure(lambda graph=graph: find_motifs(graph, 3, num, 11), calls=0)
+        timing = measure(lambda graph=graph: find_motifs(graph, 3, num, options.seed), calls=0)
         found = timing.result
         means, sds = [], []
         for i, label in enumerate(found.names):
