@@ -22,7 +22,6 @@ from jaxmotif.datasets import load
 from jaxmotif.graph import Graph
 
 # What is not public: the name of a type.
-from jaxmotif.kernels._switching import Step
 from jaxmotif.motifs import NullModel, find_motifs, keep_blocks, keep_distances, random_graphs
 
 rows = Rows(__doc__)
@@ -30,8 +29,8 @@ graphs = option("--graphs", type=int, default=1000, help="number of random graph
 
 SAME = {f"plain C++ switching, {keep}, 100 attempts/edge": keep for keep in ("bidegree", "degree")}
 """Runs of the other program, and the null model that each is of."""
-LENGTHS: dict[Step, tuple[int, ...]] = {"reject": (1, 2, 5, 10, 20, 40), "global": (1, 2, 5, 10)}
-"""Attempts an edge, by step."""
+LENGTHS = (1, 2, 5, 10, 20, 40)
+"""Attempts an edge."""
 TRACKED = ("030T feed-forward loop", "bi-fan", "201", "120C", "111U")
 NETWORKS = ["yeast", "ecoli_alon423", "celegans_cect_varshney"]
 
@@ -91,20 +90,19 @@ def mixing(options: argparse.Namespace) -> None:
     """Compare chains of several lengths: moves accepted, means, and whether longer chains give other means."""
     num = options.graphs
     table = Table(
-        "network | step | attempts | accepted | statistic | mean +- error | lag correlation | z at 4 times the length"
+        "network | attempts | accepted | statistic | mean +- error | lag correlation | z at 4 times the length"
     )
     for name in NETWORKS:
         graph = harness.directed(options.data, name)
-        for step, lengths in LENGTHS.items():
-            for attempts in lengths:
-                for size in (3, 4):
-                    found = find_motifs(graph, size, num, jax.random.key(2), attempts=attempts, step=step)
-                    s, mix = found.significance, found.mixing
-                    for label in TRACKED:
-                        if label in found.names and s.sd[i := found.names.index(label)] > 0.5:
-                            mean = f"{s.mean[i]:.2f} +- {s.sd[i] / num**0.5:.2f}"
-                            longer = f"{mix.lag_correlation[i]:.2f}", f"{mix.longer_z[i]:.1f}"
-                            table.row(name, step, attempts, f"{found.accepted:.2f}", label, mean, *longer)
+        for attempts in LENGTHS:
+            for size in (3, 4):
+                found = find_motifs(graph, size, num, jax.random.key(2), attempts=attempts)
+                s, mix = found.significance, found.mixing
+                for label in TRACKED:
+                    if label in found.names and s.sd[i := found.names.index(label)] > 0.5:
+                        mean = f"{s.mean[i]:.2f} +- {s.sd[i] / num**0.5:.2f}"
+                        longer = f"{mix.lag_correlation[i]:.2f}", f"{mix.longer_z[i]:.1f}"
+                        table.row(name, attempts, f"{found.accepted:.2f}", label, mean, *longer)
 
 
 @rows(

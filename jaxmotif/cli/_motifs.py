@@ -70,16 +70,6 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--attempts", type=float, metavar="A", help="switches to try per edge, instead of counting those made"
     )
-    parser.add_argument(
-        "--step", choices=("reject", "global"), default="reject", help="how switches are decided (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--engine",
-        choices=("auto", "census", "matching"),
-        default="auto",
-        help="count random graphs by a census of each, or match the classes of the graph alone, without those that it "
-        "does not have (default: %(default)s, the census)",
-    )
     add_estimate(parser)
     add_seed(parser)
     parser.add_argument(
@@ -233,7 +223,7 @@ def _find(args: argparse.Namespace, graph: Graph, checkpoint: Path | None) -> Mo
     number = args.random
     if number == "auto":
         number = Until() if args.most is None else Until(most=args.most)
-    options = {name: getattr(args, name) for name in ("switches", "attempts", "step", "engine")}
+    options = {name: getattr(args, name) for name in ("switches", "attempts")}
     options["rule"] = Rule(**{name: getattr(args, name) for name in _RULE})
     options |= work_options(args) | {"checkpoint": checkpoint, "estimate": draws}
     return find_motifs(graph, args.size, number, args.seed, null_model(args, graph), **options)
@@ -251,8 +241,6 @@ def _report(graph: Graph, found: Motifs) -> Report:
         "attempts_per_edge": found.attempts,
         "accepted_per_edge": found.accepted,
         "accepted_by_kind": "; ".join(f"{name} {made:.1f}" for name, made in found.accepted_by_kind.items()),
-        "engine": found.engine,
-        "absent_classes": "not looked for" if found.engine == "matching" else "counted",
         "longer_z": _farthest(found.mixing.longer_z),
         **({} if found.decided is None else {"decided": int(found.decided.sum())}),
         "notes": "; ".join(found.notes),

@@ -45,7 +45,7 @@ from jaxmotif.patterns._ruled import has_passes, that_pass
 from jaxmotif.search._deadline import Deadline, TimeIsUp
 from jaxmotif.search._listing import Images, Listed, list_matches
 from jaxmotif.search._parts import Prefixes, list_prefixes
-from jaxmotif.search._run import ReadySearch, Run, SearchProgress, Whole, finish
+from jaxmotif.search._run import Driver, ReadySearch, Run, SearchProgress, finish
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -340,7 +340,7 @@ def has_match(
         plan = Matching(pattern, target, options, allowed).plan(select_devices(devices).main)
         found = plan.found.standing
         if plan.ready is not None:
-            *_, found = finish(Run(plan.ready, Whole(once=True), search.max_steps), deadline)
+            *_, found = finish(Run(plan.ready, Driver(once=True), search.max_steps), deadline)
     if not found.count and found.status != "done":
         raise TimeoutError(f"no match found so far, {found.status}; allow more time")
     return found.count > 0
