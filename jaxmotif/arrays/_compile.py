@@ -195,15 +195,15 @@ def jit64(function: Callable[..., Any] | None = None, *, quick: QuickLimits | No
         using_jax()
         if (whole := _traced_for.get()) is not None:
             return whole, program(whole, ()), True
-        given = _look_at((args, kwargs))
-        now = target_of(given.device)
-        return now, program(now, _compiler_options(now, quick, given)), given.traced
+        device, is_part, arrays = _look_at((args, kwargs))
+        now = target_of(device)
+        # XLA takes options for whole programs only: one that is part of the user's has none.
+        return now, program(now, () if is_part else _compiler_options(now, quick, arrays)), is_part
 
     @functools.wraps(function)
     def call(*args: object, **kwargs: object) -> Any:
         now, run, is_part = target_and_program(args, kwargs)
         with compiling_for(now), jax.enable_x64(True):
-            # XLA takes options for whole programs only: one that is part of the user's has none.
             if is_part:
                 return run(*args, **kwargs)
             if (ahead := rehearsal()) is not None:
@@ -232,22 +232,13 @@ def call_program(run: Wrapped, args: tuple[object, ...], kwargs: dict[str, objec
         return run(*args, **kwargs)
 
 
-class _Arguments(NamedTuple):
-    """The arguments of a call.
+def _look_at(arguments: object) -> tuple[jax.Device | None, bool, list[jax.Array | np.ndarray]]:
+    """Look at each argument once, since every call of every program does so.
 
-    Attributes:
-      device: the device that the first of them is bound to, which is bound to one.
-      traced: whether there is a tracer among them.
-      arrays: the arrays among them.
+    Returns:
+      The device that the first of them is bound to, which is bound to one; whether there is a tracer among them; and
+      the arrays among them.
     """
-
-    device: jax.Device | None
-    traced: bool
-    arrays: list[jax.Array | np.ndarray]
-
-
-def _look_at(arguments: object) -> _Arguments:
-    """Look at each argument once, since every call of every program does so."""
     device, traced, arrays = None, False, []
     for leaf in jax.tree.leaves(arguments):
         if isinstance(leaf, Tracer):
@@ -258,24 +249,21 @@ def _look_at(arguments: object) -> _Arguments:
                 device = next(iter(leaf.sharding.device_set))
         elif isinstance(leaf, jax.ShapeDtypeStruct) and device is None and leaf.sharding is not None:
             device = next(iter(leaf.sharding.device_set))
-    return _Arguments(device, traced, arrays)
+    return device, traced, arrays
 
 
-def _compiler_options(now: Target, quick: QuickLimits | None, given: _Arguments) -> Options:
-    """Return XLA's options for a program that is called with some arguments.
+def _compiler_options(now: Target, quick: QuickLimits | None, arrays: list[jax.Array | np.ndarray]) -> Options:
+    """Return XLA's options for a program that is called with some arrays.
 
-    An option that the user has set in ``XLA_FLAGS`` is left as it is, and so is one that this XLA does not know. A
-    program that is part of one that the user traces has none.
+    An option that the user has set in ``XLA_FLAGS`` is left as it is, and so is one that this XLA does not know.
     """
     options: Options = ()
     if now.platform == "cuda":
         options = _WITHOUT_TRIALS
     elif now.platform == "cpu" and quick is not None and _quick:
-        size = sum(x.nbytes for x in given.arrays)
+        size = sum(x.nbytes for x in arrays)
         options = _UNOPTIMISED if size <= quick.unoptimised else _UNFUSED if size <= quick.unfused else ()
-    if not options or given.traced:
-        return ()
-    flags = os.environ.get("XLA_FLAGS", "")
+    flags = os.environ.get("XLA_FLAGS", "") if options else ""
     return tuple((name, value) for name, value in options if name not in flags and name not in _unknown_options)
 
 

@@ -102,14 +102,13 @@ class Int64:
         stored, rows = self._stored, self._rows
         if rows is None and isinstance(stored, jax.Array):
             return stored
-        if isinstance(stored, np.ndarray):  # what jax.device_get gives
-            with jax.enable_x64(True):
+        with jax.enable_x64(True):
+            if isinstance(stored, np.ndarray):  # what jax.device_get gives
                 return jnp.asarray(stored)
-        if not isinstance(stored, Tracer) and next(iter(stored.devices())).platform == "cpu":  # nothing to compile
-            with jax.enable_x64(True):
+            if not isinstance(stored, Tracer) and next(iter(stored.devices())).platform == "cpu":  # nothing to compile
                 values = jax.device_put(np.asarray(stored)[:rows], stored.sharding)
-        else:
-            values = _take_rows(stored, rows=rows)
+            else:
+                values = stored[:rows]
         if not isinstance(values, Tracer):  # which would outlive its trace
             self._stored, self._rows = values, None
         return values
@@ -222,11 +221,13 @@ class Int64:
 
     def max(self, axis: Axis = None) -> Int64:
         """Return the largest value over some axes (default: all)."""
-        return Int64(_largest(self.int64, axis=axis))
+        with jax.enable_x64(True):
+            return Int64(self.int64.max(axis))
 
     def min(self, axis: Axis = None) -> Int64:
         """Return the smallest value over some axes (default: all)."""
-        return Int64(_smallest(self.int64, axis=axis))
+        with jax.enable_x64(True):
+            return Int64(self.int64.min(axis))
 
     def astype(self, dtype: DTypeLike) -> jax.Array:
         """Return the values in another dtype: floats correctly rounded, integers if they fit.
@@ -428,11 +429,6 @@ def _unless_wrapped(values: Int64, fits: jax.Array) -> Int64:
     return values
 
 
-@partial(jit64, static_argnames="rows")
-def _take_rows(stored: jax.Array, *, rows: int | None) -> jax.Array:
-    return stored[:rows]
-
-
 @jit64
 def _add(x: jax.Array, y: jax.Array) -> tuple[jax.Array, jax.Array]:
     x, y = jnp.broadcast_arrays(x, y)
@@ -463,16 +459,6 @@ def _joined(low: jax.Array, high: jax.Array) -> tuple[jax.Array, jax.Array]:
     high = high + (low >> 32)
     fits = (high >= -(2**31)) & (high < 2**31)
     return (high << 32) | (low & _LOW), fits.all()
-
-
-@partial(jit64, static_argnames="axis")
-def _largest(x: jax.Array, *, axis: Axis) -> jax.Array:
-    return x.max(axis)
-
-
-@partial(jit64, static_argnames="axis")
-def _smallest(x: jax.Array, *, axis: Axis) -> jax.Array:
-    return x.min(axis)
 
 
 @partial(jit64, static_argnames="dtype")

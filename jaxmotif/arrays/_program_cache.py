@@ -89,22 +89,25 @@ def kept_programs(path: str | os.PathLike[str] | None = None) -> dict[str, str |
     """Return the folder that :func:`keep_compiled` uses, and the number and bytes of the programs there."""
     told: str | None = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
     folder = Path(told) if path is None and told is not None else _own_folder(path)
-    sizes = []
-    for file in folder.glob("*-cache"):
-        with contextlib.suppress(OSError):  # another process has removed it meanwhile
-            sizes.append(file.stat().st_size)
+    sizes = [size for _, size, _ in _programs_by_use(folder)]
     return {"compiled code": str(folder), "programs": len(sizes), "bytes": sum(sizes)}
 
 
-def drop_oldest(folder: Path, max_bytes: int) -> None:
-    """Remove the programs that were used longest ago until the others take at most ``max_bytes``."""
+def _programs_by_use(folder: Path) -> list[tuple[float, int, Path]]:
+    """Return when each program was last used, its bytes and its file, those used longest ago first."""
     programs = []
     for file in folder.glob("*-cache"):
         with contextlib.suppress(OSError):  # another process has removed it meanwhile
             status = file.stat()
             programs.append((max(status.st_atime, status.st_mtime), status.st_size, file))
+    return sorted(programs)
+
+
+def drop_oldest(folder: Path, max_bytes: int) -> None:
+    """Remove the programs that were used longest ago until the others take at most ``max_bytes``."""
+    programs = _programs_by_use(folder)
     total = sum(size for _, size, _ in programs)
-    for _, size, file in sorted(programs):
+    for _, size, file in programs:
         if total <= max_bytes:
             return
         _remove(file)

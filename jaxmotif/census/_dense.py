@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._checks import check_arrays
+from jaxmotif.arrays._checks import check_vectors
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.census._classes import Classifier, decode
@@ -91,7 +91,7 @@ def dense_census(graph: Graph, size: int, node_labels: Labels = None, edge_label
     _check_labels("edge_labels", edge_labels, graph.edge_labels)
     most = MAX_DENSE_NODES_5 if size == 5 else MAX_DENSE_NODES
     refuse_large(graph, most, "dense_census", "subgraph_census, which takes any size")
-    check_arrays({"out_offsets": graph.out_offsets, "out_targets": graph.out_targets}, rank=1, dtype=jnp.int32)
+    check_vectors({"out_offsets": graph.out_offsets, "out_targets": graph.out_targets})
     alphabet = _alphabet(graph.directed, node_labels, edge_labels)
     classes, table = _table(size, alphabet)
     index, bits = jnp.asarray(table), alphabet.state_bits

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._bits import low_word, pair_key
-from jaxmotif.arrays._checks import check_arrays
+from jaxmotif.arrays._checks import check_vectors
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._rows import offsets_of, row_of
 from jaxmotif.graph._container import Graph
@@ -96,9 +96,7 @@ def degree_order(graph: Graph) -> DegreeOrder:
 
 @jit64
 def _device_order(offsets: jax.Array, targets: jax.Array, num_nodes: jax.Array, num_edges: jax.Array) -> DegreeOrder:
-    check_arrays(
-        {"out_offsets": offsets, "out_targets": targets}, rank=1, dtype=np.int32
-    )  # refuses a batch outside jax.vmap
+    check_vectors({"out_offsets": offsets, "out_targets": targets})
     return _order(jnp, offsets, targets, num_nodes, num_edges)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays import _fetch
-from jaxmotif.arrays._exact import run_in_threads, with_exact_sums
+from jaxmotif.arrays._exact import with_exact_sums
 from jaxmotif.arrays._fetch import fetch_counts, fetch_int64
 
 TABLE = np.random.default_rng(0).integers(0, 2**40, (5000, 3))
@@ -79,8 +79,3 @@ def test_python_integers_where_a_sum_passes_63_bits(values, kind):
 def test_other_arrays():
     assert with_exact_sums(np.array([1, 2], np.uint32)).dtype == np.int64
     assert with_exact_sums(np.array([0.5])).dtype == np.float64
-
-
-def test_an_error_in_a_thread_is_raised():
-    with pytest.raises(ZeroDivisionError):
-        run_in_threads(lambda first: 1 // (first - 3), range(8))
