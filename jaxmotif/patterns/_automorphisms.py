@@ -90,7 +90,8 @@ def stabilizer_chain(
                 continue
             automorphism = search.find(color, v, w)
             if automorphism is None:
-                unreachable |= _reach(w, generators)  # v cannot be moved to the nodes that w can be moved to
+                # Nor can v be moved to the nodes that w can be moved to.
+                unreachable |= _close({w: identity}, generators).keys()
             else:
                 generators.append(automorphism)
                 _close(images, generators)
@@ -138,7 +139,7 @@ def node_orbits(pattern: Pattern) -> np.ndarray:
     lowest = np.full(pattern.num_nodes, -1)
     for v in range(pattern.num_nodes):
         if lowest[v] < 0:
-            lowest[list(_reach(v, generators))] = v
+            lowest[list(_close({v: np.arange(pattern.num_nodes)}, generators))] = v
     return lowest
 
 
@@ -237,20 +238,8 @@ def _is_discrete(color: np.ndarray) -> bool:
     return int(color.max(initial=-1)) == len(color) - 1
 
 
-def _reach(v: int, generators: Sequence[np.ndarray]) -> set[int]:
-    """Return the nodes that generators can move v to."""
-    seen, todo = {v}, [v]
-    while todo:
-        u = todo.pop()
-        for image in generators:
-            if (w := int(image[u])) not in seen:
-                seen.add(w)
-                todo.append(w)
-    return seen
-
-
-def _close(images: dict[int, np.ndarray], generators: Sequence[np.ndarray]) -> None:
-    """Extend a map from nodes of an orbit to automorphisms by all nodes that the generators reach."""
+def _close(images: dict[int, np.ndarray], generators: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
+    """Extend a map from nodes of an orbit to automorphisms by all nodes that the generators reach, and return it."""
     todo = list(images)
     while todo:
         u = todo.pop()
@@ -259,3 +248,4 @@ def _close(images: dict[int, np.ndarray], generators: Sequence[np.ndarray]) -> N
             if w not in images:
                 images[w] = image[images[u]]
                 todo.append(w)
+    return images

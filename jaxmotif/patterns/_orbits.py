@@ -206,6 +206,7 @@ def orbit_at(size: int, mask: int, place: tuple[int, ...]) -> int:
 # ---- the matrices
 
 
+@lru_cache
 def inclusion(size: int, root: Root) -> np.ndarray:
     """Return ``M`` with ``subgraph counts = M @ induced counts`` over the orbits of one size, int64.
 
@@ -216,11 +217,6 @@ def inclusion(size: int, root: Root) -> np.ndarray:
       >>> inclusion(3, "node").tolist()  # a triangle has, at each corner, two 2-stars as a leaf and one as the center
       [[1, 0, 2], [0, 1, 1], [0, 0, 1]]
     """
-    return _inclusion(size, root).copy()
-
-
-@lru_cache
-def _inclusion(size: int, root: Root) -> np.ndarray:
     first, last = NUM_ORBITS[root][size - 1], NUM_ORBITS[root][size]
     matrix = np.zeros((last - first, last - first), np.int64)
     for graphlet in of_size(size):
@@ -325,7 +321,7 @@ def corrections(size: int, root: Root) -> Corrections:
                 # The injective maps of the quotient are its subgraphs times the automorphisms that keep the root.
                 begins, ends = NUM_ORBITS[root][nodes - 1], NUM_ORBITS[root][nodes]
                 role = orbit_at(nodes, to_mask(nodes, image), moved)
-                matrix[row, begins + shift : ends + shift] += times * _inclusion(nodes, root)[role - begins]
+                matrix[row, begins + shift : ends + shift] += times * inclusion(nodes, root)[role - begins]
     return Corrections(matrix, stabilizer)
 
 

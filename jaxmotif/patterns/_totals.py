@@ -31,6 +31,7 @@ from jaxmotif.patterns._orbits import (
     to_edges,
     to_mask,
 )
+from jaxmotif.patterns._pattern import Pattern
 
 DISCONNECTED_5: dict[str, tuple[Edge, ...]] = {
     name: tuple((int(e[0]), int(e[1])) for e in edges.split())
@@ -106,11 +107,8 @@ def _number(size: int, edges: Sequence[Edge]) -> int:
 
 def _components(size: int, edges: Sequence[Edge]) -> Iterator[tuple[int, list[Edge]]]:
     """Yield the components of a graph, each with nodes from 0 on."""
-    root = list(range(size))
-    for a, b in edges:
-        root = [root[a] if x == root[b] else x for x in root]
-    for r in sorted(set(root)):
-        place = {x: i for i, x in enumerate(x for x in range(size) if root[x] == r)}
+    for nodes in Pattern.from_edges(np.array(edges, np.int64), size).components():
+        place = {x: i for i, x in enumerate(nodes)}
         yield len(place), [(place[a], place[b]) for a, b in edges if a in place]
 
 
