@@ -17,7 +17,7 @@ from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._attributes import pair_keys
 from jaxmotif.matching import iter_matches
 from jaxmotif.motifs._significance import Mixing, Significance, significance_of
-from jaxmotif.motifs._verdict import Rule
+from jaxmotif.motifs._verdict import Rule, judge
 from jaxmotif.patterns import class_columns, named_pattern
 
 WeightNull = Literal["all", "senders", "strengths"]
@@ -61,20 +61,11 @@ class MotifStrengths(OfClasses):
     @property
     def verdicts(self) -> np.ndarray:
         """Words that say whether each class is ``"strong"``, ``"weak"`` or neither, and why, ``[classes]``."""
-        words = np.full(len(self.classes), "", object)
-        if (s := self.significance) is None:
-            return words
-        for i, (q, ratio) in enumerate(zip(s.q.tolist(), s.fold.tolist(), strict=True)):
-            size = f"{ratio:.3g} times the expected intensity, q = {q:.2g}"
-            if q > self.rule.alpha:
-                words[i] = f"not unusual: q = {q:.2g}"
-            elif self.counts[i] < self.rule.min_count:
-                words[i] = f"too few: {counted(int(self.counts[i]), 'occurrence')}"
-            elif 1 / self.rule.min_fold < ratio < self.rule.min_fold:
-                words[i] = f"unusual, but small: {size}"
-            else:
-                words[i] = f"{'strong' if ratio > 1 else 'weak'}: {size}"
-        return words
+        if self.significance is None:
+            return np.full(len(self.classes), "", object)
+        tested, drawn = np.ones(len(self.classes), bool), len(self.random_intensity)
+        words = {"kinds": ("strong", "weak"), "drawn": "random weighting"}
+        return judge(self.intensity, self.significance, tested, drawn, self.rule, counts=self.counts, **words).why
 
     def _line(self) -> str:
         return f"{counted(len(self.classes), 'class')} of {self.size} nodes; {self.null_model}"

@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.graph import Graph
-from jaxmotif.motifs._discovery import Motifs
+from jaxmotif.motifs._result import Motifs
 from jaxmotif.motifs._significance import benjamini_hochberg, correction_factor
 
 RESAMPLES = 1000

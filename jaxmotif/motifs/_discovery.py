@@ -9,7 +9,6 @@ import itertools
 import logging
 import os
 import time
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import jax
@@ -18,7 +17,7 @@ import numpy as np
 from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import Target, target_of
-from jaxmotif.arrays._present import Column, counted
+from jaxmotif.arrays._present import counted
 from jaxmotif.arrays._sizes import bucket_size, chain_lanes, floor_power_of_two
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._enumerate import count_classes
@@ -33,7 +32,6 @@ from jaxmotif.census._pair_states import (
     room_of,
 )
 from jaxmotif.census._sizes import ENOUGH, least_memory, less_memory, plan
-from jaxmotif.census._tables import OfClasses
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
 from jaxmotif.devices._memory import free_memory
@@ -58,15 +56,14 @@ from jaxmotif.motifs._random_graphs import (
     moves_by_kind,
     plan_chains,
 )
-from jaxmotif.motifs._significance import Mixing, Significance, correction_factor, mixing_of, significance_of
-from jaxmotif.motifs._tables import motifs_line, motifs_table, plot_profile
+from jaxmotif.motifs._result import Motifs
+from jaxmotif.motifs._significance import Mixing, correction_factor, mixing_of, significance_of
 from jaxmotif.motifs._until import Until
-from jaxmotif.motifs._verdict import Rule, Verdicts, closed_classes, judge
+from jaxmotif.motifs._verdict import Rule, closed_classes
 from jaxmotif.patterns import class_columns
 
 if TYPE_CHECKING:
     from chex import PRNGKey
-    from matplotlib.axes import Axes
 
 
 CPU_WORKERS, GPU_WORKERS = 3, 2  # threads that share a device, so that one batch runs while the host works on another
@@ -80,94 +77,6 @@ MIXING_GRAPHS = 100  # chains, at most, that go on to ``LONGER`` times the lengt
 LEAST_MOVES = 10  # moves for each edge, below which there is no verdict
 DEFAULT_RULE = Rule()
 LONGER = 4  # a factor, since doubling hardly shows a slow drift, while a GPU waits for the steps of few chains
-
-
-@dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Motifs(OfClasses):
-    """Classes that occur in the graph or, with a census of these, in a random graph, and how unusual their counts are.
-
-    Attributes:
-      size: nodes of a subgraph.
-      directed: whether classes tell directions.
-      classes: canonical strings, ascending.
-      counts: int64 ``[classes]``, in the graph (0 for classes found in random graphs alone); float64 where estimated.
-      random_counts: int64 ``[num_random, classes]``, in every random graph; float64 where estimated.
-      rule: what a motif is.
-      tested: bool ``[classes]``, which classes are tested (:attr:`jaxmotif.motifs.Rule.family`).
-      significance: the statistics, one entry a class.
-      mixing: how far the random graphs are from independent draws.
-      null_model: what is kept, over which graphs the random graphs are uniform, and by which moves.
-      attempts: pair switches tried per edge.
-      accepted: moves made per edge.
-      accepted_by_kind: moves made per edge of each kind (one-way arcs, reciprocated pairs), by its name.
-      notes: what to know, in words: random graphs that could not move, or little; smaller steps where memory ran out.
-      label_words: as in :class:`jaxmotif.motifs.Census`.
-      estimate: the number of draws from each graph by which its counts are estimated; ``None`` for exact counts.
-      decided: bool ``[classes]``, whether more random graphs would leave it as it is whether q is at most ``alpha``;
-        ``None`` where their number was not adaptive.
-      error: float64 ``[classes]``, the standard error of each of ``counts``; 0 where no draw fell on the class, and for
-        exact counts.
-      random_error: float64 ``[classes]``, the standard error of one of ``random_counts``, as root mean square over the
-        random graphs; 0 for exact counts.
-      few_moves: whether chains made too few moves for a verdict.
-    """
-
-    size: int
-    directed: bool
-    classes: tuple[str, ...]
-    counts: np.ndarray
-    random_counts: np.ndarray
-    rule: Rule
-    tested: np.ndarray
-    significance: Significance
-    mixing: Mixing
-    null_model: str
-    attempts: float
-    accepted: float
-    accepted_by_kind: Mapping[str, float]
-    notes: tuple[str, ...] = ()
-    label_words: tuple[Mapping[int, str] | None, Mapping[int, str] | None] = (None, None)
-    estimate: int | None = None
-    decided: np.ndarray | None = None
-    error: np.ndarray | float = 0.0
-    random_error: np.ndarray | float = 0.0
-    few_moves: bool = False
-
-    @property
-    def summary(self) -> str:
-        """Summary of what was found, by which rule, against which random graphs, in one sentence."""
-        return motifs_line(self)
-
-    def _line(self) -> str:
-        return self.summary
-
-    def table(self) -> dict[str, Column]:
-        return motifs_table(self)
-
-    def plot_profile(self, ax: Axes | None = None, label: str | None = None) -> Axes:
-        """Plot the significance profile with matplotlib, and the range of 95 % of the random graphs (extra ``plot``).
-
-        Args:
-          ax: axes to draw on, perhaps over another network's; new ones when not given.
-          label: what a legend calls it.
-        """
-        return plot_profile(self, ax, label)
-
-    @functools.cached_property
-    def verdicts(self) -> Verdicts:
-        """Verdict on each class by the rule, and why, in words."""
-        too_short = self.few_moves or bool(self.mixing.disagrees.any())
-        return judge(self.counts, self.significance, self.tested, len(self.random_counts), self.rule, too_short)
-
-    @property
-    def is_motif(self) -> np.ndarray:
-        """Classes that are motifs by the rule, bool ``[classes]``."""
-        return self.verdicts.verdict == "motif"
-
-    @property
-    def is_anti_motif(self) -> np.ndarray:
-        """Classes that are anti-motifs by the rule, bool ``[classes]``."""
-        return self.verdicts.verdict == "anti-motif"
 
 
 @on_cluster(load_graph)
@@ -254,8 +163,8 @@ def find_motifs(
     batches: Arrays = {}
     notes: tuple[str, ...] = ()
     for first, stop in itertools.pairwise([0, *stops]):
-        stage = _Stage(first, stop, "motifs" if until is None else f"motifs-{stop}")
-        done = _counted(work, stage, selection, memory, checkpoint, progress)
+        name = "motifs" if until is None else f"motifs-{stop}"
+        done = _counted(work, Span(first, stop), name, selection, memory, checkpoint, progress)
         batches, notes = batches | done.found, notes + done.notes
         result = _motifs(work, stop, rule, batches, notes, until)
         if result.decided is None or result.decided.all():
@@ -263,24 +172,17 @@ def find_motifs(
     return result
 
 
-class _Stage(NamedTuple):
-    """Stage of a search: the random graphs ``first .. stop``, and the job's name."""
-
-    first: int
-    stop: int
-    name: str
-
-
 def _counted(
     work: _Work,
-    stage: _Stage,
+    stage: Span,
+    name: str,
     selection: Selection,
     memory: int | None,
     checkpoint: str | os.PathLike | None,
     progress: bool,
 ) -> JobResult:
     """Draw and count the random graphs of a stage; the first stage also counts the given graph."""
-    graph, size, chains, number = work.chains.graph, work.size, work.chains, stage.stop - stage.first
+    chains, number = work.chains, stage.stop - stage.first
     helper = () if selection.helper is None else (selection.helper,)
     share = functools.partial(_workers, memory=memory)
     each = share(selection.main)
@@ -290,22 +192,13 @@ def _counted(
 
     def batch_on(device: jax.Device) -> int:
         most = HELPER_BATCH if device == selection.helper else number
-        return min(most, _batch(graph, size, number, work.every, memory, workers, target_of(device)))
+        return min(most, _batch(chains.graph, work.size, number, work.every, memory, workers, target_of(device)))
 
     def identity() -> tuple:
-        options = (
-            size,
-            stage.first,
-            stage.stop,
-            chains.key,
-            chains.model.identity,
-            chains.steps,
-            chains.pace.tried,
-            chains.pace.slow,
-        )
+        how = chains.key, chains.model.identity, chains.steps, chains.pace.tried, chains.pace.slow
         # A checkpoint's identity includes which chains go on, since the same random graphs may be the first of more.
-        more = work.estimate, work.longer, work.every
-        return ("motifs", *content_of(graph), *options, *more)
+        what = work.size, *stage, work.estimate, work.longer, work.every
+        return ("counts of motifs", *content_of(chains.graph), *how, *what)
 
     store = store_for(checkpoint, selection.together, identity)
     # A task makes batches of the items it is dealt.
@@ -316,7 +209,7 @@ def _counted(
     if not stage.first:
         starts = (starts - 1).clip(0)
     parts = min(number, max(MOST_UNITS, -(-number // least)))
-    job = Job(stage.name, starts, parts, joined, "random graphs", "motifs", shrinking=store is None)
+    job = Job(name, starts, parts, joined, "random graphs", "motifs", shrinking=store is None)
     return run_job(
         job,
         lambda device: _Task(work, device, batch_on(device), memory, begin),
@@ -350,31 +243,23 @@ class _Work(NamedTuple):
 class _Batch(NamedTuple):
     """Counts of some graphs, or hits where counts are to be estimated.
 
-    There is a row for each graph, and a column for each class that occurs in any of them.
+    There is a row for each graph: first graphs of items, the given one or random ones, then graphs of longer chains.
 
     Attributes:
-      classes: the canonical strings of the classes.
-      given: int64 ``[1, classes]``, counts in the given graph, or no row.
-      numbers: int64 ``[b]``, the numbers of the random graphs.
+      items: int64 ``[b]``: 0 for the given graph, and 1 more than the number of each random graph.
       moves: int64 ``[b, 2]``, the moves that their chains made, and the moves of pairs among them.
-      counts: int64 ``[b, classes]``, counts in the random graphs.
       longer: int64 ``[c]``, the numbers of the chains that went on.
-      longer_counts: int64 ``[c, classes]``, counts in the graphs of these chains at the longer length.
-      given_maps: float64 ``[1, proposals]``, maps of trees into the given graph, by proposal.
-      maps: float64 ``[b, proposals]``, maps of trees into the random graphs.
-      longer_maps: float64 ``[c, proposals]``, maps of trees into the graphs at the longer length.
+      classes: the canonical strings of the classes that occur in any of the graphs.
+      counts: int64 ``[b + c, classes]``, counts in all graphs.
+      maps: float64 ``[b + c, proposals]``, maps of trees into all graphs, by proposal.
     """
 
-    classes: np.ndarray
-    given: np.ndarray
-    numbers: np.ndarray
+    items: np.ndarray
     moves: np.ndarray
-    counts: np.ndarray
     longer: np.ndarray
-    longer_counts: np.ndarray
-    given_maps: np.ndarray
+    classes: np.ndarray
+    counts: np.ndarray
     maps: np.ndarray
-    longer_maps: np.ndarray
 
 
 class _Task:
@@ -388,7 +273,11 @@ class _Task:
         self._work, self._device, self._memory, self._begin = work, device, memory, begin
         self._most = most
         # This estimate sizes the first batch alone; later ones go by the clock.
-        seconds = _seconds(work, target_of(device))
+        fast = target_of(device).is_accelerator
+        if work.estimate is None:
+            seconds = likely_subgraphs(work.chains.graph, work.size) / RATE[fast]
+        else:
+            seconds = work.estimate / DRAW_RATE[fast]
         self._batch = min(most, floor_power_of_two(int(min(STEP_SECONDS / max(seconds, 1e-9), most))))
         # All items are done at once where that takes no longer than a batch should.
         if seconds * most <= STEP_SECONDS:
@@ -408,9 +297,8 @@ class _Task:
         while self._dealt:
             self._next()
         made, self._made = self._made, []
-        # Batches are named by their first graph, so that no two have one name.
-        named = ((batch.numbers[0] if batch.numbers.size else -1, batch) for batch in made)
-        return {f"{name}/{field}": x for name, batch in named for field, x in batch._asdict().items()}
+        # Batches are named by their first item, so that no two have one name.
+        return {f"{batch.items[0]}/{field}": x for batch in made for field, x in batch._asdict().items()}
 
     def halve(self) -> str | None:
         self._dealt, self._made, self._chains = [], [], None  # the dealt items are done again
@@ -484,19 +372,10 @@ class _Task:
             classes = np.array(work.classifier.classes[: counts.shape[1]], dtype=str)
         # Only classes that occur have columns: a classifier shared by threads may know many more.
         met = np.flatnonzero(counts.any(axis=0))
-        given = int(0 in items)
-        parts = [given, given + numbers.size]
-        of_given, of_sample, of_longer = np.split(np.take(counts, met, axis=1), parts)
-        return _Batch(
-            classes[met],
-            of_given,
-            numbers.astype(np.int64),
-            np.stack([drawn.moves, drawn.of_pairs], axis=1),
-            of_sample,
-            numbers[goes_on].astype(np.int64),
-            of_longer,
-            *np.split(maps, parts),
-        )
+        # The given graph comes first, and has no chain.
+        moves = np.pad(np.stack([drawn.moves, drawn.of_pairs], axis=1), ((int(0 in items), 0), (0, 0)))
+        longer = numbers[goes_on].astype(np.int64)
+        return _Batch(np.array(items, np.int64), moves, longer, classes[met], np.take(counts, met, axis=1), maps)
 
     def _drawn(self, numbers: np.ndarray, goes_on: np.ndarray, given: bool) -> tuple[Sample | LaneSample, Drawn | Lot]:
         """Draw random graphs, and some of them again at the longer length.
@@ -509,7 +388,10 @@ class _Task:
         Returns:
           The sample of all these graphs, and the chains.
         """
-        plan, chains = self._work.chains, self._chains_of(self._batch)
+        # There is room for a whole batch, so that a shorter last one takes its programs.
+        if self._chains is None or self._chains.asked != self._batch:
+            self._chains = Chains(self._work.chains, self._device, self._memory, self._batch)
+        plan, chains = self._work.chains, self._chains
         more = (LONGER - 1) * plan.steps
         if target_of(self._device).is_accelerator and 0 < numbers.size <= chains.most:
             # Graphs that are drawn and counted on one device need not leave it. A last batch takes the programs of a
@@ -530,12 +412,6 @@ class _Task:
         ours = (plan.wiring.ends.rows(None),) if given else ()
         ends = States(*(np.concatenate(side) for side in zip(*ours, drawn.ends, longer.ends, strict=True)))
         return Sample(plan.graph, plan.wiring, ends), drawn
-
-    def _chains_of(self, number: int) -> Chains:
-        """Return chains with room for a batch of ``number`` graphs; a shorter last batch takes their programs."""
-        if self._chains is None or self._chains.asked != number:
-            self._chains = Chains(self._work.chains, self._device, self._memory, number)
-        return self._chains
 
     def _census(self, sample: Sample | LaneSample) -> tuple[np.ndarray, np.ndarray]:
         """Return the classes, and their counts in every graph of a sample, int64 ``[graphs, classes]``."""
@@ -582,32 +458,25 @@ def _motifs(
     batches = [_Batch(*(arrays[f"{name}/{field}"] for field in _Batch._fields)) for name in names]
     classes = sorted(set(itertools.chain.from_iterable(batch.classes.tolist() for batch in batches)))
     column = {name: i for i, name in enumerate(classes)}
-    kind = np.int64 if work.estimate is None else np.float64
-    counts = np.zeros(len(classes), kind)
-    random_counts = np.zeros((num_random, len(classes)), kind)
-    longer = min(work.longer, -(-num_random // work.every))
-    longer_counts = np.zeros((longer, len(classes)), kind)
-    moves = np.zeros((num_random, 2), np.int64)
-    maps = np.zeros((1 + num_random + longer, len(LIMITS) * (work.estimate is not None)))
+    # The rows are the given graph, the random graphs, and those of longer chains.
+    rows = 1 + num_random + min(work.longer, -(-num_random // work.every))
+    all_counts = np.zeros((rows, len(classes)), np.int64 if work.estimate is None else np.float64)
+    maps = np.zeros((rows, len(LIMITS) * (work.estimate is not None)))
+    moves = np.zeros((1 + num_random, 2), np.int64)
     for batch in batches:
-        # Columns are matched by class, since every batch met other classes, in another order.
+        # Columns are matched by class, since every batch met other classes, in another order. A class that a graph
+        # lacks keeps the count 0. After memory ran out a graph may be there twice, with the same counts.
         columns = np.array([column[name] for name in batch.classes.tolist()], np.int64)
-        # After memory ran out a graph may be there twice, with the same counts.
-        if len(batch.given):
-            counts[columns], maps[0] = batch.given[0], batch.given_maps[0]
-        # A class that a graph lacks keeps the count 0.
-        random_counts[batch.numbers[:, None], columns] = batch.counts
-        longer_counts[(batch.longer // work.every)[:, None], columns] = batch.longer_counts
-        moves[batch.numbers] = batch.moves
-        maps[1 + batch.numbers] = batch.maps
-        maps[1 + num_random + batch.longer // work.every] = batch.longer_maps
+        at = np.concatenate([batch.items, 1 + num_random + batch.longer // work.every])
+        all_counts[at[:, None], columns], maps[at], moves[batch.items] = batch.counts, batch.maps, batch.moves
+    moves = moves[1:]
     few_moves = chain_notes(chains, *moves.T)
     notes = (*few_moves, *notes)
     noise = None
     if work.estimate is not None:
-        every = counts, random_counts, longer_counts
-        noise = to_estimates(classes, graph.directed, work.estimate, maps, *every)
-        notes += _cheaper(work, float(counts.sum()))
+        noise = to_estimates(classes, graph.directed, work.estimate, maps, all_counts, num_random)
+        notes += _cheaper(work, float(all_counts[0].sum()))
+    counts, random_counts, longer_counts = all_counts[0], all_counts[1 : 1 + num_random], all_counts[1 + num_random :]
     mixing = mixing_of(random_counts, longer_counts, work.every, LONGER)
     tested = _tested(chains, classes, work.size, rule)
     significance = significance_of(counts, random_counts, mixing, noise, tested, rule.correction)
@@ -623,9 +492,9 @@ def _motifs(
         decided = np.ones(len(classes), bool)
         alpha = rule.alpha / correction_factor(significance.tests, rule.correction)
         decided[tested] = until.decided(counts[tested], random_counts[:, tested], alpha)
-    if until is not None and decided is not None and num_random == until.most and not decided.all():
-        open_ = f"{np.count_nonzero(~decided)} of {decided.size} classes are not decided by {num_random} random graphs"
-        notes = (*notes, f"{open_}: most= takes more")
+        if num_random == until.most and not decided.all():
+            still = f"{np.count_nonzero(~decided)} of {decided.size} classes are not decided"
+            notes += (f"{still} by {num_random} random graphs: most= takes more",)
     labels = max(chains.wiring.labels, 1)
     error, random_error = (0.0, 0.0) if noise is None else map(np.sqrt, noise)
     return Motifs(
@@ -683,13 +552,6 @@ def _cheaper(work: _Work, total: float) -> tuple[str, ...]:
     note = f"there are about {total:.3g} subgraphs in the graph: exact counts, without an estimate, take less time"
     logging.getLogger("jaxmotif").warning("%s", note)
     return (note,)
-
-
-def _seconds(work: _Work, target: Target) -> float:
-    """Estimate how many seconds a random graph takes."""
-    if work.estimate is not None:
-        return work.estimate / DRAW_RATE[target.is_accelerator]
-    return likely_subgraphs(work.chains.graph, work.size) / RATE[target.is_accelerator]
 
 
 def _workers(device: jax.Device, memory: int | None) -> int:

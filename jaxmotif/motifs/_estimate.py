@@ -9,7 +9,7 @@ import numbers
 import os
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +44,7 @@ from jaxmotif.patterns import class_columns, named_pattern
 if TYPE_CHECKING:
     import jax
     from chex import PRNGKey
+    from numpy.typing import ArrayLike
 
 SMALLEST, LARGEST, LARGEST_DIRECTED = 3, 10, 8
 DEFAULT_SAMPLES = 1_000_000
@@ -261,30 +262,10 @@ class _Work:
 
     def nothing(self) -> CensusEstimate:
         """Return the estimate for a graph without a subgraph of the size, which is exact."""
-        none, no = np.zeros(0), (0,) * len(LIMITS)
-        notes = (f"no component has {self.size} nodes: there is no subgraph, which is exact",)
-        return CensusEstimate(
-            self.size,
-            self.graph.directed,
-            (),
-            none,
-            none,
-            none,
-            np.zeros(0, np.int64),
-            0.0,
-            0.0,
-            0.0,
-            self.level,
-            no,
-            no,
-            (0.0,) * len(LIMITS),
-            notes,
-            self.words,
-        )
-
-    @property
-    def words(self) -> tuple[Mapping[int, str] | None, Mapping[int, str] | None]:
-        return self.graph.node_label_names, self.graph.edge_label_names
+        no = np.zeros(len(LIMITS), np.int64)
+        arrays = {"drawn": no, "accepted": no, "maps": no.astype(float)}
+        arrays |= {"codes": np.zeros(0, np.uint64), "times": np.zeros(0, np.int64)}
+        return self._from(arrays, (f"no component has {self.size} nodes: there is no subgraph, which is exact",))
 
     def estimated(self, name: str, shares: list[int], purpose: int) -> CensusEstimate:
         """Estimate from the draws of each proposal whose numbers are ``shares``."""
@@ -331,7 +312,7 @@ class _Work:
             tuple(arrays["accepted"].tolist()),
             maps,
             notes,
-            self.words,
+            (self.graph.node_label_names, self.graph.edge_label_names),
         )
 
     def planned(self, error: float) -> tuple[list[int], tuple[str, ...]]:
@@ -350,8 +331,7 @@ class _Work:
         shapes = np.array([skeleton_of(text, self.graph.directed) for text in np.array(pilot.classes)[seen]])
         # Chances are the hits of each class by a draw of each proposal, with as few subgraphs as the pilot leaves
         # possible.
-        chances = np.stack([trees(shapes, limit) / m for limit, m in zip(LIMITS, pilot.maps, strict=True)], axis=1)
-        chances *= pilot.low[seen][:, None]
+        chances = trees_by_proposal(shapes) / pilot.maps * pilot.low[seen][:, None]
         # The fewest draws with which all classes have hits enough are fixed before the draws begin, as intervals need.
         scale = chances.max(axis=1, keepdims=True)
         plan = optimize.linprog(np.ones(len(LIMITS)), -chances / scale, -1 / scale[:, 0], method="highs")
@@ -393,10 +373,8 @@ class _SoFar:
 
 def check(graph: Graph, size: int) -> None:
     """Raise an error unless subgraphs of this size can be drawn."""
-    if not isinstance(size, numbers.Integral):
-        raise TypeError(f"size must be an integer, got {size!r}")
     most = LARGEST_DIRECTED if graph.directed else LARGEST
-    if not SMALLEST <= size <= most:
+    if not SMALLEST <= whole_number(size, "size") <= most:
         kind = "directed" if graph.directed else "undirected"
         raise ValueError(f"size must be between {SMALLEST} and {most} in {kind} graphs, got {size}")
     alphabet = Alphabet.of(graph)
@@ -455,13 +433,19 @@ def skeleton_of(text: str, directed: bool) -> np.ndarray:
     return near | near.T
 
 
-def expected_hits(skeletons: np.ndarray, samples: tuple[int, ...], maps: tuple[float, ...]) -> np.ndarray:
-    """Return the hits expected of one occurrence of each class, by all draws together, float64 ``[classes]``."""
-    rate = np.zeros(len(skeletons))
-    for ways, number, total in zip(trees_by_proposal(skeletons).T, samples, maps, strict=True):
-        if number:
-            rate += ways * (number / total)
-    return rate
+def expected_hits(skeletons: np.ndarray, samples: Sequence[int], maps: ArrayLike) -> np.ndarray:
+    """Return the hits expected of one occurrence of each class, by all draws together, float64 ``[.., classes]``.
+
+    Args:
+      skeletons: adjacency of the classes without directions and labels, bool ``[classes, k, k]``.
+      samples: draws of each proposal.
+      maps: maps of trees into a graph, or into each of several, ``[.., proposals]``; 0 for a proposal without draws.
+    """
+    maps = np.asarray(maps)
+    rates = np.zeros((*maps.shape[:-1], len(skeletons)))
+    for ways, number, total in zip(trees_by_proposal(skeletons).T, samples, np.moveaxis(maps, -1, 0), strict=True):
+        rates += np.divide(number, total, out=np.zeros(total.shape), where=total > 0)[..., None] * ways
+    return rates
 
 
 def trees_by_proposal(skeletons: np.ndarray) -> np.ndarray:
@@ -567,11 +551,10 @@ def gamma_interval(total: float, squares: float, largest: float, level: float) -
     from scipy import special
 
     def quantile(p: float, mean: float, variance: float) -> float:
-        return float(special.gammaincinv(mean**2 / variance, p) * variance / mean)
+        return float(special.gammaincinv(mean**2 / variance, p) * variance / mean) if mean else 0.0
 
     tail = (1 - level) / 2
-    low = quantile(tail, total, squares) if total else 0.0
-    return low, quantile(1 - tail, total + largest, squares + largest**2)
+    return quantile(tail, total, squares), quantile(1 - tail, total + largest, squares + largest**2)
 
 
 def _noted(result: CensusEstimate, notes: tuple[str, ...]) -> CensusEstimate:

@@ -12,8 +12,8 @@ from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.census._classes import Classifier
 from jaxmotif.devices._ranges import Span
 from jaxmotif.graph import Graph
-from jaxmotif.motifs._estimate import skeleton_of, trees_by_proposal
-from jaxmotif.motifs._graph_samples import LaneSample, Sample, sample_edges
+from jaxmotif.motifs._estimate import expected_hits, skeleton_of
+from jaxmotif.motifs._graph_samples import LaneSample, Sample
 from jaxmotif.motifs._proposals import LIMITS, Draws, DrawTask, scrambled, thirds
 
 PURPOSE = 3  # which keeps these draws apart from other draws of the same seed
@@ -26,7 +26,7 @@ class HitCounter:
 
     def __init__(self, graph: Graph, size: int, draws: int, seed: int, device: jax.Device, memory: int | None):
         self._seed, self._device = seed, device
-        self._task = DrawTask(Draws(graph, size, thirds(draws), seed, PURPOSE), device, memory, later=True)
+        self._task = DrawTask(Draws(graph, size, thirds(draws), seed, PURPOSE), device, memory)
         sampler = self._task.sampler
         # There are no more lanes than a graph has draws of a kind, which for many graphs are few.
         most = max(proposal.draws for proposal in sampler.draws.proposals)
@@ -51,8 +51,7 @@ class HitCounter:
         if not sample.source.m:  # a graph without edges has no map
             return np.zeros((len(sample), len(classifier)), np.int64), maps
         for i, number in enumerate(numbers):
-            one = sample[i : i + 1]
-            self._task.take(one if isinstance(one, LaneSample) else sample_edges(one), scrambled(self._seed + number))
+            self._task.take(sample[i : i + 1], scrambled(self._seed + number))
             self._task.step(Span(0, int(self._task.sampler.draws.starts[-1])))
             drawn = self._task.collect()
             maps[i] = drawn["maps"]
@@ -85,9 +84,8 @@ def to_estimates(
     directed: bool,
     draws: int,
     maps: np.ndarray,
-    given: np.ndarray,
-    random: np.ndarray,
-    longer: np.ndarray,
+    hits: np.ndarray,
+    num_random: int,
 ) -> Noise:
     """Turn hits into estimates, in place, and return the variances that the draws give them.
 
@@ -96,44 +94,22 @@ def to_estimates(
       directed: whether the graphs are.
       draws: how many maps were drawn from each graph.
       maps: maps of trees into each graph, the given one first, ``[graphs, proposals]``; 0 for a proposal without draws.
-      given: hits in the given graph, float64 ``[classes]``.
-      random: hits in random graphs, float64 ``[r, classes]``.
-      longer: hits in random graphs at the longer length, float64 ``[c, classes]``.
+      hits: hits in the same graphs, float64 ``[graphs, classes]``.
+      num_random: how many random graphs follow the given one; the others do not count for the noise.
     """
     noise = Noise(np.zeros(len(classes)), np.zeros(len(classes)))
     if not classes:
         return noise
-    ways = trees_by_proposal(np.array([skeleton_of(name, directed) for name in classes]))
+    skeletons = np.array([skeleton_of(name, directed) for name in classes])
+    samples = [proposal.draws for proposal in thirds(draws)]
     for low in range(0, len(classes), CLASSES_AT_ONCE):  # a matrix of all weights would be as large as that of hits
         some = slice(low, low + CLASSES_AT_ONCE)
-        weights = hit_weights(ways[some], draws, maps)
-        of_given, of_random, of_longer = np.split(weights, [1, 1 + len(random)])
-        noise.given[some] = variance(given[some], of_given[0], draws)
-        noise.random[some] = variance(random[:, some], of_random, draws).mean(axis=0)
-        given[some] *= of_given[0]
-        random[:, some] *= of_random
-        longer[:, some] *= of_longer
+        rates = expected_hits(skeletons[some], samples, maps)
+        # Trees of any kind are always drawn and meet every class, so no rate is 0 where there are hits.
+        weights = np.divide(1, rates, out=np.zeros(rates.shape), where=rates > 0)
+        # The variance of binomial hits; draws of several kinds, or stratified ones, are no more scattered (Hoeffding
+        # 1956).
+        variance = (hits[:, some] * (1 - hits[:, some] / draws) * weights**2)[: 1 + num_random]
+        noise.given[some], noise.random[some] = variance[0], variance[1:].mean(axis=0)
+        hits[:, some] *= weights
     return noise
-
-
-def hit_weights(ways: np.ndarray, draws: int, maps: np.ndarray) -> np.ndarray:
-    """Return how many occurrences a hit of each class in each graph stands for, float64 ``[graphs, classes]``.
-
-    Args:
-      ways: rooted trees of each class, ``[classes, proposals]``.
-      draws: how many maps were drawn from each graph.
-      maps: maps of trees into each graph, ``[graphs, proposals]``.
-    """
-    rates = np.zeros((len(maps), len(ways)))
-    for proposal, total, trees in zip(thirds(draws), maps.T, ways.T, strict=True):
-        rates += np.divide(proposal.draws, total, out=np.zeros(len(maps)), where=total > 0)[:, None] * trees
-    # Trees of any kind are always drawn and meet every class, so no rate is 0 where there are hits.
-    return np.divide(1, rates, out=np.zeros(rates.shape), where=rates > 0)
-
-
-def variance(hits: np.ndarray, weights: np.ndarray, draws: int) -> np.ndarray:
-    """Return the variance of estimates from binomial hits.
-
-    Draws of several kinds, or stratified draws, are no more scattered (Hoeffding 1956).
-    """
-    return hits * (1 - hits / draws) * weights**2

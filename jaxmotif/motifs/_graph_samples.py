@@ -72,36 +72,31 @@ class LaneSample:
         return dataclasses.replace(self, begins=self.begins[rows])
 
 
-def sample_edges(sample: RandomGraphs | Sample) -> Edges:
-    """Return the edges of random graphs."""
-    return Edges(*sample.wiring.edges(sample.ends), sample.wiring.edge_labels)
-
-
 def sample_graphs(
     sample: RandomGraphs | Sample | LaneSample, count: int, matrix_bytes: int, device: jax.Device
 ) -> CensusGraphs:
     """Put random graphs on a device, with empty graphs up to ``count``."""
     least = ACCELERATOR_SAMPLE if target_of(device).is_accelerator else CPU_SAMPLE
-    edges = sample if isinstance(sample, LaneSample) else sample_edges(sample)
-    return graphs_of_edges(sample.source, edges, matrix_bytes, device, count, least)
+    return graphs_on(device, sample.source, sample, matrix_bytes, count, least)
 
 
-def graphs_of_edges(
-    graph: Graph,
-    edges: Edges | LaneSample | None,
-    matrix_bytes: int,
+def graphs_on(
     device: jax.Device,
+    graph: Graph,
+    sample: RandomGraphs | Sample | LaneSample | None,
+    matrix_bytes: int,
     count: int = 0,
     least: Room | None = None,
 ) -> CensusGraphs:
     """Put graphs on a device, as :func:`~jaxmotif.census._pair_states.census_graphs` does.
 
-    The edges may also be those of a :class:`LaneSample`, which lie on this device, an accelerator.
+    They are those of a sample, which lie on this device already if it is a :class:`LaneSample`, or the graph itself.
     """
-    if not isinstance(edges, LaneSample):
-        return census_graphs(graph, edges, matrix_bytes, device, count, least)
-    rows = partial(_sorted_in_lanes, edges, graph.n, device)
-    return graphs_of_rows(graph, len(edges), rows, matrix_bytes, device, count, least)
+    if isinstance(sample, LaneSample):
+        rows = partial(_sorted_in_lanes, sample, graph.n, device)
+        return graphs_of_rows(graph, len(sample), rows, matrix_bytes, device, count, least)
+    edges = None if sample is None else Edges(*sample.wiring.edges(sample.ends), sample.wiring.edge_labels)
+    return census_graphs(graph, edges, matrix_bytes, device, count, least)
 
 
 def _sorted_in_lanes(

@@ -16,7 +16,7 @@ from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.arrays._sizes import census_room, floor_power_of_two
 from jaxmotif.census._code_counts import grouped_codes, merged_codes
-from jaxmotif.census._pair_states import Alphabet, CensusGraphs, Edges, least_room
+from jaxmotif.census._pair_states import Alphabet, CensusGraphs, least_room
 from jaxmotif.census._sizes import MATRIX_BYTES
 from jaxmotif.devices._memory import working_memory
 from jaxmotif.devices._ranges import Span
@@ -26,7 +26,7 @@ from jaxmotif.kernels import _tree_maps as kernel
 from jaxmotif.kernels._pair_index import PairIndex, bits_for, index_on, likely_fullest
 from jaxmotif.kernels._subgraphs import Dyads
 from jaxmotif.kernels._tree_maps import Maps, Order
-from jaxmotif.motifs._graph_samples import LaneSample, graphs_of_edges
+from jaxmotif.motifs._graph_samples import LaneSample, Sample, graphs_on
 
 LIMITS = (0, 2, 1)
 """The proposals: trees whose nodes have any number of children, at most two, and one (paths)."""
@@ -142,17 +142,14 @@ class Sampler:
     Attributes:
       draws: the draws, and the graph that is drawn from at first.
       lanes: maps drawn at once.
+
+    Args:
+      draws: what is drawn.
+      device: where it is drawn.
+      memory: bytes to work in; ``None``: the default.
     """
 
-    def __init__(self, draws: Draws, device: jax.Device, memory: int | None, later: bool = False):
-        """Prepare to draw on a device.
-
-        Args:
-          draws: what is drawn.
-          device: where it is drawn.
-          memory: bytes to work in; ``None``: the default.
-          later: whether the graph, one like that of the draws, is given later by :meth:`take`.
-        """
+    def __init__(self, draws: Draws, device: jax.Device, memory: int | None):
         self.draws, self.device = draws, device
         self._fast = target_of(device).is_accelerator
         size = draws.size
@@ -168,16 +165,15 @@ class Sampler:
         self.lanes = min(LANES[self._fast], max(BLOCK, floor_power_of_two((allowed - tables) // LANE_BYTES)))
         self._matrix_bytes = min((allowed - least) // 4, MATRIX_BYTES[self._fast])
         self._places = put64(code_places(Alphabet.of(draws.graph), size), device)
-        if not later:
-            self.take(None, draws.seed)
+        self.take(None, draws.seed)
 
-    def take(self, edges: Edges | LaneSample | None, seed: int) -> None:
-        """Draw from a graph of these edges (``None``: the graph's own) and of the same degrees from here on.
+    def take(self, sample: Sample | LaneSample | None, seed: int) -> None:
+        """Draw from the one graph of a sample (``None``: the graph itself), of the same degrees, from here on.
 
         The programs stay the same.
         """
         self.draws = dataclasses.replace(self.draws, seed=seed)
-        self._edges, self._held = edges, None
+        self._sample, self._held = sample, None
         for made_of_edges in ("graphs", "index"):
             self.__dict__.pop(made_of_edges, None)
 
@@ -186,18 +182,34 @@ class Sampler:
     @cached_property
     def graphs(self) -> CensusGraphs:
         """The graph on the device."""
-        return graphs_of_edges(self.draws.graph, self._edges, self._matrix_bytes, self.device)
+        return graphs_on(self.device, self.draws.graph, self._sample, self._matrix_bytes)
 
     @cached_property
     def index(self) -> PairIndex | None:
-        """Index of the graph's pairs, if it has one."""
-        return pair_index(self.graphs, self.draws.graph.m, self.device)
+        """Index of the graph's pairs, where the matrix of their states is too large."""
+        dyads = self.graphs.dyads
+        if dyads.matrix is not None:
+            return None
+        bits = bits_for(dyads.offsets.shape[0] - 1, dyads.near.shape[0])
+        # Without directions and labels every edge has state 1.
+        states = None if self.graphs.alphabet.state_bits == 1 else dyads.states
+        starts, tags, states, fullest = index_on(self.device, dyads.offsets, dyads.near, states, *bits)
+        # The number is predicted, so that programs that draw can be compiled by now, and it is rounded up to a multiple
+        # of eight, so that many graphs share a program.
+        likely = likely_fullest(self.draws.graph.m, bits[1]) + 1
+        (fullest,) = fetched(fullest, (likely,))
+        return PairIndex(starts, tags, states, *bits, most=-(-max(fullest, likely) // 8) * 8)
 
     def tables(self, limit: int) -> Maps:
         """Return the tables of a proposal."""
         if self._held is None or self._held[0] != limit:
             self._held = None  # the old tables go first, since there is room for one proposal's only
-            self._held = limit, build(self.graphs, self.draws.size, limit, self.device)
+            dyads, size = self.graphs.dyads, self.draws.size
+            tables, f, begins = _begun(dyads, limit=put64(np.int32(limit), self.device), size=size)
+            for n in range(2, size):
+                tables, f = _extended(dyads, begins, tables, f, put64(np.int32(n), self.device))
+            nodes, roots, total = _finished(tables.sums, tables.ways, f)
+            self._held = limit, Maps(tables.prefix, nodes, roots, total, tables.limit)
         return self._held[1]
 
     def total(self, limit: int) -> float:
@@ -221,54 +233,6 @@ class Sampler:
         return None if lanes <= BLOCK else (lanes // 2, f"{lanes // 2} maps at a time")
 
 
-def pair_index(graphs: CensusGraphs, edges: int, device: jax.Device) -> PairIndex | None:
-    """Return the index of pairs of graphs whose matrix of states is too large, else ``None``.
-
-    Args:
-      graphs: the graphs on the device.
-      edges: their number of edges.
-      device: where they are.
-    """
-    dyads = graphs.dyads
-    if dyads.matrix is not None:
-        return None
-    bits = bits_for(dyads.offsets.shape[0] - 1, dyads.near.shape[0])
-    # Without directions and labels every edge has state 1.
-    states = None if graphs.alphabet.state_bits == 1 else dyads.states
-    starts, tags, states, fullest = index_on(device, dyads.offsets, dyads.near, states, *bits)
-    # The number is predicted, so that programs that draw can be compiled by now, and it is rounded up to a multiple of
-    # eight, so that many graphs share a program.
-    likely = likely_fullest(edges, bits[1]) + 1
-    (fullest,) = fetched(fullest, (likely,))
-    return PairIndex(starts, tags, states, *bits, most=-(-max(fullest, likely) // 8) * 8)
-
-
-def build(graphs: CensusGraphs, size: int, limit: int, device: jax.Device) -> Maps:
-    """Build the tables of a proposal on a device."""
-    dyads = graphs.dyads
-    tables, f, begins = _begun(dyads, limit=put64(np.int32(limit), device), size=size)
-    for n in range(2, size):
-        tables, f = _extended(dyads, begins, tables, f, put64(np.int32(n), device))
-    nodes, roots, total = _finished(tables.sums, tables.ways, f)
-    return Maps(tables.prefix, nodes, roots, total, tables.limit)
-
-
-class _Begun(NamedTuple):
-    """Maps that are being drawn.
-
-    Attributes:
-      number: the number of their proposal.
-      drawn: how many there are.
-      maps: how many maps they are drawn from.
-      counted: waits for the different codes, and how often each was drawn.
-    """
-
-    number: int
-    drawn: int
-    maps: float
-    counted: Callable[[], tuple[np.ndarray, np.ndarray]]
-
-
 class DrawTask:
     """Counts the codes of what is drawn, on a device.
 
@@ -276,51 +240,54 @@ class DrawTask:
     all is held apart until it is whole, so that of one that runs out of memory, and is done again, nothing counts.
     """
 
-    def __init__(self, draws: Draws, device: jax.Device, memory: int | None, later: bool = False):
-        self.sampler = Sampler(draws, device, memory, later)
+    def __init__(self, draws: Draws, device: jax.Device, memory: int | None):
+        self.sampler = Sampler(draws, device, memory)
         self._on_host = not target_of(device).is_accelerator
         self._clear()
 
     def _clear(self) -> None:
         self._parts: list[Arrays] = []  # codes of finished stretches
         self._last: list[Arrays] = []  # codes of the stretch after these, without those still being drawn
-        self._ahead: _Begun | None = None
+        self._ahead: Callable[[], Arrays] | None = None  # waits for those that are still being drawn
 
-    def take(self, edges: Edges | LaneSample, seed: int) -> None:
+    def take(self, sample: Sample | LaneSample, seed: int) -> None:
         """Begin anew with another graph, as the sampler does."""
         self._clear()
-        self.sampler.take(edges, seed)
+        self.sampler.take(sample, seed)
 
     def step(self, span: Span) -> None:
         last: list[Arrays] = []
-        ahead: _Begun | None = None
+        ahead: Callable[[], Arrays] | None = None
         for begun in self._begun(span):
             if ahead is None:
                 self._settle()
             else:
-                last = _bounded([*last, self._waited(ahead)])
+                last = _bounded([*last, ahead()])
             ahead = begun
         self._last, self._ahead = last, ahead
 
     def _settle(self) -> None:
         """Wait for the end of the last stretch."""
         if self._ahead is not None:
-            self._parts = _bounded([*self._parts, *self._last, self._waited(self._ahead)])
+            self._parts = _bounded([*self._parts, *self._last, self._ahead()])
             self._last, self._ahead = [], None
 
-    def _waited(self, begun: _Begun) -> Arrays:
-        codes, times = begun.counted()
-        here = np.arange(len(self.sampler.draws.proposals)) == begun.number
+    def _waited(
+        self, number: int, drawn: int, maps: float, counted: Callable[[], tuple[np.ndarray, np.ndarray]]
+    ) -> Arrays:
+        """Wait for maps of a proposal that are being drawn, of so many maps in all, and count their codes."""
+        codes, times = counted()
+        here = np.arange(len(self.sampler.draws.proposals)) == number
         return {
             "codes": codes,
             "times": times,
-            "drawn": here * begun.drawn,
+            "drawn": here * drawn,
             "accepted": here * times.sum(),
-            "maps": np.where(here, begun.maps, 0.0),
+            "maps": np.where(here, maps, 0.0),
         }
 
-    def _begun(self, span: Span) -> Iterator[_Begun]:
-        """Begin to draw the maps of a stretch, some at a time."""
+    def _begun(self, span: Span) -> Iterator[Callable[[], Arrays]]:
+        """Begin to draw the maps of a stretch, some at a time, and yield functions that wait for their codes."""
         draws, starts = self.sampler.draws, self.sampler.draws.starts.tolist()
         for number, proposal in enumerate(draws.proposals):
             low, high = max(span.first, starts[number]), min(span.stop, starts[number + 1])
@@ -331,7 +298,7 @@ class DrawTask:
                     counted = partial(_sorted_codes, codes)
                 else:
                     counted = grouped_codes(codes, self.sampler.graphs.alphabet.codes, draws.size)
-                yield _Begun(number, drawn, self.sampler.total(proposal.limit), counted)
+                yield partial(self._waited, number, drawn, self.sampler.total(proposal.limit), counted)
 
     @property
     def parts(self) -> tuple[Arrays, ...]:

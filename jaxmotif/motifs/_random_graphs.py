@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import logging
 import math
 import weakref
@@ -197,10 +196,12 @@ def _find_pace(plan: ChainPlan) -> Pace:
         _, focused = pilot.at(pace._replace(slow=slow[of_edges]))
         if focused[asks].min() > rates[asks].min():
             pace, rates = pace._replace(slow=slow[of_edges]), focused
-    # One round is enough to show that nothing moves, where nothing can.
-    needed = _steps_for(switches, rates[asks]) if asks.any() else TRIPLES_EVERY
     if still.any() and wiring.kinds is None:
         needed = 2**30
+    elif asks.any():
+        needed = math.ceil(min(switches / rates[asks].min(), 2.0**30))
+    else:  # one round is enough to show that nothing moves
+        needed = TRIPLES_EVERY
     return pace._replace(steps=whole_rounds(max(needed, LEAST_WALK_STEPS * wiring.walks)))
 
 
@@ -218,12 +219,6 @@ def _all_but_slowest(rates: np.ndarray, sizes: np.ndarray, of_pairs: np.ndarray)
     return asks
 
 
-def _steps_for(switches: float, rates: np.ndarray) -> int:
-    """Return the steps in which the slowest of some kinds makes its moves, from moves per edge and step."""
-    slowest = rates.min(initial=math.inf)
-    return math.ceil(switches / slowest) if slowest * 2**30 > switches else 2**30
-
-
 class _Pilot:
     """Chains of another seed on the CPU, whose moves are counted by kind.
 
@@ -233,7 +228,10 @@ class _Pilot:
     """
 
     def __init__(self, plan: ChainPlan, earlier: _Pilot | None):
-        device = jax.local_devices(backend="cpu")[0] if _has_cpu() else jax.local_devices()[0]
+        try:
+            device = jax.local_devices(backend="cpu")[0]
+        except RuntimeError:  # JAX_PLATFORMS may leave the CPU out
+            device = jax.local_devices()[0]
         self._plan, wiring = plan, plan.wiring
         self._wiring, self._chains = wiring, Chains(plan, device, None, max(1, min(16, CPU_LANES // wiring.labels)))
         self._numbers = np.arange(self._chains.most, dtype=np.int32)
@@ -277,26 +275,23 @@ class _Pilot:
         return np.asarray(lot.made.moved)[: lot.number * labels].reshape(lot.number, labels)
 
 
-def _has_cpu() -> bool:
-    """Say whether JAX may use the CPU (``JAX_PLATFORMS`` may leave it out)."""
-    try:
-        return bool(jax.local_devices(backend="cpu"))
-    except RuntimeError:
-        return False
-
-
-_BY_CHAIN = "numbers", "switches", "triples", "walked", "of_pairs"
-"""Fields of :class:`RandomGraphs` with an entry a chain."""
+_MOVES = "switches", "triples", "walked", "of_pairs"
+"""Fields of :class:`Drawn` and :class:`RandomGraphs` that count the moves of every chain."""
 
 
 class Drawn(NamedTuple):
-    """Chains after some steps, on the host: states ``[num, labels]``, and moves made, int64 ``[num]``."""
+    """Chains after some steps, on the host: states, int32 ``[num, labels]``, and moves made, int64 ``[num]``."""
 
-    ends: States
+    tail: np.ndarray
+    head: np.ndarray
     switches: np.ndarray
     triples: np.ndarray
     walked: np.ndarray
     of_pairs: np.ndarray
+
+    @property
+    def ends(self) -> States:
+        return States(self.tail, self.head)
 
     @property
     def moves(self) -> np.ndarray:
@@ -359,14 +354,13 @@ class Chains:
           steps: the steps to make.
         """
         if not numbers.size:
-            none = np.zeros(0, np.int64)
-            return Drawn(States(*(np.zeros((0, self._plan.wiring.labels), np.int32),) * 2), none, none, none, none)
+            ends, moves = np.zeros((0, self._plan.wiring.labels), np.int32), np.zeros(0, np.int64)
+            return Drawn(ends, ends, *[moves] * len(_MOVES))
         parts = [
             self.run(numbers[at], None if start is None else start.rows(at), done, steps).fetch(self._plan.wiring)
             for at in (slice(low, low + self.most) for low in range(0, numbers.size, self.most))
         ]
-        ends = States(*(np.concatenate(x) for x in zip(*(part.ends for part in parts), strict=True)))
-        return Drawn(ends, *(np.concatenate(x) for x in list(zip(*parts, strict=True))[1:]))
+        return Drawn(*map(np.concatenate, zip(*parts, strict=True)))
 
     def run(
         self,
@@ -439,7 +433,7 @@ class Lot(NamedTuple):
         """Fetch the chains to the host."""
         ends, made = jax.device_get((self.ends, self.made[:4]))
         used = (x[: self.number * wiring.labels].reshape(self.number, wiring.labels) for x in ends)
-        return Drawn(States(*used), *(x[: self.number].astype(np.int64) for x in made))
+        return Drawn(*used, *(x[: self.number].astype(np.int64) for x in made))
 
 
 def _padded(x: np.ndarray, size: int) -> np.ndarray:
@@ -488,7 +482,7 @@ class RandomGraphs(Sequence):
 
     def __getitem__(self, index) -> Graph | RandomGraphs:  # pyright: ignore[reportIncompatibleMethodOverride]
         if isinstance(index, slice | np.ndarray):
-            some = {name: getattr(self, name)[index] for name in _BY_CHAIN}
+            some = {name: getattr(self, name)[index] for name in ("numbers", *_MOVES)}
             return dataclasses.replace(self, ends=self.ends.rows(index), **some)
         edges = np.stack(self.wiring.edges(self.ends.rows(index)), axis=-1)
         nodes = None if self.source.node_labels is None else np.asarray(self.source.node_labels)[: self.source.n]
@@ -685,26 +679,21 @@ def random_graphs(
 
     store = store_for(None, selection.together, identity)
     result = run_job(job, make, workers_on(selection), selection, store, progress)
-    drawn = [_unpacked(result.found, low) for low in sorted({int(name.split("/")[0]) for name in result.found})]
-    whole = functools.partial(np.concatenate, axis=0)
-    ends = States(*(whole([getattr(part.ends, side) for part in drawn]) for side in States._fields))
-    made = {name: whole([getattr(part, name) for part in drawn]) for name in _BY_CHAIN[1:]}
+    firsts = sorted({int(name.split("/")[0]) for name in result.found})  # of the stretches that tasks drew
+    drawn = Drawn(*(np.concatenate([result.found[f"{low}/{name}"] for low in firsts]) for name in Drawn._fields))
+    attempted = plan.attempts
     if start is not None:
-        made = {name: array + getattr(start, name) for name, array in made.items()}
-    moves = made["switches"] + made["triples"] + made["walked"]
-    notes = chain_notes(plan, moves, made["of_pairs"])
-    attempted = plan.attempts + (start.attempts if start is not None else 0.0)
+        drawn = drawn._replace(**{name: getattr(drawn, name) + getattr(start, name) for name in _MOVES})
+        attempted += start.attempts
+    notes = chain_notes(plan, drawn.moves, drawn.of_pairs)
     return RandomGraphs(
         graph,
         plan.model,
         done + plan.steps,
         attempted,
         numbers,
-        made["switches"],
-        made["triples"],
-        made["walked"],
-        made["of_pairs"],
-        ends,
+        *drawn[2:],
+        drawn.ends,
         plan.wiring,
         plan.pace,
         (*notes, *result.notes),
@@ -722,8 +711,7 @@ class _Task:
         rows = slice(*span)
         start = None if self._start is None else self._start.rows(rows)
         drawn = self._chains.draw(self._numbers[rows], start, self._done, self._steps)
-        arrays = {**drawn.ends._asdict(), **{name: getattr(drawn, name) for name in drawn._fields[1:]}}
-        self._found |= {f"{span.first}/{name}": array for name, array in arrays.items()}
+        self._found |= {f"{span.first}/{name}": array for name, array in drawn._asdict().items()}
 
     def collect(self) -> Arrays:
         found, self._found = self._found, {}
@@ -731,9 +719,3 @@ class _Task:
 
     def halve(self) -> str | None:
         return self._chains.halve()
-
-
-def _unpacked(arrays: Arrays, low: int) -> Drawn:
-    """Return the chains of one stretch, from the flat arrays by name that jobs keep."""
-    ends = States(*(arrays[f"{low}/{side}"] for side in States._fields))
-    return Drawn(ends, *(arrays[f"{low}/{name}"] for name in Drawn._fields[1:]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -92,20 +92,15 @@ def rewire_edges(
     )
 
 
-class _Division(NamedTuple):
-    """Kinds of rows.
+def _divided(
+    u: jax.Array, v: jax.Array, inside: jax.Array, nodes: int, directed: bool, mutual: bool
+) -> tuple[jax.Array, jax.Array]:
+    """Divide the rows of traced edges as :func:`jaxmotif.motifs._null_models.Wiring.of` does.
 
-    Attributes:
-      kind: int32 ``[m]``: 0 an arc, 1 a pair, 2 the opposite arc of a pair, 3 nothing.
-      pair: int32 ``[m]``, for opposite arcs the row of the pair.
+    Returns:
+      The kind of each row, int32 ``[m]``: 0 an arc, 1 a pair, 2 the opposite arc of a pair, 3 nothing; and for opposite
+      arcs the row of the pair, int32 ``[m]``.
     """
-
-    kind: jax.Array
-    pair: jax.Array
-
-
-def _divided(u: jax.Array, v: jax.Array, inside: jax.Array, nodes: int, directed: bool, mutual: bool) -> _Division:
-    """Divide the rows of traced edges as :func:`jaxmotif.motifs._null_models.Wiring.of` does."""
     row, none = jnp.arange(u.shape[0], dtype=jnp.int32), np.iinfo(np.int64).max
 
     def name(a: jax.Array, b: jax.Array) -> jax.Array:
@@ -121,11 +116,11 @@ def _divided(u: jax.Array, v: jax.Array, inside: jax.Array, nodes: int, directed
 
     real = inside & (first(key)[0] == row)
     if not directed:
-        return _Division(jnp.where(real, 1, 3), row)
+        return jnp.where(real, 1, 3), row
     if not mutual:
-        return _Division(jnp.where(real, 0, 3), row)
+        return jnp.where(real, 0, 3), row
     back, both = first(name(v, u))
-    return _Division(jnp.where(real, jnp.where(both, jnp.where(u < v, 1, 2), 0), 3), back)
+    return jnp.where(real, jnp.where(both, jnp.where(u < v, 1, 2), 0), 3), back
 
 
 @jit64(static_argnames=("nodes", "directed", "mutual", "ordered"))
@@ -148,7 +143,8 @@ def _rewired(
     _, _, order = lax.sort((jnp.minimum(kind, 2), shuffled, row), num_keys=2)
     tail, head = number[u[order]], number[v[order]]
     arcs, pairs = (kind == 0).sum(dtype=jnp.int32), (kind == 1).sum(dtype=jnp.int32)
-    by_tail, tails = _grouped(jnp.where(row < arcs, tail, np.iinfo(np.int32).max))
+    # Labels of arcs are sorted by their tails.
+    tails, by_tail = lax.sort((jnp.where(row < arcs, tail, np.iinfo(np.int32).max), row), num_keys=1, is_stable=True)
     starts = jnp.searchsorted(tails, jnp.arange(2 * rows + 1, dtype=jnp.int32)).astype(jnp.int32)
     # No pilot can measure here how fast each kind moves. Where pairs are few, a quarter of the steps is theirs alone,
     # in which no proposed arc is in their way.
@@ -179,9 +175,3 @@ def _rewired(
     found = jnp.zeros((rows, 2), jnp.int32).at[order].set(node[jnp.stack(ends, axis=-1)])
     found = jnp.where((kind == 2)[:, None], found[pair][:, ::-1], found)
     return jnp.where((kind < 3)[:, None], found, -1)
-
-
-def _grouped(tail: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Return labels sorted by their tails, and these tails in order."""
-    tails, label = lax.sort((tail, jnp.arange(tail.shape[0], dtype=jnp.int32)), num_keys=1, is_stable=True)
-    return label, tails

@@ -16,8 +16,6 @@ Correction = Literal["bh", "by", "max"]
 
 FALSE_ALARM = 0.001
 """Probability that chains which have mixed are called too short."""
-SOME = 256
-"""Classes at a time: their temporary arrays stay in the cache."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -116,15 +114,8 @@ def significance_of(
       tested: which classes are tested, bool ``[classes]``; all by default.
       correction: how q accounts for the number of these.
     """
-    r = random_counts.shape[0]
-
-    def of_some(counts: np.ndarray, random: np.ndarray) -> tuple[np.ndarray, ...]:
-        high, low = (random >= counts).sum(axis=0), (random <= counts).sum(axis=0)
-        return random.mean(axis=0), random.std(axis=0, ddof=1), high, low
-
-    firsts = range(0, max(counts.size, 1), SOME)
-    some = [of_some(counts[i : i + SOME], random_counts[:, i : i + SOME]) for i in firsts]
-    mean, sd, high, low = (np.concatenate(parts) for parts in zip(*some, strict=True))
+    r, mean, sd = random_counts.shape[0], random_counts.mean(axis=0), random_counts.std(axis=0, ddof=1)
+    high, low = (random_counts >= counts).sum(axis=0), (random_counts <= counts).sum(axis=0)
     # The standard error is that of as many independent draws as the counts are worth.
     half = 1.96 * sd / np.sqrt(mixing.effective_size)
     varies, scale = sd > 0, sd

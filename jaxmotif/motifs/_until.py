@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from jaxmotif.motifs._significance import benjamini_hochberg
+
 FIRST = 100
 """Random graphs of the first stage; each later one doubles what there is."""
 
@@ -69,14 +71,7 @@ class Until:
         tails = [(random_counts >= counts).sum(axis=0), (random_counts <= counts).sum(axis=0)]
         ends = [robbins_interval(tail, r, level) for tail in tails]
         low, high = (np.minimum(1, 2 * np.minimum(a, b)) for a, b in zip(*ends, strict=True))
-        return _discoveries(low, alpha) == _discoveries(high, alpha)
-
-
-def _discoveries(p: np.ndarray, alpha: float) -> np.ndarray:
-    """Return the discoveries of Benjamini and Hochberg, bool ``[classes]``."""
-    ascending = np.sort(p)
-    passed = np.flatnonzero(ascending <= alpha * np.arange(1, p.size + 1) / max(p.size, 1))
-    return p <= (ascending[passed[-1]] if passed.size else -1.0)
+        return (benjamini_hochberg(low) <= alpha) == (benjamini_hochberg(high) <= alpha)
 
 
 def robbins_interval(hits: np.ndarray, draws: int, error: float) -> tuple[np.ndarray, np.ndarray]:
@@ -102,13 +97,10 @@ def robbins_interval(hits: np.ndarray, draws: int, error: float) -> tuple[np.nda
         return constant + yes + no > 0
 
     mean = hits / draws
-    ends = []
-    for outer in (np.zeros_like(mean), np.ones_like(mean)):
-        # The mean is inside, and the interval is one piece, so halving finds its ends.
-        near, far = mean.copy(), outer
-        for _ in range(60):
-            middle = (near + far) / 2
-            here = inside(middle)
-            near, far = np.where(here, middle, near), np.where(here, far, middle)
-        ends.append(far)
-    return ends[0], ends[1]
+    # The mean is inside, and the interval is one piece, so halving finds its two ends.
+    near, far = np.stack([mean, mean]), np.stack([np.zeros_like(mean), np.ones_like(mean)])
+    for _ in range(60):
+        middle = (near + far) / 2
+        here = inside(middle)
+        near, far = np.where(here, middle, near), np.where(here, far, middle)
+    return far[0], far[1]

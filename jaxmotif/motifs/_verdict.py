@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from jaxmotif.arrays._present import counted
 from jaxmotif.motifs._significance import Correction, Significance, correction_factor
 
 Family = Literal["closed", "all"]
@@ -81,29 +82,41 @@ class Verdicts(NamedTuple):
 
 
 def judge(
-    counts: np.ndarray, significance: Significance, tested: np.ndarray, graphs: int, rule: Rule, too_short: bool
+    values: np.ndarray,
+    significance: Significance,
+    tested: np.ndarray,
+    graphs: int,
+    rule: Rule,
+    too_short: bool = False,
+    *,
+    counts: np.ndarray | None = None,
+    kinds: tuple[str, str] = ("motif", "anti-motif"),
+    drawn: str = "random graph",
 ) -> Verdicts:
     """Decide which classes are motifs or anti-motifs, and say why.
 
     Args:
-      counts: counts in the graph, ``[classes]``.
+      values: counts in the graph, or other values, ``[classes]``.
       significance: the statistics of the same classes.
       tested: which classes are tested, bool ``[classes]``.
       graphs: the number of random graphs.
       rule: what a motif is.
       too_short: whether the chains were too short, so that nothing can be said.
+      counts: occurrences of each class, of which there must be enough, where the values are no counts.
+      kinds: words for classes whose values are large, and small.
+      drawn: word for what is drawn at random.
     """
     s, needed = significance, rule.least_graphs(significance.tests)
-    more = counts > s.mean
-    enough = np.where(more, counts, s.mean) >= rule.min_count
+    more = values > s.mean
+    enough = (np.where(more, values, s.mean) if counts is None else counts) >= rule.min_count
     large = np.where(more, s.fold >= rule.min_fold, s.fold <= 1 / rule.min_fold)
-    fixed = (s.scale == 0) & (counts == s.mean)
+    fixed = (s.scale == 0) & (values == s.mean)
     unusual = tested & ~fixed & (s.q <= rule.alpha) & (not too_short)
     found = unusual & enough & large
     least = np.minimum(s.p_high, s.p_low) * (1 + graphs) < 1.5
-    verdict = np.where(found, np.where(more, "motif", "anti-motif"), "").astype(object)
-    why = np.empty(counts.size, object)
-    for i in range(counts.size):
+    verdict = np.where(found, np.where(more, *kinds), "").astype(object)
+    why = np.empty(values.size, object)
+    for i in range(values.size):
         limit = rule.min_fold if more[i] else 1 / rule.min_fold
         at_limit = ", at the limit" if s.fold_low[i] < limit < s.fold_high[i] else ""
         if not tested[i]:
@@ -111,18 +124,20 @@ def judge(
         elif too_short:
             why[i] = "withheld: the chains are too short"
         elif fixed[i]:
-            why[i] = "fixed: the same in every random graph, says nothing"
+            why[i] = f"fixed: the same in every {drawn}, says nothing"
         elif not unusual[i] and least[i] and graphs < needed:
-            why[i] = f"cannot be decided: {graphs:,} random graphs of {needed:,} needed"
+            why[i] = f"cannot be decided: {graphs:,} {drawn}s of {needed:,} needed"
         elif not unusual[i]:
             why[i] = f"not unusual: q = {s.q[i]:.2g}"
+        elif not enough[i] and counts is not None:
+            why[i] = f"too few: {counted(int(counts[i]), 'occurrence')}, q = {s.q[i]:.2g}"
         elif not enough[i]:
-            why[i] = f"too few: {_number(counts[i])} against {_number(s.mean[i])} expected, q = {s.q[i]:.2g}"
+            why[i] = f"too few: {_number(values[i])} against {_number(s.mean[i])} expected, q = {s.q[i]:.2g}"
         elif not large[i]:
             why[i] = f"unusual, but small: {s.fold[i]:.3g}-fold{at_limit}, q = {s.q[i]:.2g}"
         else:
             why[i] = (
-                f"{verdict[i]}: {_number(counts[i])}, expected {_number(s.mean[i])} ({s.fold[i]:.3g}-fold, 95 % "
+                f"{verdict[i]}: {_number(values[i])}, expected {_number(s.mean[i])} ({s.fold[i]:.3g}-fold, 95 % "
                 f"{s.fold_low[i]:.3g} to {s.fold_high[i]:.3g}{at_limit}), q = {s.q[i]:.2g}"
             )
     return Verdicts(verdict, why)

@@ -11,7 +11,7 @@ from jaxmotif.drawing._drawing import Drawing, as_text, draw_pattern
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import Motifs
 from jaxmotif.motifs._compare import check_comparable, compare_motifs
-from jaxmotif.motifs._tables import null_interval
+from jaxmotif.motifs._result import null_interval
 from jaxmotif.patterns import class_columns, named_pattern
 from jaxmotif.report._charts import Profile, bar, legend, profile_chart
 from jaxmotif.report._page import Cell, count_cell, number, page, paragraphs, section, table, text_cell

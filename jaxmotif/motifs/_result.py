@@ -1,0 +1,173 @@
+"""The result of motif discovery: counts and statistics by class, their verdicts, table and plot."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jaxmotif.arrays._present import Column, counted
+from jaxmotif.census._tables import OfClasses
+from jaxmotif.graph._plot import ACCENT, INK, SOFT, new_axes
+from jaxmotif.motifs._significance import Mixing, Significance
+from jaxmotif.motifs._verdict import Rule, Verdicts, judge
+from jaxmotif.patterns import class_columns
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_FURTHER = "fold_low", "fold_high", "p_high", "p_low", "profile", "mean_low", "mean_high"
+"""Statistics that stand in the table after the verdicts."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Motifs(OfClasses):
+    """Classes that occur in the graph or, with a census of these, in a random graph, and how unusual their counts are.
+
+    Attributes:
+      size: nodes of a subgraph.
+      directed: whether classes tell directions.
+      classes: canonical strings, ascending.
+      counts: int64 ``[classes]``, in the graph (0 for classes found in random graphs alone); float64 where estimated.
+      random_counts: int64 ``[num_random, classes]``, in every random graph; float64 where estimated.
+      rule: what a motif is.
+      tested: bool ``[classes]``, which classes are tested (:attr:`jaxmotif.motifs.Rule.family`).
+      significance: the statistics, one entry a class.
+      mixing: how far the random graphs are from independent draws.
+      null_model: what is kept, over which graphs the random graphs are uniform, and by which moves.
+      attempts: pair switches tried per edge.
+      accepted: moves made per edge.
+      accepted_by_kind: moves made per edge of each kind (one-way arcs, reciprocated pairs), by its name.
+      notes: what to know, in words: random graphs that could not move, or little; smaller steps where memory ran out.
+      label_words: as in :class:`jaxmotif.motifs.Census`.
+      estimate: the number of draws from each graph by which its counts are estimated; ``None`` for exact counts.
+      decided: bool ``[classes]``, whether more random graphs would leave it as it is whether q is at most ``alpha``;
+        ``None`` where their number was not adaptive.
+      error: float64 ``[classes]``, the standard error of each of ``counts``; 0 where no draw fell on the class, and for
+        exact counts.
+      random_error: float64 ``[classes]``, the standard error of one of ``random_counts``, as root mean square over the
+        random graphs; 0 for exact counts.
+      few_moves: whether chains made too few moves for a verdict.
+    """
+
+    size: int
+    directed: bool
+    classes: tuple[str, ...]
+    counts: np.ndarray
+    random_counts: np.ndarray
+    rule: Rule
+    tested: np.ndarray
+    significance: Significance
+    mixing: Mixing
+    null_model: str
+    attempts: float
+    accepted: float
+    accepted_by_kind: Mapping[str, float]
+    notes: tuple[str, ...] = ()
+    label_words: tuple[Mapping[int, str] | None, Mapping[int, str] | None] = (None, None)
+    estimate: int | None = None
+    decided: np.ndarray | None = None
+    error: np.ndarray | float = 0.0
+    random_error: np.ndarray | float = 0.0
+    few_moves: bool = False
+
+    @property
+    def summary(self) -> str:
+        """Summary of what was found, by which rule, against which random graphs, in one sentence."""
+        motif, anti = int(self.is_motif.sum()), int(self.is_anti_motif.sum())
+        found = " and ".join(
+            counted(number, what) for number, what in ((motif, "motif"), (anti, "anti-motif")) if number
+        )
+        tests, corrected = int(self.tested.sum()), self.significance.tests
+        closed = f"{tests} closed " + ("class" if tests == 1 else "classes")
+        classes = counted(tests, "class") if tests == len(self.classes) else closed
+        more = "" if corrected == tests else f", corrected for {corrected:,} classes of all networks"
+        drawn = "" if self.estimate is None else f", by {counted(self.estimate, 'draw')} from each graph"
+        keeps = self.null_model.partition(";")[0].replace("keeps", "keep", 1)
+        return (
+            f"{found or 'no motif'} ({self.rule}{more}) among {classes} of {self.size} nodes against "
+            f"{counted(len(self.random_counts), 'random graph')} that {keeps}{drawn}"
+        )
+
+    def _line(self) -> str:
+        return self.summary
+
+    def table(self) -> dict[str, Column]:
+        """Return all columns, one row a class, the one with the largest z (of either sign) first."""
+        s, mixing = self.significance, self.mixing
+        error, random_error = (
+            {} if self.estimate is None else {name: getattr(self, name)} for name in ("error", "random_error")
+        )
+        columns = {
+            **{
+                name: np.array(column, object)
+                for name, column in class_columns(self.classes, self.directed, self.label_words).items()
+            },
+            "count": self.counts,
+            **error,
+            **{name: getattr(s, name) for name in ("mean", "sd", "fold", "z", "q")},
+            **self.verdicts._asdict(),
+            "motif": self.is_motif,
+            "anti_motif": self.is_anti_motif,
+            **{name: getattr(s, name) for name in _FURTHER},
+            "lag_correlation": mixing.lag_correlation,
+            "effective_size": mixing.effective_size,
+            **random_error,
+            **({} if self.decided is None else {"decided": self.decided}),
+        }
+        order = np.argsort(-np.nan_to_num(np.abs(s.z), nan=-1.0), kind="stable")
+        return {name: column[order] for name, column in columns.items()}
+
+    def plot_profile(self, ax: Axes | None = None, label: str | None = None) -> Axes:
+        """Plot the significance profile with matplotlib, and the range of 95 % of the random graphs (extra ``plot``).
+
+        Args:
+          ax: axes to draw on, perhaps over another network's; new ones when not given.
+          label: what a legend calls it.
+        """
+        count = len(self.classes)
+        ax = new_axes(ax, (max(4.0, min(0.5 * count, 12.0)), 3.2))
+        columns, s = class_columns(self.classes, self.directed), self.significance
+        # Places on the axis are names, so that a class of several networks has one place.
+        at = [str(i) if i is not None else word for i, word in zip(columns["id"], self.words, strict=True)]
+        low, high = null_interval(self)
+        ax.axhline(0, color=SOFT, linewidth=0.8, zorder=0)
+        ax.bar(at, high - low, bottom=low, width=0.55, color=INK, alpha=0.1, linewidth=0, zorder=0)
+        colour = ACCENT if len(ax.lines) == 1 else None  # further networks take matplotlib's own colours
+        (line,) = ax.plot(at, s.profile, color=colour, linewidth=1.5, label=label)
+        fill = [line.get_color() if unusual else "white" for unusual in self.is_motif | self.is_anti_motif]
+        ax.scatter(at, s.profile, color=fill, edgecolor=line.get_color(), s=26, zorder=3)
+        ax.tick_params(axis="x", labelsize=8, labelbottom=count <= 40, rotation=45 if count > 16 else 0)
+        ax.set(xlabel="class", ylabel="significance profile")
+        ax.spines[["top", "right"]].set_visible(False)
+        return ax
+
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """Verdict on each class by the rule, and why, in words."""
+        too_short = self.few_moves or bool(self.mixing.disagrees.any())
+        return judge(self.counts, self.significance, self.tested, len(self.random_counts), self.rule, too_short)
+
+    @property
+    def is_motif(self) -> np.ndarray:
+        """Classes that are motifs by the rule, bool ``[classes]``."""
+        return self.verdicts.verdict == "motif"
+
+    @property
+    def is_anti_motif(self) -> np.ndarray:
+        """Classes that are anti-motifs by the rule, bool ``[classes]``."""
+        return self.verdicts.verdict == "anti-motif"
+
+
+def null_interval(motifs: Motifs) -> tuple[np.ndarray, np.ndarray]:
+    """Return the range of 95 % of the random graphs on the scale of the profile, float64 ``[classes]`` each.
+
+    A class without a z has NaN.
+    """
+    s = motifs.significance
+    low, high = np.quantile(motifs.random_counts, [0.025, 0.975], axis=0)
+    scale = np.where(s.scale > 0, s.scale, np.nan) * (float(np.sqrt(np.nansum(s.z**2))) or 1.0)
+    return (low - s.mean) / scale, (high - s.mean) / scale
