@@ -1,15 +1,15 @@
 """The matching tree of the NemoGPU paper [1], which counts the classes of a network in its random graphs.
 
-The package counts random graphs by a census of each, which gives the same numbers and is faster everywhere. This is the
-paper's own method, for those who check it; ``python experiments/motifs.py engines`` times it beside the census. It is
-plain XLA, for networks without labels.
+The package counts random graphs by a census of each, which gives the same numbers and was faster on every network that
+was measured. This is the paper's own method, for those who check it, in plain XLA and for networks without labels;
+``python experiments/motifs.py engines`` times it beside the census.
 
-Each class of k nodes gets matching orders, in which every beginning is connected (4.2). The orders of all
-classes are joined into a prefix tree, so that what they share is searched once (5.3). Several random graphs are laid
-side by side and searched as one (5.2). A table holds candidates of i nodes, C_i of Algorithm 1, and Algorithm 2 makes
-C_{i+1} of it: the neighbours of anchor nodes are laid end to end (Algorithm 3), each is tried as the next node
-(Algorithm 4), and its states with all nodes of the candidate decide which child of the tree it leads to, if to any
-(Algorithm 5). Tables have a fixed size, and a full one is worked off before it is filled again (5.1).
+Each class of k nodes gets matching orders, in which every beginning is connected (4.2). The orders of all classes are
+joined into a prefix tree, so that what they share is searched once (5.3). Several random graphs are laid side by side
+and searched as one (5.2). A table holds candidates of i nodes, C_i of Algorithm 1, and Algorithm 2 makes C_{i+1} of it:
+the neighbours of anchor nodes are laid end to end (Algorithm 3), each is tried as the next node (Algorithm 4), and its
+states with all nodes of the candidate decide which child of the tree it leads to, if to any (Algorithm 5). Tables have
+a fixed size, and a full one is worked off before it is filled again (5.1).
 
 Differences from the paper. Symmetry is broken in every beginning of an order, where the paper's constraints (4.3) leave
 several candidates of one occurrence of a beginning (footnote 3). All anchors of a candidate are walked at once, so that
