@@ -83,9 +83,7 @@ def write_drawings(args: argparse.Namespace, patterns: Mapping[str, Pattern], gr
         for name, pattern in drawn.items():
             plain = "".join(c if c.isalnum() or c in "-_.+" else "_" for c in name)[:100]
             with whole_file(args.svg / f"{plain}.svg") as stream:
-                stream.write(
-                    draw_pattern(pattern, *words, title=name).document()
-                )
+                stream.write(draw_pattern(pattern, *words, title=name).document())
         logger.info("%d drawings written to %s", len(drawn), args.svg)
     if len(drawn) < len(small):
         logger.warning(

@@ -149,7 +149,7 @@ def _shape(
 
 
 def _numbers(known: np.ndarray, labels: np.ndarray, first: int, wildcard: int | None) -> np.ndarray:
-    """Return the numbers that a certificate has for labels, of which those that occur are numbered from ``first`` on."""
+    """Return the numbers that a certificate has for labels: those that occur are numbered from ``first`` on."""
     numbers = {label: number for number, label in enumerate(np.unique(known).tolist(), first)}
     return np.array([ANY if label == wildcard else numbers.get(label, -1) for label in labels.tolist()], np.int64)
 

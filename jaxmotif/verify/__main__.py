@@ -9,8 +9,9 @@ import numpy as np
 
 from . import check, graph_from_edges
 
-_, certificate, edges = sys.argv
-rows = np.loadtxt(edges, np.int64, comments=("#", "%"), usecols=(0, 1), ndmin=2)
-report = check(certificate, graph_from_edges(np.unique(rows, return_inverse=True)[1], directed=True))
-print(report)  # noqa: T201
-sys.exit(not report.accepted)
+if __name__ == "__main__":
+    _, certificate, edges = sys.argv
+    rows = np.loadtxt(edges, np.int64, comments=("#", "%"), usecols=(0, 1), ndmin=2)
+    report = check(certificate, graph_from_edges(np.unique(rows, return_inverse=True)[1], directed=True))
+    print(report)  # noqa: T201
+    sys.exit(not report.accepted)

@@ -94,11 +94,11 @@ class Query:
         order = reach(reach([0])[-1:])
         for x in range(len(vectors)):
             order = order if x in order else reach([x]) + order
-        table = [], np.zeros((1, 0), np.int64), np.ones(1, np.uint64)
+        names, rows, values = [], np.zeros((1, 0), np.int64), np.ones(1, np.uint64)
         for done, x in enumerate(order, 1):
             later = [y for y in order[:done] if y == 0 or any((y, z) in links for z in order[done:])]
-            table = later, *self._place(links, *table, x, vectors[x], later)
-        _, rows, values = table
+            rows, values = self._place(links, names, rows, values, x, vectors[x], later)
+            names = later
         result = np.zeros(self._graph.nodes, np.uint64)
         result[rows[:, 0]] = values
         return result
@@ -125,10 +125,10 @@ class Query:
         ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(offsets[first + 1] - offsets[first])])
         columns = [[*names, x].index(y) for y in later]
         parts = [(np.zeros((0, len(later)), np.int64), np.zeros(0, np.uint64))]
-        cuts = np.searchsorted(ends, np.arange(0, ends[-1], CHUNK))
+        cuts = np.searchsorted(ends, np.arange(0, int(ends[-1]), CHUNK))
         for low, high in pairwise(np.unique([0, *cuts, len(rows)]).tolist()):
             row = np.repeat(np.arange(low, high), np.diff(ends[low : high + 1]))
-            image = targets[np.arange(ends[low], ends[high]) + (offsets[first] - ends[:-1])[row]]
+            image = targets[np.arange(int(ends[low]), int(ends[high])) + (offsets[first] - ends[:-1])[row]]
             for i in near[1:]:
                 keys, key = self._arcs(links, names[i], x)[2], rows[row, i] * n + image
                 there = keys[np.searchsorted(keys, key)] == key

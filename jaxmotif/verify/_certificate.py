@@ -51,7 +51,7 @@ def read_certificate(path: str) -> dict:
 
 def check_form(value: Any, form: Any = FORM, where: str = "certificate") -> None:
     """Refuse a value that has not the form that is given, as ``FORM`` writes it."""
-    right = type(value) is (form if isinstance(form, type) else type(form))
+    right = type(value) is (type(form) if isinstance(form, dict | list) else form)
     if type(value) is dict:
         right = right and value.keys() == form.keys()
     if type(value) is int:
@@ -59,10 +59,10 @@ def check_form(value: Any, form: Any = FORM, where: str = "certificate") -> None
     if type(value) is str:
         right = right and len(value) <= 200 and value.isprintable()
     need(right, f"the file is no certificate: {where} is not as it should be")
-    if isinstance(form, dict):
+    if type(value) is dict:
         for name in form:
             check_form(value[name], form[name], name)
-    elif isinstance(form, list):
+    if type(value) is list:
         for item in value:
             check_form(item, form[0], where)
 

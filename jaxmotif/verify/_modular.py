@@ -1,6 +1,7 @@
 """Random weights from a seed, the hash of a table, and sums modulo the prime 2^61 - 1."""
 
 import hashlib
+from collections.abc import Callable
 
 import numpy as np
 
@@ -26,7 +27,7 @@ def random_rows(seed: bytes, rows: int, count: int) -> list[int]:
     return (random_words(seed, "witnesses", count) % np.uint64(max(rows, 1))).tolist()
 
 
-def digest(table: np.ndarray, each=map) -> str:
+def digest(table: np.ndarray, each: Callable = map) -> str:
     """Return a SHA-256 of a table of integers: that of the hashes of its blocks.
 
     Args:
@@ -45,7 +46,7 @@ def _hash_block(block: np.ndarray) -> bytes:
         except OverflowError:
             continue
         if (narrow == block).all():
-            return hashlib.sha256(narrow).digest()
+            return hashlib.sha256(narrow.data).digest()
     return hashlib.sha256(repr(block.tolist()).encode()).digest()
 
 
