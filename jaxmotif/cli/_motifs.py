@@ -133,6 +133,10 @@ def _number(text: str) -> int | str:
 
 
 def _run(args: argparse.Namespace) -> Report:
+    """Count the connected induced subgraphs of K nodes by class, and say which classes are unusual.
+
+    The counts are compared with those in random graphs with the same degrees.
+    """
     from jaxmotif.motifs._compare import check_networks, compare_motifs, correct_together
 
     if args.random != "auto":
@@ -164,8 +168,7 @@ def _run(args: argparse.Namespace) -> Report:
     if len(names) == 1:
         write_occurrences(args, graphs[0], class_rows(reports[0].columns, motifs[0].table()["class"]), how(args))
     if args.svg is not None:
-        words = graphs[0].node_label_names, graphs[0].edge_label_names
-        write_drawings(args, class_patterns(_rank_classes(motifs), graphs[0].directed), words)
+        write_drawings(args, class_patterns(_rank_classes(motifs), graphs[0].directed), graphs[0])
     networks = list(zip(names, graphs, motifs, strict=True))
     write_page(args, how(args), lambda report, run: report.motifs_report(networks, run, distances))
     if len(names) == 1:
@@ -270,8 +273,7 @@ def _farthest(values: np.ndarray) -> float:
 COMMAND = Command(
     "motifs",
     "find subgraphs that occur unexpectedly often",
-    "Count the connected induced subgraphs of K nodes by class, in the graph and in random graphs with the same "
-    "degrees, and say which classes are unusual.",
+    _run.__doc__,
     "FILE|DATASET...",
     _options,
     _run,
