@@ -203,7 +203,7 @@ def run_job(
 
     def empty() -> dict[str, Any]:
         if mine:
-            work[:] = empty_units(job, make, workers, mine, record, show and process == 0)
+            work[:] = empty_units(job, make, workers, mine, record, show and process == 0, [])
         return record.report()
 
     try:
@@ -270,12 +270,22 @@ def empty_units(
     units: list[Unit],
     record: Record,
     show: bool,
+    tasks: list[Task],
 ) -> list[int]:
     """Work through the units of this process and return the work that each worker did.
 
     Programs are compiled side by side before the first step, where the job says on what they depend.
+
+    Args:
+      job: The job.
+      make: A function that makes the task of a worker on a device.
+      workers: The workers.
+      units: The units, in the order of the queue.
+      record: The record that takes the results.
+      show: Whether to show a progress meter.
+      tasks: The tasks of the workers, which are made if the list is empty.
     """
-    empty_all = partial(_empty, job, make, workers, units, record, show)
+    empty_all = partial(_empty, job, make, workers, units, record, show, tasks)
     for device in dict.fromkeys(worker.device for worker in workers) if job.programs is not None else ():
         first_step = partial(_first_step, make, device, units[0].span)
         empty_all = partial(rehearsed, empty_all, device, (job.name, job.programs, device), first_step)
@@ -289,10 +299,15 @@ def _empty(
     units: list[Unit],
     record: Record,
     show: bool,
+    tasks: list[Task],
 ) -> list[int]:
     """Work through units and return the work that each worker did."""
     stopped = threading.Event()
-    runners = [_TaskRunner(job, make, worker.device, record, stopped) for worker in workers]
+    if not tasks:
+        tasks += [with_smaller_steps(make, on.device, lambda _: None, on.device)[0] for on in workers]
+    runners = [
+        _TaskRunner(job, task, worker.device, record, stopped) for task, worker in zip(tasks, workers, strict=True)
+    ]
     # The queue does not know tasks; it calls the functions that its workers carry.
     queue_workers = [
         worker._replace(step=runner.step, last=runner.finish, cut=runner.cut)
@@ -326,11 +341,8 @@ def next_piece(work: float, seconds: float) -> float:
 class _TaskRunner:
     """A task on a device, with the spans that it has still to do and those it has done but not handed in."""
 
-    def __init__(
-        self, job: Job, make: Callable[[jax.Device], Task], device: jax.Device, record: Record, stopped: threading.Event
-    ):
-        self._task = with_smaller_steps(make, device, lambda _: None, device)[0]
-        self._job, self._device, self._record, self._stopped = job, device, record, stopped
+    def __init__(self, job: Job, task: Task, device: jax.Device, record: Record, stopped: threading.Event):
+        self._job, self._task, self._device, self._record, self._stopped = job, task, device, record, stopped
         self._todo: list[Span] = []
         self._pending: list[Span] = []
         self._busy = False
