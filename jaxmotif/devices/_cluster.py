@@ -21,17 +21,15 @@ import time
 import uuid
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar, cast
-
-import numpy as np
 
 from jaxmotif.devices import _cluster_call as worker
 from jaxmotif.devices._gather import ClusterError
 from jaxmotif.devices._job import JobResult, merge_reports, next_piece
 from jaxmotif.devices._progress import progress
 from jaxmotif.devices._queue import Unit
-from jaxmotif.devices._ranges import Span, from_array, gaps, split
+from jaxmotif.devices._ranges import from_array, gaps, split
 from jaxmotif.devices._record import Record, Store
 from jaxmotif.devices._select import Cluster, Hybrid
 
@@ -40,11 +38,11 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FIRST_UNITS = 16
-"""Part of a job that the first unit of each worker is: small, since how long it takes is not known yet."""
+FIRST_UNITS = 32
+"""Part of a job that the first units are."""
 
-LEAST_SECONDS = 0.05
-"""Duration that units shrink to: shorter ones take longer to send than to do."""
+SHRINKING = 32
+"""Part of a usual unit that the last units are: shorter ones take longer to send than to do."""
 
 PATIENCE = 3.0
 """Seconds without news after which this process looks whether there is a worker."""
@@ -102,7 +100,8 @@ def connect(where: str, devices: str | int | Hybrid | None = None) -> Iterator[C
         raise ValueError(f"{where!r} is neither tcp://HOST:PORT, tls://HOST:PORT nor a scheduler file that is there")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # What ends a command is told in one line.
     try:
-        client = Client(**{"scheduler_file" if is_file else "address": where}, set_as_default=False)
+        options: dict[str, Any] = {"scheduler_file" if is_file else "address": where}
+        client = Client(**options, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise ClusterError(f"no scheduler can be reached at {where}: {error}") from error
     try:
@@ -126,12 +125,12 @@ class _Driver:
         about, free = self._meet_workers()
         on_workers = {"devices": self._devices} | ({"progress": False} if "progress" in self._arguments else {})
         content = worker.pack(function, self._arguments | on_workers)
-        call = worker.Call(self._name, content, free, about, self._devices)
+        call = worker.Call(self._name, content, self._devices, about, free)
         sent = self._submit("call", 0, worker.return_same, call)
         results: list[Future] = []
         try:
             while True:
-                self._watch(self._submit("plan", len(results), worker.advance, sent, self._spent, results))
+                self._watch(self._submit("plan", len(results), worker.work_on, sent, self._spent, results))
                 _, reached = self._next(lambda key: "planning")
                 if isinstance(reached, Exception):
                     raise reached
@@ -149,22 +148,22 @@ class _Driver:
 
     def _meet_workers(self) -> tuple[dict[str, str], int]:
         """Return what all workers are, and the least memory that is free on one, after checking that they are alike."""
-        found: dict[str, Any] = {}
-        while not found:
+        met: dict[str, Any] = {}
+        while not met:
             if not self._client.nthreads():
                 _logger.warning("the cluster has no worker; waiting for one")
                 self._client.wait_for_workers(1)
-            found = self._client.run(worker.meet, self._devices, worker.keeps_compiled(), on_error="return")
+            met = self._client.run(worker.meet, self._devices, worker.keeps_compiled(), on_error="return")
             # A worker that the question does not reach is gone.
-            found = {address: told for address, told in found.items() if not isinstance(told, OSError)}
-        first: dict[str, str] = {}
-        for address, told in sorted(found.items()):
-            if isinstance(told, BaseException):
-                raise ClusterError(f"worker {address}: {type(told).__name__}: {told}")
-            first = first or told[0]
-            if told[0] != (expected := first | worker.versions()):
-                raise ClusterError(f"worker {address} has {worker.difference(told[0], expected)}")
-        return first, min(free for _, free in found.values())
+            met = {address: answer for address, answer in met.items() if not isinstance(answer, OSError)}
+        expected = worker.versions()
+        for address, answer in sorted(met.items()):
+            if isinstance(answer, Exception):
+                raise ClusterError(f"worker {address}: {type(answer).__name__}: {answer}")
+            expected = answer[0] | expected  # What this process does not say of itself, the first worker does.
+            if unlike := worker.difference(answer[0], expected):
+                raise ClusterError(f"worker {address} has {unlike}")
+        return expected, min(free for _, free in met.values())
 
     def _submit(self, what: str, number: int, function: Callable[..., Any], *args: Any) -> Future:
         with warnings.catch_warnings():
@@ -182,23 +181,14 @@ class _Driver:
         told = False
         while True:
             try:
-                future = self._ended.get(timeout=PATIENCE)
+                future: Any = self._ended.get(timeout=PATIENCE)
                 break
             except queue.Empty:
                 if not told and not self._client.nthreads():
                     _logger.warning("the cluster has no worker left; waiting for one")
                     told = True
-        error = future.exception() if future.status == "error" else None
-        if type(error).__name__ == "KilledWorker":
-            # Dask blames any task that a worker had when it died; the one to blame was begun by all of these.
-            begun = Counter(tuple(key) for _, key in self._client.get_events(worker.BEGUN) if self._name in key[0])
-            raise ClusterError(
-                f"{name(max(begun, key=begun.__getitem__, default=future.key))} ended {error.allowed_failures + 1} "
-                "workers that tried it (killed, or out of memory?); give each worker more memory, or the call less "
-                "(memory=)"
-            )
-        if error is not None:
-            raise ClusterError(f"{name(future.key)} failed: {type(error).__name__}: {error}")
+        if future.status == "error":
+            raise self._blame(future, name)
         try:
             return future, future.result()
         except Exception as error:
@@ -207,11 +197,23 @@ class _Driver:
                 "if there is one"
             ) from error
 
+    def _blame(self, future: Future, name: Callable[[Any], str]) -> ClusterError:
+        """Return the error of a task that failed, as far as Dask knows."""
+        error: Any = future.exception()
+        if type(error).__name__ != "KilledWorker":
+            return ClusterError(f"{name(future.key)} failed: {type(error).__name__}: {error}")
+        # Dask blames any task that a worker had when it died; the one to blame was begun by all of these.
+        begun = Counter(tuple(key) for _, key in self._client.get_events(worker.BEGUN) if self._name in key[0])
+        blamed = max(begun, key=begun.__getitem__, default=future.key)
+        return ClusterError(
+            f"{name(blamed)} ended {error.allowed_failures + 1} workers that tried it (killed, or out of memory?); "
+            "give each worker more memory, or the call less (memory=)"
+        )
+
     def _do_job(self, reached: worker.ReachedJob, sent: Future, results: list[Future]) -> JobResult:
         """Have the workers do all units of a job that no checkpoint holds, and return its result."""
         job, folder = reached.job, self._arguments.get("checkpoint")
-        store = None if folder is None else Store(folder, reached.work)
-        record = Record(job.name, job.whole.stop, job.merge, store, 0)
+        record = Record(job.name, job.whole.stop, job.merge, None if folder is None else Store(folder, reached.work), 0)
         units: dict[Any, Unit] = {}  # by the key of their task
         pending: set[Future] = set()
 
@@ -219,28 +221,38 @@ class _Driver:
             return f"unit {units[key].span.first} to {units[key].span.stop} of {job.name}"
 
         try:
-            rest = _Rest(job.starts, gaps(from_array(record.open()), job.whole))
-            with progress(rest.work, job.unit, job.label, bool(self._arguments.get("progress"))) as meter:
-                while True:
+            rest = gaps(from_array(record.open()), job.whole)
+            left = sum(job.work(span) for span in rest)
+            # A first unit is small, since how long it takes is not known yet.
+            piece = left / FIRST_UNITS
+            with progress(left, job.unit, job.label, bool(self._arguments.get("progress"))) as meter:
+                while rest or pending:
                     workers = max(1, len(self._client.nthreads()))
                     # One more than there are workers: few are lost with a worker, and one is there for who is ready.
-                    while len(pending) <= workers and (unit := rest.take(workers)) is not None:
-                        arguments = tuple(unit.span), sent, self._spent, results, reached.identity
-                        future = self._submit(f"unit-{len(results)}", len(units), worker.do_unit, *arguments)
+                    while rest and len(pending) <= workers:
+                        # Towards the end units shrink, so that all workers end together.
+                        wanted = max(min(piece, left / (2 * workers)), piece / SHRINKING)
+                        span = rest.pop(0)
+                        unit, more = split(job.starts, Unit(span, job.work(span)), wanted)
+                        rest[:0] = [] if more is None else [more.span]
+                        left -= unit.work
+                        arguments = sent, self._spent, results, tuple(unit.span), reached.identity
+                        future = self._submit(f"unit-{len(results)}", len(units), worker.work_on, *arguments)
                         units[future.key] = unit
                         pending.add(self._watch(future))
-                    if not pending:
-                        break
                     future, report = self._next(name)
                     pending.discard(future)
                     # At once: what is still held when its worker dies is done again, though it has come back.
                     future.release()
-                    if isinstance(report, Exception):
-                        raise ClusterError(f"{name(future.key)} failed on a worker: {report}")
-                    record.take(report)
                     unit = units[future.key]
-                    rest.learn(unit, float(report["seconds"]), whole=from_array(report["spans"]) == [unit.span])
+                    if isinstance(report, Exception):
+                        error = f"{type(report).__name__}: {report}"
+                        raise ClusterError(f"{name(future.key)} failed on a worker: {error}")
+                    record.take(report)
                     meter.advance(unit.work)
+                    piece = next_piece(unit.work, float(report["seconds"]))
+                    if from_array(report["spans"]) != [unit.span]:
+                        rest = []  # A limit stops the job.
         except BaseException:
             if self._client.status == "running":
                 self._client.cancel(list(pending), force=True)
@@ -252,40 +264,3 @@ class _Driver:
         if not result.finished and self._arguments.get("time_limit") is None:
             raise ClusterError(f"a worker did not come to {job.name}: it planned the call otherwise than another one")
         return result
-
-
-class _Rest:
-    """Remainder of a job, of which units are taken one by one.
-
-    A unit takes about PIECE_SECONDS, once it is known how long work takes. Towards the end units shrink, so that all
-    workers end together.
-
-    Attributes:
-      work: The work that is left.
-    """
-
-    def __init__(self, starts: np.ndarray, undone: Sequence[Span]):
-        self._starts = starts
-        self._units = [Unit(span, int(starts[span.stop] - starts[span.first])) for span in reversed(undone)]
-        self.work = sum(unit.work for unit in self._units)
-        self._piece: float | None = None
-        self._first, self._least = self.work / FIRST_UNITS, 0.0
-
-    def take(self, workers: int) -> Unit | None:
-        """Return the next unit, or ``None`` if nothing is left."""
-        if not self._units:
-            return None
-        wanted = self._first / workers
-        if self._piece is not None:
-            wanted = max(self._least, min(self._piece, self.work / (2 * workers)))
-        unit, more = split(self._starts, self._units.pop(), wanted)
-        self._units += [] if more is None else [more]
-        self.work -= unit.work
-        return unit
-
-    def learn(self, unit: Unit, seconds: float, whole: bool) -> None:
-        """Learn how long a unit took, and that a limit stops the job if it is not done as a whole."""
-        self._piece = next_piece(unit.work, seconds)
-        self._least = unit.work * LEAST_SECONDS / max(seconds, 1e-9)
-        if not whole:
-            self._units = []

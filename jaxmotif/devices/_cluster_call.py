@@ -1,23 +1,22 @@
 """A call of a cluster as each worker makes it: in a thread, which stops at every job and does units of it.
 
-The thread makes the call of the user, and :func:`~jaxmotif.devices._job.run_job` stops it at each job. There it does the
-units that the worker is sent, and goes on with the job's result, which all workers have found together. So a job needs
-to know nothing of clusters, and its plans, tasks and programs are kept between units.
+The thread makes the call of the user, and :func:`~jaxmotif.devices._job.run_job` stops it at each job. There it does
+the units that the worker is sent, and goes on with the job's result, which all workers have found together. So a job
+needs to know nothing of clusters, and its plans, tasks and programs are kept between units.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
-import importlib.metadata
-import importlib.util
 import os
 import platform
 import queue
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import metadata, util
 from typing import Any, NamedTuple
 
 import jax
@@ -47,16 +46,16 @@ class Call(NamedTuple):
     Attributes:
       name: A name that no other call has.
       content: The function and its arguments, as bytes that the scheduler does not look into.
-      memory: The bytes that are free for the call on each worker.
-      about: What all workers are (see :func:`describe`).
       devices: The devices that each worker uses.
+      about: What all workers are (see :func:`describe`).
+      memory: The bytes that are free for the call on each worker.
     """
 
     name: str
     content: bytes
-    memory: int
-    about: dict[str, str]
     devices: Devices
+    about: dict[str, str]
+    memory: int
 
 
 class ReachedJob(NamedTuple):
@@ -83,37 +82,47 @@ def pack(function: Callable[..., Any], arguments: Mapping[str, Any]) -> bytes:
     """Return a public function and its arguments as bytes, of which :func:`unpack` makes a call without arguments."""
     from distributed.protocol.serialize import serialize_bytes
 
-    packed = dict(arguments)
-    for name, key in arguments.items():
+    def packed(x: Any) -> Any:
         # Random keys, which JAX does not send, go as their data and the function that makes a key of them.
-        if isinstance(key, jax.Array) and jax.numpy.issubdtype(key.dtype, jax.dtypes.prng_key):
-            data, kind = np.asarray(jax.random.key_data(key)), str(jax.random.key_impl(key))
-            packed[name] = functools.partial(jax.random.wrap_key_data, data, impl=kind)
-    return serialize_bytes((function, packed))
+        if isinstance(x, jax.Array) and jax.numpy.issubdtype(x.dtype, jax.dtypes.prng_key):
+            return partial(
+                jax.random.wrap_key_data, np.asarray(jax.random.key_data(x)), impl=str(jax.random.key_impl(x))
+            )
+        return x
+
+    return serialize_bytes((function, {name: packed(x) for name, x in arguments.items()}))
 
 
 def unpack(content: bytes) -> Callable[[], Any]:
     """Return the call that :func:`pack` made bytes of."""
     from distributed.protocol.serialize import deserialize_bytes
 
-    function, arguments = deserialize_bytes(content)
-    return functools.partial(
-        function, **{name: x() if isinstance(x, functools.partial) else x for name, x in arguments.items()}
-    )
+    function, packed = deserialize_bytes(content)
+    return partial(function, **{name: x() if isinstance(x, partial) else x for name, x in packed.items()})
 
 
 def versions() -> dict[str, str]:
     """Return what must be the same here and on all workers, by name, without starting a device."""
     x64 = str(jax.config.jax_enable_x64)  # pyright: ignore[reportAttributeAccessIssue]
-    found = {"jaxmotif": jaxmotif.__version__, "Python": platform.python_version(), "jax_enable_x64": x64}
-    return found | {name: importlib.metadata.version(name) for name in ("jax", "jaxlib", "numpy")}
+    ours = {"jaxmotif": jaxmotif.__version__, "Python": platform.python_version(), "jax_enable_x64": x64}
+    return ours | {name: metadata.version(name) for name in ("jax", "jaxlib", "numpy")}
 
 
 def describe(devices: Devices) -> dict[str, str]:
     """Return what must be the same on all workers, by name: versions, and the devices of one."""
-    numba = importlib.metadata.version("numba") if importlib.util.find_spec("numba") else "none"
+    numba = metadata.version("numba") if util.find_spec("numba") else "none"
     local = select_devices(devices).local
     return versions() | {"numba": numba, "devices": f"{len(local)} x {local[0].device_kind}"}
+
+
+def difference(about: Mapping[str, str], expected: Mapping[str, str]) -> str:
+    """Say what a worker has, and what it should have; an empty text where it has that."""
+    return ", ".join(f"{name} {has} and not {expected[name]}" for name, has in about.items() if has != expected[name])
+
+
+def keeps_compiled() -> bool:
+    """Return whether this process keeps compiled programs in a folder."""
+    return jax.config.jax_compilation_cache_dir is not None  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def meet(devices: Devices, keep: bool, dask_worker: Any) -> tuple[dict[str, str], int]:
@@ -136,16 +145,6 @@ def meet(devices: Devices, keep: bool, dask_worker: Any) -> tuple[dict[str, str]
     return describe(devices), free
 
 
-def keeps_compiled() -> bool:
-    """Return whether this process keeps compiled programs in a folder."""
-    return jax.config.jax_compilation_cache_dir is not None  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def difference(about: Mapping[str, str], expected: Mapping[str, str]) -> str:
-    """Say what a worker has, and what it should have."""
-    return ", ".join(f"{name} {has} and not {expected[name]}" for name, has in about.items() if has != expected[name])
-
-
 class _Ended(BaseException):
     """Ends the thread of a call that nobody waits for."""
 
@@ -159,25 +158,32 @@ class RunningCall:
         self._replies: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._given = 0
         threading.Thread(target=self._make, args=(call.content,), name="jaxmotif call", daemon=True).start()
-        self._at: ReachedJob | CallResult | Exception = self._replies.get()
+        self._reached: ReachedJob | CallResult | Exception = self._replies.get()
 
     def advance(self, results: Sequence[JobResult]) -> ReachedJob | CallResult | Exception:
         """Return what the call comes to after the given results of its first jobs."""
         for result in results[self._given :]:
-            self._at = self._ask(result)
+            self._reached = self.ask(result)
             self._given += 1
-        return self._at
+        return self._reached
 
-    def do(self, span: Span) -> Arrays:
-        """Do a unit of the job that the call has come to, and return the report of its record."""
-        report = self._ask(span)
-        if isinstance(report, Exception):
-            raise report
-        return report
+    def ask(self, request: JobResult | Span) -> Any:
+        """Have the thread do a unit, or go on with a job's result, and return the report or what it comes to."""
+        self._requests.put(request)
+        return self._replies.get()
 
     def stop(self) -> None:
         """End the thread at the next job, or where it waits."""
         self._requests.put(None)
+
+    def _make(self, content: bytes) -> None:
+        on_worker.set(self)  # A thread has a context of its own.
+        try:
+            self._replies.put(CallResult(unpack(content)()))
+        except _Ended:
+            self._replies.put(ClusterError("the call was given up"))
+        except Exception as error:
+            self._replies.put(error)
 
     def stop_at(
         self, job: Job, make: Callable[[jax.Device], Task], workers: Sequence[Worker], store: Store | None
@@ -199,19 +205,6 @@ class RunningCall:
                 self._replies.put(error)
         return request
 
-    def _ask(self, request: JobResult | Span) -> Any:
-        self._requests.put(request)
-        return self._replies.get()
-
-    def _make(self, content: bytes) -> None:
-        on_worker.set(self)  # A thread has a context of its own.
-        try:
-            self._replies.put(CallResult(unpack(content)()))
-        except _Ended:
-            self._replies.put(ClusterError("the call was given up"))
-        except Exception as error:
-            self._replies.put(error)
-
 
 _calls: dict[str, RunningCall] = {}
 _lock = threading.Lock()
@@ -222,30 +215,36 @@ def return_same(content: Any) -> Any:
     return content
 
 
-def advance(call: Call, spent: float, results: Sequence[JobResult]) -> ReachedJob | CallResult | Exception:
-    """Return what a call comes to after the given results of its first jobs: a job, its result, or a user's error.
+def work_on(
+    call: Call, spent: float, results: Sequence[JobResult], span: tuple[int, int] | None = None, identity: str = ""
+) -> ReachedJob | CallResult | Exception | Arrays:
+    """Go on with a call, and perhaps do a unit of the job that it comes to; Dask runs this in a thread of a worker.
 
-    Errors are returned, because Dask logs those that are raised.
+    Args:
+      call: The call.
+      spent: The seconds since the user made it.
+      results: The results of its first jobs.
+      span: The unit to do.
+      identity: The fingerprint of the job that the unit belongs to.
+
+    Returns:
+      What the call comes to, or the report of the unit's record and the seconds it took. Errors are returned, because
+      Dask logs those that are raised.
     """
-    try:
-        with _lock:
-            return _running(call, spent).advance(results)
-    except Exception as error:
-        return error
-
-
-def do_unit(
-    span: tuple[int, int], call: Call, spent: float, results: Sequence[JobResult], identity: str
-) -> Arrays | Exception:
-    """Do a unit of the job that a call comes to, and return the report of its record, with the seconds it took."""
     from distributed import get_worker
 
     try:
         with _lock:  # Tasks work with the devices of this process, so that only one unit is done at a time.
-            running = _running(call, spent)
+            if call.name not in _calls:
+                if unlike := difference(describe(call.devices), call.about):
+                    raise ClusterError(unlike)
+                for name in list(_calls)[: 1 - KEPT_CALLS]:
+                    _calls.pop(name).stop()
+                _calls[call.name] = RunningCall(call, spent)
+            running = _calls[call.name]
             reached = running.advance(results)
-            if isinstance(reached, Exception):
-                raise reached
+            if span is None or isinstance(reached, Exception):
+                return reached
             if isinstance(reached, CallResult):  # The time of the call was over before this worker had planned it.
                 return {"spans": as_array([]), "notes": np.zeros(0, str), "seconds": np.zeros(())}
             if reached.identity != identity:
@@ -253,20 +252,11 @@ def do_unit(
             # If the unit ends the worker, this tells which one it was.
             get_worker().log_event(BEGUN, get_worker().get_current_task())
             started = time.perf_counter()
-            return running.do(Span(*span)) | {"seconds": np.array(time.perf_counter() - started)}
+            report = running.ask(Span(*span))
+            seconds = time.perf_counter() - started
+            return report if isinstance(report, Exception) else report | {"seconds": np.array(seconds)}
     except Exception as error:
-        return ClusterError(f"{type(error).__name__}: {error}")
-
-
-def _running(call: Call, spent: float) -> RunningCall:
-    """Return a call as it runs on this worker; the lock must be held."""
-    if call.name not in _calls:
-        if (about := describe(call.devices)) != call.about:
-            raise ClusterError(difference(about, call.about))
-        for name in list(_calls)[: 1 - KEPT_CALLS]:
-            _calls.pop(name).stop()
-        _calls[call.name] = RunningCall(call, spent)
-    return _calls[call.name]
+        return error
 
 
 async def forget(name: str) -> None:

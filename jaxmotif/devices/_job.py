@@ -115,6 +115,10 @@ class Job:
         """The span of all items."""
         return Span(0, self.starts.shape[0] - 1)
 
+    def work(self, span: Span) -> int:
+        """Return the estimated work of a span."""
+        return int(self.starts[span.stop] - self.starts[span.first])
+
 
 class JobResult(NamedTuple):
     """The result of a job.
@@ -366,8 +370,7 @@ class _TaskRunner:
         if due:
             self._record.save()
         seconds = time.perf_counter() - started
-        work = float(self._job.starts[span.stop] - self._job.starts[span.first])
-        self._piece_work = next_piece(work, seconds)
+        self._piece_work = next_piece(self._job.work(span), seconds)
 
     def finish(self) -> None:
         self._do(hand_in=True)
