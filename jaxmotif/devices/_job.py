@@ -40,7 +40,7 @@ from jaxmotif.devices._gather import check_alike, in_each_process
 from jaxmotif.devices._memory import out_of_memory, with_smaller_steps
 from jaxmotif.devices._progress import progress
 from jaxmotif.devices._queue import Unit, Worker, run_queue
-from jaxmotif.devices._ranges import Span, cut, divide, from_array, gaps, length, shrinking, split
+from jaxmotif.devices._ranges import Span, cut, from_array, gaps, length, shrinking, split
 from jaxmotif.devices._record import Arrays, Merge, Record, Store, results_in
 from jaxmotif.devices._select import Selection, on_worker
 
@@ -249,16 +249,16 @@ def _units(job: Job, opened: Arrays, selection: Selection, process: int) -> list
     if job.shrinking and selection.helper is not None:
         # The GPUs take from the back; the CPU should find small units at the front, one for each of its workers.
         units = shrinking(units[::-1], 4 * len(selection.devices))[::-1]
-    sizes = [0] * (jax.process_count() if selection.together else 1)
-    for device in selection.devices:
-        sizes[device.process_index if selection.together else 0] += 1
-    mine = divide(units, sizes)[process]
+    if selection.together:
+        # Units are dealt to the devices of all processes in turn.
+        owners = [device.process_index for device in selection.devices]
+        units = [unit for number, unit in enumerate(units) if owners[number % len(owners)] == process]
     # The most difficult unit comes first, since the CPU of a hybrid run takes from the front.
     if (difficulty := job.difficulty) is not None:
-        mine.sort(key=lambda unit: difficulty(unit.span), reverse=True)
+        units.sort(key=lambda unit: difficulty(unit.span), reverse=True)
     elif selection.helper is not None and selection.hybrid.order.startswith("-"):
-        mine.reverse()
-    return mine
+        units.reverse()
+    return units
 
 
 def _first_step(make: Callable[[jax.Device], Task], device: jax.Device, span: Span) -> None:
