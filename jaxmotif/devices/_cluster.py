@@ -150,7 +150,7 @@ class _Driver:
         """Return what all workers are, and the least memory that is free on one, after checking that they are alike."""
         met: dict[str, Any] = {}
         while not met:
-            if not self._client.nthreads():
+            if not self._count_workers():
                 _logger.warning("the cluster has no worker; waiting for one")
                 self._client.wait_for_workers(1)
             met = self._client.run(worker.meet, self._devices, worker.keeps_compiled(), on_error="return")
@@ -184,18 +184,31 @@ class _Driver:
                 future: Any = self._ended.get(timeout=PATIENCE)
                 break
             except queue.Empty:
-                if not told and not self._client.nthreads():
+                if not self._count_workers() and not told:
                     _logger.warning("the cluster has no worker left; waiting for one")
                     told = True
         if future.status == "error":
             raise self._blame(future, name)
         try:
             return future, future.result()
-        except Exception as error:
+        except Exception:
+            self._check_scheduler()
+            raise
+
+    def _check_scheduler(self) -> None:
+        if self._client.status != "running":
             raise ClusterError(
                 f"the scheduler {self._client.scheduler.addr} is gone; what was found until now is in the checkpoint, "
                 "if there is one"
-            ) from error
+            )
+
+    def _count_workers(self) -> int:
+        self._check_scheduler()  # Dask would ask one that is gone for half a minute.
+        try:
+            return len(self._client.nthreads())
+        except OSError:
+            self._check_scheduler()
+            raise
 
     def _blame(self, future: Future, name: Callable[[Any], str]) -> ClusterError:
         """Return the error of a task that failed, as far as Dask knows."""
@@ -227,7 +240,7 @@ class _Driver:
             piece = left / FIRST_UNITS
             with progress(left, job.unit, job.label, bool(self._arguments.get("progress"))) as meter:
                 while rest or pending:
-                    workers = max(1, len(self._client.nthreads()))
+                    workers = max(1, self._count_workers())
                     # One more than there are workers: few are lost with a worker, and one is there for who is ready.
                     while rest and len(pending) <= workers:
                         # Towards the end units shrink, so that all workers end together.

@@ -83,12 +83,11 @@ def pack(function: Callable[..., Any], arguments: Mapping[str, Any]) -> bytes:
     from distributed.protocol.serialize import serialize_bytes
 
     def packed(x: Any) -> Any:
+        if not (isinstance(x, jax.Array) and jax.numpy.issubdtype(x.dtype, jax.dtypes.prng_key)):
+            return x
         # Random keys, which JAX does not send, go as their data and the function that makes a key of them.
-        if isinstance(x, jax.Array) and jax.numpy.issubdtype(x.dtype, jax.dtypes.prng_key):
-            return partial(
-                jax.random.wrap_key_data, np.asarray(jax.random.key_data(x)), impl=str(jax.random.key_impl(x))
-            )
-        return x
+        data: Any = np.asarray(jax.random.key_data(x))
+        return partial(jax.random.wrap_key_data, data, impl=str(jax.random.key_impl(x)))
 
     return serialize_bytes((function, {name: packed(x) for name, x in arguments.items()}))
 

@@ -239,12 +239,15 @@ def run_meanwhile(cluster, name, act, **options):
 
 
 def test_a_worker_killed_and_another_come(tmp_path):
-    with machines(tmp_path, JM_SLOW="0.1") as (running, cluster):
+    gate = tmp_path / "gate"
+    with machines(tmp_path, JM_SLOW="0.1", JM_GATE=str(gate)) as (running, cluster):
 
         def act():
-            running.wait_for_steps(6)
+            running.wait_for_steps(9)
             running.workers[0].kill()
             newcomer.append(str(running.start_worker().pid))
+            wait_for(lambda: len(cluster.client.nthreads()) == 2)
+            gate.touch()
 
         newcomer = []
         assert run_meanwhile(cluster, "graphlets", act) == expected("graphlets")
@@ -253,14 +256,15 @@ def test_a_worker_killed_and_another_come(tmp_path):
 
 
 @pytest.mark.more
-def test_all_killed_and_one_come(tmp_path):
+def test_all_killed_and_one_come(tmp_path, caplog):
+    """The same bytes; a line says when nobody is there."""
     with machines(tmp_path, JM_SLOW="0.1") as (running, cluster):
 
         def act():
             running.wait_for_steps(6)
             for worker in running.workers:
                 worker.kill()
-            time.sleep(1)
+            wait_for(lambda: "the cluster has no worker left; waiting for one" in caplog.messages, seconds=10)
             running.start_worker()
 
         assert run_meanwhile(cluster, "graphlets", act) == expected("graphlets")
