@@ -1,8 +1,8 @@
 """What workers of test clusters load: their steps are written down, take a while, and may fail or end the worker.
 
 Environment: JM_STEPS, a file that gets a line `PID JOB FIRST STOP` for each step; JM_SLOW, seconds that each takes;
-JM_GATE, a file that the ninth step and later ones wait for; JM_FATAL and JM_FAILS, an item whose step ends the worker or
-raises; JM_VERSION, what jaxmotif says that it is.
+JM_GATE, a file that the ninth step and later ones wait for; JM_FATAL and JM_FAILS, an item whose step ends the worker
+or raises; JM_VERSION, what jaxmotif says that it is.
 """
 
 import os
