@@ -238,7 +238,7 @@ def kill_one(machines: Machines, seconds: float, moments: random.Random) -> None
 
 def long_call(seconds: float) -> Callable[..., Any]:
     """Return a census of five nodes in a random graph that takes one core some seconds or so."""
-    nodes = int(590 * seconds)
+    nodes = int(1350 * seconds)
     graph = synthetic.erdos_renyi(nodes, m=8 * nodes, seed=1)
     return functools.partial(jaxmotif.subgraph_census, graph, 5)
 
