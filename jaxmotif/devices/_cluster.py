@@ -98,7 +98,8 @@ def connect(where: str, devices: str | int | Hybrid | None = None) -> Iterator[C
     is_file = "://" not in where
     if is_file and not os.path.isfile(where):
         raise ValueError(f"{where!r} is neither tcp://HOST:PORT, tls://HOST:PORT nor a scheduler file that is there")
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # What ends a command is told in one line.
+    for name in ("distributed", "distributed.client"):  # What ends a command is told in one line.
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         options: dict[str, Any] = {"scheduler_file" if is_file else "address": where}
         client = Client(**options, set_as_default=False)
