@@ -18,8 +18,8 @@ class CountTable(Presented):
 
     Attributes:
       columns: names of the columns.
-      raw_counts: what the engine counted, ``[rows or more, columns]``, of which users see :attr:`values`: on a device
-        uint32 where no count can be larger, else int64; or in host memory, Python integers among others.
+      raw_counts: what the engine counted, ``[rows or more, columns]``, of which users see :attr:`values`: int64 on a
+        device or in host memory, or Python integers.
       rows: how many rows there are; further ones in ``raw_counts`` are padding.
     """
 
@@ -49,7 +49,7 @@ class CountTable(Presented):
     @property
     def dtype(self) -> np.dtype:
         """The dtype of :attr:`values`."""
-        return np.dtype(np.int64) if self.raw_counts.dtype == np.uint32 else self.values.dtype
+        return self.values.dtype
 
     def to_numpy(self) -> np.ndarray:
         """Return :attr:`values`, as ``np.asarray`` does."""

@@ -66,7 +66,7 @@ class Int64:
         """Hold stored integers; users call :meth:`of`.
 
         Args:
-          stored: an int64 array, or a uint32 array that :attr:`int64` makes wider when that is asked for.
+          stored: an int64 array.
           rows: how many rows of it are values; the others are padding. ``None``: all.
         """
         self._stored = stored
@@ -91,7 +91,7 @@ class Int64:
 
     @classmethod
     def of_rows(cls, counts: jax.Array | np.ndarray, rows: int) -> Int64:
-        """Return the first rows of an array of uint32 or int64, which is neither copied nor waited for."""
+        """Return the first rows of an int64 array, which is neither copied nor waited for."""
         if isinstance(counts, np.ndarray):
             return cls.of(counts[:rows])
         return cls(counts, None if rows == counts.shape[0] else rows)
@@ -100,16 +100,16 @@ class Int64:
     def int64(self) -> jax.Array:
         """The values as an int64 array, for code inside ``with jax.enable_x64(True)``: elsewhere JAX truncates it."""
         stored, rows = self._stored, self._rows
-        if rows is None and stored.dtype == np.int64 and isinstance(stored, jax.Array):
+        if rows is None and isinstance(stored, jax.Array):
             return stored
         if isinstance(stored, np.ndarray):  # what jax.device_get gives
             with jax.enable_x64(True):
                 return jnp.asarray(stored)
         if not isinstance(stored, Tracer) and next(iter(stored.devices())).platform == "cpu":  # nothing to compile
             with jax.enable_x64(True):
-                values = jax.device_put(np.asarray(stored)[:rows].astype(np.int64), stored.sharding)
+                values = jax.device_put(np.asarray(stored)[:rows], stored.sharding)
         else:
-            values = _widened(stored, rows=rows)
+            values = _take_rows(stored, rows=rows)
         if not isinstance(values, Tracer):  # which would outlive its trace
             self._stored, self._rows = values, None
         return values
@@ -429,8 +429,8 @@ def _unless_wrapped(values: Int64, fits: jax.Array) -> Int64:
 
 
 @partial(jit64, static_argnames="rows")
-def _widened(stored: jax.Array, *, rows: int | None) -> jax.Array:
-    return stored[:rows].astype(jnp.int64)
+def _take_rows(stored: jax.Array, *, rows: int | None) -> jax.Array:
+    return stored[:rows]
 
 
 @jit64

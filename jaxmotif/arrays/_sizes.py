@@ -38,8 +38,8 @@ def graph_class(nodes: int, slots: int, accelerated: bool) -> tuple[int, int]:
     """Return the capacities with which a graph is run, so that graphs of one class share all programs.
 
     On an accelerator padding costs a small graph a millisecond or two, and compiling takes seconds: all graphs up to
-    2^16 nodes and 2^20 slots are of one class, and there are three more of up to 2^18 nodes and 2^22 slots. Graphs
-    beyond these run for so long that they are padded as :func:`bucket_size` says. On a CPU padding is work. Small
+    2^17 nodes and 2^20 slots are of one class, and there are two more of up to 2^18 nodes and 2^22 slots. Graphs beyond
+    these run for so long that they are padded as :func:`bucket_size` says. On a CPU padding is work. Small
     graphs are of classes that grow fourfold, with 16 slots a node; larger ones have powers of two of slots, and at
     least an eighth as many nodes.
 
@@ -49,12 +49,12 @@ def graph_class(nodes: int, slots: int, accelerated: bool) -> tuple[int, int]:
 
     Example:
       >>> graph_class(34, 156, True), graph_class(10**5, 10**6, True)
-      ((65536, 1048576), (262144, 2097152))
+      ((131072, 1048576), (131072, 1048576))
       >>> graph_class(34, 156, False), graph_class(5000, 20_000, False), graph_class(10**5, 10**6, False)
       ((64, 1024), (8192, 32768), (131072, 1048576))
     """
     if accelerated:
-        for most_nodes, most_slots in ((2**16, 2**20), (2**16, 2**21), (2**18, 2**21), (2**18, 2**22)):
+        for most_nodes, most_slots in ((2**17, 2**20), (2**18, 2**21), (2**18, 2**22)):
             if nodes <= most_nodes and slots <= most_slots:
                 return most_nodes, most_slots
         return bucket_size(nodes), bucket_size(slots)

@@ -118,7 +118,7 @@ class EdgeGraphlets(_Counted):
 
     Attributes:
       columns: names of the columns, :data:`jaxmotif.patterns.EDGE_COLUMN_NAMES`; the first 12 are ORCA's edge orbits.
-      raw_counts: what the engine counted, in the narrowest dtype; see ``values``.
+      raw_counts: what the engine counted; see ``values``.
       rows: m.
       graph: whose edges they are.
       in_graph: ``counts``, the global counts, or what finds them when they are first asked for.
@@ -155,7 +155,7 @@ class NodeOrbits(_Counted):
 
     Attributes:
       columns: names of the orbits, :data:`jaxmotif.patterns.NODE_ORBIT_NAMES`, in ORCA's order.
-      raw_counts: what the engine counted, in the narrowest dtype; see ``values``.
+      raw_counts: what the engine counted; see ``values``.
       rows: n.
       in_graph: ``counts``, the global counts, or what finds them when they are first asked for.
       notes: as in :class:`GraphletCounts`.

@@ -38,8 +38,7 @@ class Outcome(NamedTuple):
     Attributes:
       sums: int64 ``[8, 2]``, pairs as :func:`jaxmotif.graphlets._equations.edge_sums` gives them, in the order of its
         terms.
-      values: uint32 (``narrow``) or int64 ``[M, 17]`` by edge, in the order of ``Graph.edge_list()``, or ``[N, 15]`` by
-        node; or ``None``.
+      values: int64 ``[M, 17]`` by edge, in the order of ``Graph.edge_list()``, or ``[N, 15]`` by node; or ``None``.
       notes: what had to be done differently, in words.
     """
 
@@ -57,21 +56,6 @@ def run(
     store: Store | None = None,
 ) -> Outcome:
     """Count, in an undirected graph that has edges."""
-    outcome = _run(graph, detail, selection, memory, show, store)
-    if outcome.values is None or outcome.values.dtype == jnp.uint32 or not fits_narrow(graph, detail, selection.main):
-        return outcome
-    # This is a small program of its own, so that the large ones are the same for graphs of all degrees.
-    return outcome._replace(values=_narrowed(outcome.values))
-
-
-@jit64
-def _narrowed(values: jax.Array) -> jax.Array:
-    return values.astype(jnp.uint32)
-
-
-def _run(
-    graph: Graph, detail: Detail, selection: Selection, memory: int | None, show: bool, store: Store | None
-) -> Outcome:
     device = selection.main
     if selection.helper is None and (sizes := products.choose(graph, detail, device, memory)) is not None:
         return _run_products(graph, detail, selection, sizes, show, store)
@@ -84,26 +68,29 @@ def _run(
         tuning = tunings[device]
     # Work that is kept in a checkpoint, shared among processes, or given to unlike devices is cut into units.
     by_units = store is not None or selection.together or selection.helper is not None
-    order, plan = prepare(graph, tuning, device)
-    if by_units or _is_long(graph, plan, device):
-        return run_units(order, plan, detail, tunings, show, selection, store)[0]
-    order, plan = put64((order, plan), device)
-
-    def whole(tuning: Tuning) -> Outcome:
-        # The first program, which takes seconds to compile, is the same for counts at edges and at nodes.
-        stats = _statistics(order, plan, tuning=tuning, per_edge=detail != "graph")
-        return jax.block_until_ready(_outcome(order, stats, detail=detail))
-
-    outcome, notes = with_smaller_steps(whole, tuning, lambda tuning: smaller(tuning, edges), device)
-    return outcome._replace(notes=notes)
-
-
-def _is_long(graph: Graph, plan: Plan, device: jax.Device) -> bool:
-    """Say whether a run takes so long on one device that it is cut into units, which all devices share."""
     long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"]
     # Tests, and wedges, are at most the pairs of edges at the nodes: where that bound says that a run is short, nobody
     # waits for the plan's sizes.
-    return int((graph.degrees**2).sum()) > long and int(plan.work) > long
+    is_short = int((graph.degrees**2).sum()) <= long
+    if target_of(device).is_accelerator and is_short and not by_units:
+        near = jax.device_put(graph, device)
+
+        def whole(tuning: Tuning) -> Outcome:
+            return jax.block_until_ready(_outcome_of_graph(near, tuning=tuning, detail=detail))
+
+    else:
+        order, plan = prepare(graph, tuning, device)
+        if by_units or not (is_short or int(plan.work) <= long):
+            return run_units(order, plan, detail, tunings, show, selection, store)[0]
+        order, plan = put64((order, plan), device)
+
+        def whole(tuning: Tuning) -> Outcome:
+            # The first program, which takes seconds to compile, is the same for counts at edges and at nodes.
+            stats = _statistics(order, plan, tuning=tuning, per_edge=detail != "graph")
+            return jax.block_until_ready(_outcome(order, stats, detail=detail))
+
+    outcome, notes = with_smaller_steps(whole, tuning, lambda tuning: smaller(tuning, nodes, edges), device)
+    return outcome._replace(notes=notes)
 
 
 def _run_products(
@@ -144,7 +131,7 @@ def _run_products(
     return _outcome(order, products.statistics(pairs, K), detail=detail)._replace(notes=notes)
 
 
-def smaller(tuning: Tuning, edges: int) -> tuple[Tuning, str] | None:
+def smaller(tuning: Tuning, nodes: int, edges: int) -> tuple[Tuning, str] | None:
     """Return the sizes to try next where the device has too little memory, and a note that says so.
 
     There are none (``None``) below the smallest step.
@@ -156,7 +143,7 @@ def smaller(tuning: Tuning, edges: int) -> tuple[Tuning, str] | None:
         heavy_block=max(tuning.heavy_block // 2, min(tuning.heavy_block, _LEAST_BLOCK)),
         light_block=min(light, tuning.light_block),
         slots=tuning.slots * min(light, tuning.light_block) // tuning.light_block,
-        rows=max(1, tuning.rows // 2),
+        counters=max(tuning.counters // 2, nodes),  # one row must fit
         # All rows of one node must fit at once.
         words=min(tuning.words, max(tuning.words // 2, 2 * most_row_words(edges))),
     )
@@ -201,20 +188,6 @@ def _prepare(graph: Graph, tuning: Tuning) -> tuple[DegreeOrder, Plan]:
     return order, sparse.make_plan(jnp, order, tuning)
 
 
-def fits_narrow(graph: Graph, detail: Detail, device: jax.Device) -> bool:
-    """Say whether counts are handed over as uint32, which halves the memory and the way to the host.
-
-    No count may pass 32 bits: at an edge there is one for two other nodes at most; at a node one for each way to walk
-    on from it along three edges, a tree that spans the graphlet. On a CPU users get the array itself, as int64: a
-    narrow one would have to be copied.
-    """
-    if device.platform == "cpu":
-        return False
-    if detail == "node":
-        return int(graph.degrees.max(initial=0)) ** 3 < 2**32
-    return graph.n * (graph.n - 1) // 2 < 2**32
-
-
 @jit64(quick=QuickLimits(unoptimised=2**21), static_argnames=("tuning", "per_edge"))
 def _statistics(order: DegreeOrder, plan: Plan, tuning: Tuning, per_edge: bool) -> Statistics:
     return sparse.statistics(order, plan, tuning, per_edge)
@@ -232,6 +205,13 @@ def _outcome(order: DegreeOrder, stats: Statistics, detail: Detail) -> Outcome:
     arcs = jnp.zeros_like(order.edge).at[order.edge].set(jnp.arange(order.edge_capacity, dtype=jnp.int32))
     columns = sparse.edge_columns(order, stats, arcs=arcs)
     return Outcome(sums, jnp.stack(list(columns.values()), axis=-1))
+
+
+@jit64(static_argnames=("tuning", "detail"))
+def _outcome_of_graph(graph: Graph, tuning: Tuning, detail: Detail) -> Outcome:
+    """Count in one program: an accelerator would wait a millisecond for the host between two."""
+    order, plan = _prepare(graph, tuning=tuning)
+    return _outcome(order, _statistics(order, plan, tuning=tuning, per_edge=detail != "graph"), detail=detail)
 
 
 Pass = Literal["first", "second"]
@@ -289,7 +269,8 @@ class _PassTask:
         return sums
 
     def halve(self) -> str | None:
-        less = smaller(self.tuning, self.near[0].edge_capacity)
+        order = self.near[0]
+        less = smaller(self.tuning, order.node_capacity, order.edge_capacity)
         if less is None:
             return None
         self.tuning, change = less

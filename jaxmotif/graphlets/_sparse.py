@@ -157,7 +157,9 @@ def count_cycles(
     order: DegreeOrder, plan: Plan, cycles: jax.Array, heavy: Any, light: Any, tuning: Tuning
 ) -> jax.Array:
     """Add the 4-cycles whose highest nodes are in the ranges to the accumulator ``cycles``."""
-    cycles = codegree.heavy_cycles(order, plan.wedges, cycles, *heavy, block=tuning.heavy_block, rows=tuning.rows)
+    cycles = codegree.heavy_cycles(
+        order, plan.wedges, cycles, *heavy, block=tuning.heavy_block, counters=tuning.counters
+    )
     return codegree.light_cycles(
         order, plan.wedges, cycles, *light, block=tuning.light_block, slots=tuning.slots, most_light=tuning.most_light
     )
@@ -269,8 +271,8 @@ def edge_columns(
     n, m = sizes or (order.num_nodes.astype(jnp.int64), order.num_edges.astype(jnp.int64))
     degree = order.degree.astype(jnp.int64)
     # Degrees at both ends of each arc at a node are summed, less the node's own degree as often as it has arcs.
-    near = sum_at_nodes(order, degree[order.tail] + degree[order.head]) - degree * degree
-    at_node = sum_at_nodes(order, stats.t)
+    sums = sum_at_nodes(order, jnp.stack([degree[order.tail] + degree[order.head], stats.t]))
+    near, at_node = sums[0] - degree * degree, sums[1]
     u, v = order.tail, order.head
     if arcs is not None:
         # The barrier keeps these in memory: XLA would else read at random for each column anew.
@@ -293,15 +295,16 @@ def edge_columns(
 
 
 def sum_at_nodes(order: DegreeOrder, by_arc: jax.Array) -> jax.Array:
-    """Sum of an arc quantity over the arcs at each node, int64 ``[N]`` by rank."""
-    sums = jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(by_arc[order.row_arc])])
+    """Sum arc quantities ``[K, M]`` over the arcs at each node, int64 ``[K, N]`` by rank."""
+    sums = jnp.pad(jnp.cumsum(by_arc[:, order.row_arc], axis=1), ((0, 0), (1, 0)))
     # Full rows of all ranks lie one after another.
-    ends = sums[order.in_offsets + order.out_offsets]
-    return ends[1:] - ends[:-1]
+    ends = sums[:, order.in_offsets + order.out_offsets]
+    return ends[:, 1:] - ends[:, :-1]
 
 
 def node_columns(order: DegreeOrder, columns: dict[str, jax.Array]) -> jax.Array:
     """Return the 15 node orbits in the graph's own node order, int64 ``[N, 15]``."""
-    incident = {name: sum_at_nodes(order, columns[name]) for name in equations.CONNECTED_COLUMNS}
+    names = equations.CONNECTED_COLUMNS
+    incident = dict(zip(names, sum_at_nodes(order, jnp.stack([columns[name] for name in names])), strict=True))
     orbits = jnp.stack(equations.node_orbits(order.degree.astype(jnp.int64), incident), axis=-1)
     return jnp.zeros_like(orbits).at[order.node].set(orbits, unique_indices=True)

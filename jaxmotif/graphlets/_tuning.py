@@ -22,7 +22,7 @@ class Tuning(NamedTuple):
       light_block: flat positions a step, for wedges of light nodes.
       most_light: wedges beyond which a node is heavy.
       fill: a node is heavy too when its wedges fill one part in this of a dense row.
-      rows: dense counter rows of heavy nodes held at once.
+      counters: counters of the dense rows of heavy nodes held at once, at least one row.
       slots: hash slots for light nodes.
       words: words of bit matrices held at once.
     """
@@ -32,7 +32,7 @@ class Tuning(NamedTuple):
     light_block: int
     most_light: int
     fill: int
-    rows: int
+    counters: int
     slots: int
     words: int
 
@@ -73,18 +73,16 @@ def choose_tuning(
         light_block = _power(min(max(2**16, 4 * edges), most, 2**22))
         most_cells = 2**27 if edges <= 2**19 else 2**28
         table, slots, fill, most_words = min(most_cells, free // 16), 4 * light_block, 64, 2**26
-    # There are as many dense rows as the table has room for, but at least one.
-    rows = max(1, min(nodes, table // nodes))
+    counters = max(nodes, min(nodes**2, table))
     # This is at least twice what the largest node takes, and never more than the whole graph would.
     words = min(words_bound(edges), max(2 * most_row_words(edges), min(most_words, free // 16)))
-    return Tuning(block, heavy_block, light_block, light_block // 4, fill, rows, slots, words)
+    return Tuning(block, heavy_block, light_block, light_block // 4, fill, counters, slots, words)
 
 
 def fixed_bytes(nodes: int, edges: int, detail: Detail = "edge") -> int:
     """Return the bytes that a run takes whatever the size of its steps, as XLA reports them.
 
-    They are order and plan (64 to 68 bytes an edge), accumulators, and results (136 bytes an edge, or half where they
-    are narrow).
+    They are order and plan (64 to 68 bytes an edge), accumulators, and results (136 bytes an edge).
     """
     return {"graph": 168, "edge": 432, "node": 408}[detail] * edges + 100 * nodes
 

@@ -1,6 +1,6 @@
 """4-cycles through every edge, by codegree: each of the L(v, w) wedges v - u - w is in L - 1 of them.
 
-The wedges come grouped by v. A node v with many wedges is heavy, and its L are counted in a dense row of N counters.
+The wedges come grouped by v. A node v with many wedges is heavy, and its L are counted in a dense row of n counters.
 Other nodes are light, and whole blocks of them share a small hash table. Each pair (v, w) writes its key into a slot of
 the table. The pairs whose keys are then in their slots are counted exactly, and the others try again with another salt.
 Memory is bounded for any graph.
@@ -55,14 +55,15 @@ def codegree_plan(xp: ModuleType, order: DegreeOrder, most_light: int, fill: int
       xp: NumPy, or jax.numpy in its 64-bit mode.
       order: The graph.
       most_light: The number of wedges of a light node at most.
-      fill: A node is heavy, too, if it has at least one wedge for every ``fill`` counters of a dense row.
+      fill: A node is heavy, too, if it has at least one wedge for every ``fill`` counters of a dense row, which has one
+        for each node that is no padding.
     """
     nodes = order.node_capacity
     lengths = wedge_lengths(xp, order)
     # Positions of `in_arc` are grouped by head, so that differences of one running sum are the wedges of each v.
     ends = _starts(xp, lengths.astype(np.int64))
     per_node = ends[order.in_offsets[1:]] - ends[order.in_offsets[:-1]]
-    heavy = (per_node * fill >= nodes) | (per_node > most_light)
+    heavy = (per_node * fill >= xp.maximum(xp.asarray(order.num_nodes, np.int64), 1)) | (per_node > most_light)
     is_heavy = heavy[order.head[order.in_arc]]
     none, zero = xp.zeros_like(lengths), xp.zeros_like(per_node)
     # A sort brings heavy nodes to the front. Selecting them would change the array's size, which a program cannot.
@@ -162,9 +163,11 @@ def heavy_cycles(
     stop: jax.Array,
     *,
     block: int,
-    rows: int,
+    counters: int,
 ) -> jax.Array:
     """Add the 4-cycles whose highest node is in a range of heavy nodes.
+
+    A dense row has a counter for each node that is no padding, so that padding takes no time.
 
     Args:
       order: The graph.
@@ -173,10 +176,10 @@ def heavy_cycles(
       first: The running number of the first heavy node, an int32 scalar.
       stop: The running number to stop before, an int32 scalar.
       block: The number of wedges of a block, static.
-      rows: The number of dense rows of N counters that are in use at a time, static.
+      counters: The number of counters of all dense rows that are in use at a time, static, at least N.
     """
-    nodes = order.node_capacity
-    spare = rows * nodes | WHOLE_LINES
+    nodes, padding = order.num_nodes, order.node_capacity - order.num_nodes
+    rows, spare = jnp.int32(counters) // jnp.maximum(nodes, jnp.int32(1)), counters | WHOLE_LINES
 
     def one_group(group, cycles):
         row = first + group * rows
@@ -186,7 +189,8 @@ def heavy_cycles(
             here = start + long(number) * block
             wedges = wedge_block(order, plan.heavy, here, end, block=block)
             v, w = jnp.where(wedges.valid, wedges.v, 0), jnp.where(wedges.valid, wedges.w, 0)
-            return wedges, jnp.where(wedges.valid, (take(plan.heavy_row, v) - row) * nodes + w, spare)
+            # Padding has the lowest ranks.
+            return wedges, jnp.where(wedges.valid, (take(plan.heavy_row, v) - row) * nodes + w - padding, spare)
 
         def count(number, table):
             return add_at(table, wedges_and_cells(number)[1], jnp.int32(1))
@@ -199,7 +203,7 @@ def heavy_cycles(
         table = lax.fori_loop(jnp.int32(0), blocks, count, accumulator(spare, jnp.int32))
         if cycles.ndim == 0:  # The total follows from the counters alone.
             cells = jnp.minimum(rows, stop - row) * nodes
-            return cycles + 2 * _sum_closed(table, rows * nodes, cells, min(4 * block, rows * nodes))
+            return cycles + 2 * _sum_closed(table, counters, cells, min(4 * block, counters))
         # The wedges are found twice, to count and to close, because keeping them would take memory for all of them.
         return lax.fori_loop(jnp.int32(0), blocks, close, cycles)
 

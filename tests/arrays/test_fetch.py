@@ -4,28 +4,52 @@ import jax
 import numpy as np
 import pytest
 
+from jaxmotif.arrays import _fetch
 from jaxmotif.arrays._exact import run_in_threads, with_exact_sums
-from jaxmotif.arrays._fetch import fetch_counts, fetch_int64, widen_from_device, widen_on_host
+from jaxmotif.arrays._fetch import fetch_counts, fetch_int64
 
-TABLE = np.random.default_rng(0).integers(0, 2**32, (5000, 3), dtype=np.uint32)
+TABLE = np.random.default_rng(0).integers(0, 2**40, (5000, 3))
+
+
+@pytest.fixture
+def wide():
+    with jax.enable_x64(True):
+        return jax.device_put(TABLE)
+
+
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.gpu)], ids=["as an accelerator", "on one"])
+def accelerator(request, monkeypatch):
+    """Programs that write to memory of the host run on a CPU, too."""
+    if not request.param:
+        monkeypatch.setattr(_fetch, "_is_on_accelerator", lambda counts: True)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 7, 1025, 4999, 5000])
-@pytest.mark.parametrize("chunk_bytes", [1, 100, 2000, 2**20])
-def test_narrow_counts_are_widened_piece_by_piece(rows, chunk_bytes):
-    for found in (
-        widen_on_host(TABLE[:rows], chunk_bytes),
-        widen_from_device(jax.device_put(TABLE), rows, chunk_bytes),
-        fetch_int64(TABLE, rows, chunk_bytes),
-        fetch_int64(jax.device_put(TABLE), rows, chunk_bytes),
-    ):
+def test_rows_are_fetched_from_an_accelerator(rows, wide, accelerator):
+    for fetch in (fetch_counts, fetch_int64):
+        found = fetch(wide, rows)
         assert found.dtype == np.int64
         np.testing.assert_array_equal(found, TABLE[:rows])
 
 
-def test_wide_counts_on_a_cpu_are_not_copied():
+def test_padding_decides_nothing(accelerator):
+    """A count that is no one's is no reason for Python integers; one of the table is."""
     with jax.enable_x64(True):
-        wide = jax.device_put(TABLE.astype(np.int64))
+        counts = jax.device_put(np.array([[2**62, 0], [3, 4], [2**62, 0], [9, 2**62]]))
+    assert fetch_counts(counts[1:], 1).dtype == np.int64
+    assert fetch_counts(counts, 3).dtype == object
+    assert fetch_counts(counts, 3).sum() == 2**63 + 7
+
+
+def test_a_plain_copy_where_the_host_has_no_such_memory(wide, accelerator, monkeypatch):
+    def full(*arguments, **options):
+        raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of host memory")
+
+    monkeypatch.setattr(_fetch, "_write_to_host", full)
+    np.testing.assert_array_equal(fetch_counts(wide, 4999), TABLE[:4999])
+
+
+def test_counts_on_a_cpu_are_not_copied(wide):
     assert np.shares_memory(fetch_counts(wide, 900), np.asarray(wide))
 
 

@@ -115,11 +115,12 @@ def test_graphlets(monkeypatch):
     graph = jaxmotif.datasets.load("karate")
     expected = jaxmotif.graphlet_counts(graph)
     whole, tunings = run._statistics, []
-    edges = graph_class(graph.n, graph.num_slots, False)[1] // 2
+    nodes, slots = graph_class(graph.n, graph.num_slots, False)
+    edges = slots // 2
 
     def failing(*arguments, tuning, **options):
         tunings.append(tuning)
-        if smaller(tuning, edges) is not None:
+        if smaller(tuning, nodes, edges) is not None:
             raise EXHAUSTED
         return whole(*arguments, tuning=tuning, **options)
 
@@ -134,7 +135,7 @@ def test_halved_sizes_fit_together(platform):
     nodes, edges = 2**20, 2**23
     first = tuning = choose_tuning(nodes, edges, DEVICE if platform == "cpu" else Accelerator(2**36))
     count = 0
-    while (found := smaller(tuning, edges)) is not None:
+    while (found := smaller(tuning, nodes, edges)) is not None:
         less, _ = found
         assert all(a <= b for a, b in zip(less[1:], tuning[1:], strict=True))
         assert less.light_block > less.most_light == first.most_light

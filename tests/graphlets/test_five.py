@@ -357,7 +357,7 @@ def test_two_limbs_are_python_integers_where_a_count_passes_64_bits():
     high = [(x - y) >> 61 for x, y in zip(counts, low, strict=True)]
     for many, kind in ((4, np.int64), (6, object)):
         with jax.enable_x64(True):
-            found = results.Limbs(*(jax.numpy.array([x[:many]]) for x in (low, high))).as_integers(narrow=False)
+            found = results.Limbs(*(jax.numpy.array([x[:many]]) for x in (low, high))).as_integers()
         assert found.tolist() == [counts[:many]]
         assert found.dtype == kind
 

@@ -172,27 +172,18 @@ def test_with_jit_turned_off():
 
 
 @pytest.mark.parametrize("long", [2**33, 0])
-def test_an_accelerator_needs_no_plan_for_a_short_run(long, monkeypatch):
+def test_an_accelerator_runs_a_short_run_as_one_program(long, monkeypatch):
     """Where a bound on its work is small nobody waits for the plan; the columns are the same."""
     graph = erdos_renyi(60, m=200, seed=1)
     wanted = jaxmotif.edge_graphlets(graph).to_numpy()
-    waits = []
+    planned = []
 
-    class Waited:
-        """A plan that notes when somebody asks for its work."""
-
-        def __init__(self, plan):
-            self._plan = plan
-
-        def __getattr__(self, name):
-            waits.append(name)
-            return getattr(self._plan, name)
-
-    def is_long(graph, plan, device, original=run._is_long):
-        return original(graph, Waited(plan), device)
+    def prepare(*arguments, original=run.prepare):
+        planned.append(arguments)
+        return original(*arguments)
 
     monkeypatch.setattr(run, "target_of", lambda device: Target("tpu"))
-    monkeypatch.setattr(run, "_is_long", is_long)
+    monkeypatch.setattr(run, "prepare", prepare)
     monkeypatch.setitem(run._LONG, "accelerator", long)
     np.testing.assert_array_equal(jaxmotif.edge_graphlets(graph).to_numpy(), wanted)
-    assert waits == ([] if long else ["work"])
+    assert len(planned) == (0 if long else 1)

@@ -18,7 +18,7 @@ from tests.oracles import brute_force, edge_inputs
 from tests.samples import CAPACITY, GRAPHS, build
 
 EDGES = CAPACITY[1] // 2
-TUNING = Tuning(24, 32, 48, 20, 0, 3, 2, most_row_words(EDGES) + 1)  # many steps and rounds of everything
+TUNING = Tuning(24, 32, 48, 20, 0, 3 * CAPACITY[0], 2, most_row_words(EDGES) + 1)  # many steps and rounds of everything
 CASES = {name: GRAPHS[name] for name in ("one edge", "star", "clique", "disconnected", "hub and blocks")}
 CASES |= {name: graph for name, graph in GRAPHS.items() if name.endswith("of 20")}
 

@@ -11,7 +11,7 @@ from jaxmotif.graphlets._split import pass_work, span_difficulty, span_ranges
 from jaxmotif.graphlets._tuning import Tuning
 from tests.samples import GRAPHS, build
 
-TUNING = Tuning(16, 32, 64, 40, 0, 3, 32, 64)
+TUNING = Tuning(16, 32, 64, 40, 0, 192, 32, 64)
 CASES = {name: GRAPHS[name] for name in ("one edge", "path", "clique", "hub and blocks", "density 0.7 of 20")}
 KINDS = Ranges._fields
 

@@ -52,8 +52,7 @@ def test_sizes_fit_together(nodes, edges, device):
         assert tuning.light_block > tuning.most_light > 0
         assert tuning.slots >= 2 * tuning.light_block
         assert tuning.fill >= 1
-        assert 1 <= tuning.rows <= nodes
-        assert tuning.rows * nodes < 2**31
+        assert nodes <= tuning.counters < 2**31
         # Either all bit matrices at once, or blocks of them that the largest does not overfill.
         assert tuning.words == words_bound(edges) or most_row_words(edges) < tuning.words
         assert tuning.words < 2**31

@@ -76,9 +76,7 @@ def test_plan_splits_the_wedges():
         per_node = Counter(v for _, _, v, _ in _wedges(order))
         for most_light, fill in ((10, 0), (10**6, 8), (0, 0), (10**6, 0)):
             plan = codegree_plan(np, order, most_light, fill)
-            heavy = [
-                v for v in sorted(per_node) if per_node[v] * fill >= order.node_capacity or per_node[v] > most_light
-            ]
+            heavy = [v for v in sorted(per_node) if per_node[v] * fill >= order.num_nodes or per_node[v] > most_light]
             assert int(plan.heavy_count) == len(heavy)
             assert plan.heavy_row[heavy].tolist() == list(range(len(heavy)))
             sizes = [per_node[v] for v in heavy]
@@ -95,10 +93,11 @@ def test_plan_splits_the_wedges():
 
 def _counter(*, block, slots, rows, most_light):
     """Adds the cycles of two halves of the heavy and of the light nodes."""
-    heavy = functools.partial(heavy_cycles, block=block, rows=rows)
     light = functools.partial(light_cycles, block=block, slots=slots, most_light=most_light)
 
     def count(order, plan, cycles):
+        heavy = functools.partial(heavy_cycles, block=block, counters=rows * order.node_capacity)
+
         def half(number, cycles):
             def cut(last):
                 return [last * x // 2 for x in (number, number + 1)]

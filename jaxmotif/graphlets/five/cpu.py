@@ -735,7 +735,7 @@ class CpuLoops:
 
         def solve(cast: Cast) -> np.ndarray:
             kind = cast(np.zeros(0, np.int64)).dtype
-            orbits, first = zeros_for_jax((count, len(weights)), np.uint32 if precision.narrow else kind), 0
+            orbits, first = zeros_for_jax((count, len(weights)), kind), 0
             for homs in parts(cast):
                 product = np.empty((len(homs[0]), len(weights)), kind)
                 multiply_sparse(weights.astype(kind), np.stack(homs), product)
@@ -744,7 +744,7 @@ class CpuLoops:
             return orbits
 
         if precision.wide:
-            return Limbs.of(solve, wide=True).as_integers(narrow=False)
+            return Limbs.of(solve, wide=True).as_integers()
         return on_device(solve(lambda x: x), self._device)
 
 

@@ -66,7 +66,7 @@ class HubMatrices:
         """Solve for the orbits at all nodes, ``[N, 73]``."""
         plan, places = self._prepared.plan, self._prepared.renumbering.nodes
         limbs = solve_at_nodes(plan.graph, self._sums, wide=precision.wide, small=precision.small)
-        return limbs.as_integers(precision.narrow, places)
+        return limbs.as_integers(places)
 
     def edge_orbits(self, precision: Precision) -> jax.Array | np.ndarray:
         """Solve for the orbits at all edges, ``[m, 68]``, and give the sums up, which take as much as the result."""
@@ -79,11 +79,10 @@ class HubMatrices:
             slots,
             wide=precision.wide,
             small=precision.small,
-            narrow=precision.narrow,
             together=prepared.plan.tuning.edges_together,
         )
         self._sums = {}
-        return take_first(by_arc, edges=self._graph.m).as_integers(narrow=False)
+        return take_first(by_arc, edges=self._graph.m).as_integers()
 
     def total_homs(self) -> np.ndarray:
         """Return the homomorphisms of the connected graphs of two to five nodes, Python integers."""

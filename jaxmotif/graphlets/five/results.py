@@ -18,29 +18,27 @@ from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph, Renumbering
 from jaxmotif.graphlets.five.tuning import FiveTuning
 from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS, times24
 
-NARROW, SMALL = 2.0**32, 2.0**34
-"""Counts at a node below the first fit uint32. Below the second, all homomorphisms at a node (at most 24 times as many)
-and at both arcs of an edge (at most 64 times as many) are below 2^40."""
+SMALL = 2.0**34
+"""Where counts at a node are below this, all homomorphisms at a node (at most 24 times as many) and at both arcs of an
+edge (at most 64 times as many) are below 2^40."""
 
 
 class Precision(NamedTuple):
     """Bounds of all counts at nodes and edges.
 
     Attributes:
-      narrow: they fit uint32.
       small: all homomorphisms are below 2^40.
       wide: they may pass one number of 64 bits. Then they are right modulo 2^61, and the same equations in float64 tell
         the rest: below 2^90 their error is less than 2^60, with room for weights of a thousand.
     """
 
-    narrow: bool
     small: bool
     wide: bool
 
     @classmethod
     def of(cls, largest: float, tuning: FiveTuning) -> Precision:
         """Return what a bound of all counts says."""
-        return cls(largest < NARROW, largest < SMALL, largest >= tuning.one_limb)
+        return cls(largest < SMALL, largest >= tuning.one_limb)
 
 
 def largest_count(xp: ModuleType, arcs: Arcs, d: Array) -> Array:
@@ -190,16 +188,16 @@ class Limbs(NamedTuple):
         near = solve(lambda x: x.astype(np.float64))
         return cls(low, ((near - low.astype(near.dtype)) / 2.0**61).round().astype(low.dtype))
 
-    def as_integers(self, narrow: bool, at: jax.Array | None = None) -> jax.Array | np.ndarray:
-        """Return the counts on the device, uint32 (``narrow``) or int64; Python integers where one passes 64 bits.
+    def as_integers(self, at: jax.Array | None = None) -> jax.Array | np.ndarray:
+        """Return the counts, int64 on the device; with two limbs in NumPy, Python integers if one needs them.
 
         Args:
           at: int32, the columns that are the rows of the result; ``None`` where rows are rows already.
         """
         if self.high is None:
-            return _take_columns(self.low, at, narrow=narrow) if narrow or at is not None else self.low
+            return self.low if at is None else _take_columns(self.low, at)
         if at is not None:
-            return Limbs(*(_take_columns(x, at, narrow=False) for x in (self.low, self.high))).as_integers(narrow)
+            return Limbs(*(_take_columns(x, at) for x in (self.low, self.high))).as_integers()
         low, high = np.asarray(self.low), np.asarray(self.high)
         exact = low + (high << 61)
         beyond = (high > 4) | ((high == 4) & (low >= 0))  # 2^63 = 2^61 * 4
@@ -218,7 +216,7 @@ def solve_at_nodes(graph: DegreeOrderedGraph, sums: dict[str, jax.Array], *, wid
     return Limbs.of(lambda of: node_orbits(jnp, arcs, of(d), Sums(*map(of, every)), small), wide)
 
 
-@partial(jit64, static_argnames=("wide", "small", "narrow", "together"))
+@partial(jit64, static_argnames=("wide", "small", "together"))
 def solve_at_edges(
     graph: DegreeOrderedGraph,
     sums: dict[str, jax.Array],
@@ -227,14 +225,13 @@ def solve_at_edges(
     *,
     wide: bool,
     small: bool,
-    narrow: bool,
     together: int,
 ) -> Limbs:
     """Solve for the orbits at all edges, ``[S / 2, 68]``, in the order of the edge list; further rows are no edges.
 
     Args:
       slots: offsets and targets of the graph's own rows.
-      wide, small, narrow: as in :class:`Precision`.
+      wide, small: as in :class:`Precision`.
       together: edges that are solved at a time.
     """
     offsets, targets = slots
@@ -257,7 +254,7 @@ def solve_at_edges(
             return solved(jnp, homs, "edge", small)
 
         found = Limbs.of(solve, wide)
-        return jax.tree.map(lambda x: x.T.astype(jnp.uint32) if narrow else x.T, found)
+        return jax.tree.map(jnp.transpose, found)
 
     if size <= together:
         return solved_at(edges)
@@ -267,8 +264,7 @@ def solve_at_edges(
         found = solved_at(lax.dynamic_slice_in_dim(edges, first, together))
         return jax.tree.map(lambda x, y: lax.dynamic_update_slice_in_dim(x, y, first, 0), held, found)
 
-    kind = jnp.uint32 if narrow else jnp.int64
-    nothing = jnp.zeros((size, len(times24("edge"))), kind)
+    nothing = jnp.zeros((size, len(times24("edge"))), jnp.int64)
     return lax.fori_loop(0, -(-size // together), step, Limbs(nothing, jnp.zeros_like(nothing) if wide else None))
 
 
@@ -288,11 +284,10 @@ def late_values(graph: DegreeOrderedGraph, t: jax.Array, l2: jax.Array) -> dict[
     return {"triples": arcs.head(arcs.out(t)), "end": arcs.back(l2)}
 
 
-@partial(jit64, static_argnames="narrow")
-def _take_columns(counts: jax.Array, at: jax.Array | None, *, narrow: bool) -> jax.Array:
+@jit64
+def _take_columns(counts: jax.Array, at: jax.Array) -> jax.Array:
     # A program of its own: as part of another, on a CPU, it takes several times as long.
-    counts = counts if at is None else counts[:, at].T
-    return counts.astype(jnp.uint32) if narrow else counts
+    return counts[:, at].T
 
 
 def join_halves(halves: tuple[Array, Array]) -> np.ndarray:
