@@ -274,7 +274,7 @@ class _Driver:
         finally:
             record.save()
             record.close()
-        result = merge_reports(job, [record.report()])
+        result = merge_reports(job, [record.report()], [])
         if not result.finished and self._arguments.get("time_limit") is None:
             raise ClusterError(f"a worker did not come to {job.name}: it planned the call otherwise than another one")
         return result

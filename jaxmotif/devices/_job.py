@@ -127,11 +127,13 @@ class JobResult(NamedTuple):
       found: The results of all units, merged; empty when there was no unit.
       finished: Whether all items are done. They are not when a limit stopped the job.
       notes: Sentences on what had to be done otherwise than planned.
+      work: The work that each worker of this process did.
     """
 
     found: Arrays
     finished: bool
     notes: tuple[str, ...]
+    work: list[int]
 
 
 def workers_on(
@@ -201,9 +203,11 @@ def run_job(
     def begin() -> dict[str, Any]:
         return {"spans": record.open(), "parts": job.parts} | same
 
+    work = [0] * len(workers)
+
     def empty() -> dict[str, Any]:
         if mine:
-            empty_units(job, make, workers, mine, record, show and process == 0, [])
+            work[:] = empty_units(job, make, workers, mine, record, show and process == 0, [])
         return record.report()
 
     try:
@@ -215,10 +219,10 @@ def run_job(
         reports = in_each_process(empty, together)
     finally:
         record.close()
-    return merge_reports(job, reports)
+    return merge_reports(job, reports, work)
 
 
-def merge_reports(job: Job, reports: Sequence[Arrays]) -> JobResult:
+def merge_reports(job: Job, reports: Sequence[Arrays], work: list[int]) -> JobResult:
     """Return the result of a job from the reports of the records of all processes."""
     merged: Arrays = {}
     for report in reports:
@@ -229,7 +233,7 @@ def merge_reports(job: Job, reports: Sequence[Arrays]) -> JobResult:
     # The spans of different processes do not overlap, so their lengths add up.
     covered = sum(length(from_array(report["spans"])) for report in reports)
     notes = tuple(str(note) for report in reports for note in report["notes"])
-    return JobResult(merged, covered == job.whole.stop, notes)
+    return JobResult(merged, covered == job.whole.stop, notes, work)
 
 
 def _units(job: Job, opened: Arrays, selection: Selection, process: int) -> list[Unit]:
@@ -271,8 +275,8 @@ def empty_units(
     record: Record,
     show: bool,
     tasks: list[Task],
-) -> None:
-    """Work through the units of this process.
+) -> list[int]:
+    """Work through the units of this process and return the work that each worker did.
 
     Programs are compiled side by side before the first step, where the job says on what they depend.
 
@@ -289,7 +293,7 @@ def empty_units(
     for device in dict.fromkeys(worker.device for worker in workers) if job.programs is not None else ():
         first_step = partial(_first_step, make, device, units[0].span)
         empty_all = partial(rehearsed, empty_all, device, (job.name, job.programs, device), first_step)
-    empty_all()
+    return empty_all()
 
 
 def _empty(
@@ -300,7 +304,7 @@ def _empty(
     record: Record,
     show: bool,
     tasks: list[Task],
-) -> None:
+) -> list[int]:
     stopped = threading.Event()
     if not tasks:
         tasks += [with_smaller_steps(make, on.device, lambda _: None, on.device)[0] for on in workers]
@@ -315,7 +319,7 @@ def _empty(
     total = sum(unit.work for unit in units)
     with progress(total, job.unit, job.label, show, lambda: job.note(record.found)) as meter:
         try:
-            run_queue(units, queue_workers, lambda done: None if stopped.is_set() else meter.advance(done))
+            work = run_queue(units, queue_workers, lambda done: None if stopped.is_set() else meter.advance(done))
         except BaseException:
             # After a failure the results of other workers are still saved, where it is known which spans they cover.
             for runner in runners:
@@ -325,6 +329,7 @@ def _empty(
                 record.save()
             raise
     record.save()
+    return work
 
 
 def next_piece(work: float, seconds: float) -> float:

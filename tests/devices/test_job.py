@@ -69,6 +69,7 @@ def check(done):
 def test_any_cut_gives_the_same(workers, parts):
     done = run(workers=workers, parts=parts)
     check(done)
+    assert sum(done.work) == WORK[-1]
 
 
 def test_cut_covers_what_is_undone_evenly():
