@@ -4,7 +4,7 @@
     python experiments/kernels_gpu.py kernels      # every kernel in every form (about two minutes)
     python experiments/kernels_gpu.py jobs         # whole jobs through Triton and as own PTX (under a minute)
     python experiments/kernels_gpu.py first        # first calls, each in a process of its own (about a minute)
-    python experiments/kernels_gpu.py kernels triangles "sieve_round 2" --forms xla ptx-plugin
+    python experiments/kernels_gpu.py kernels triangles "sieve_round 2" --forms xla triton
 
 PTX that the package does not hold is made by NVRTC, which comes with JAX's CUDA wheels (`nvidia/*/lib/libnvrtc.so.*` on
 `sys.path`), or is the library that `JAXMOTIF_NVRTC` names. To try this script on a CPU: --forms xla interpreted
@@ -48,7 +48,7 @@ from jaxmotif.sieve import _polynomials as polynomials
 
 rows = Rows(__doc__)
 
-FORMS: tuple[Kernels, ...] = ("xla", "triton", "ptx", "ptx-plugin")
+FORMS: tuple[Kernels, ...] = ("xla", "triton", "ptx")
 QUICK = ["graphlets", "census", "motifs", "matching tailed cycle", "sieve"]
 """Jobs that are run where none are named."""
 Case = tuple[str, Callable[..., Any], Any, tuple[Any, ...], bool]

@@ -29,7 +29,6 @@ from jaxmotif.matching import Search, count_matches
 # What is not public: the planner's phases, for Knuth's probes, and the loop of the search, for its schedules.
 from jaxmotif.matching._host_search import HostSearch
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._sizes import plan_sizes
 from jaxmotif.matching._target import index_target
 from jaxmotif.matching.planner._ask import constrain_query
 from jaxmotif.matching.planner._order import choose_order
@@ -303,7 +302,7 @@ def prepare(query, target, options):
     """Plan as a search does."""
     asked = constrain_query(query, options)
     kept = filter_target(target, asked, None, options)
-    lists, measured = reduce_and_measure(target, asked, kept, options, plan_sizes(jax.devices("cpu")[0]))
+    lists, measured = reduce_and_measure(target, asked, kept, options)
     return asked, choose_order(asked, measured, options.search, closed_form=not options.induced), lists, measured
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,16 +18,8 @@ import jax
 import numpy as np
 from harness import Rows, Table, measure, option
 
-# What is not public: the two engines that count classes in random graphs, and how they are given these.
-from jaxmotif.census._classes import Classifier
-from jaxmotif.census._enumerate import count_classes
-from jaxmotif.census._pair_states import Alphabet
-from jaxmotif.census._sizes import plan
 from jaxmotif.graph import Graph
-from jaxmotif.kernels._switching import Step
 from jaxmotif.motifs import Motifs, find_motifs, random_graphs, subgraph_census
-from jaxmotif.motifs._graph_samples import sample_graphs
-from jaxmotif.motifs.matching_tree import count_by_matching, plan_matching
 
 rows = Rows(__doc__)
 
@@ -57,23 +48,21 @@ def census(options: argparse.Namespace) -> None:
             )
 
 
-STEPS: tuple[tuple[Step, int], ...] = (("reject", 20), ("global", 5))
 """Steps of a chain, and attempts an edge."""
 
 
 @rows(option("--number", type=int, default=1000, help="of random graphs"), option("--calls", type=int, default=3))
 def chains(options: argparse.Namespace) -> None:
-    """Time the random graphs of yeast and of a network of 17,179 nodes and 124,599 arcs, by both steps."""
+    """Time the random graphs of yeast and of a network of 17,179 nodes and 124,599 arcs, by 20 attempts an edge."""
     rng = np.random.default_rng(0)
     arcs = np.unique(rng.integers(0, 17_179, (124_700, 2)), axis=0)
     large = Graph.from_edges(arcs[arcs[:, 0] != arcs[:, 1]][:124_599], 17_179, directed=True)
-    table = Table("network | random graphs | step | attempts an edge | accepted | first s | s")
+    table = Table("network | random graphs | accepted | first s | s")
     for name, graph in (("yeast", harness.directed(options.data, "yeast")), ("17,179 nodes", large)):
-        for step, attempts in STEPS:
-            call = partial(random_graphs, graph, options.number, jax.random.key(0), step=step, attempts=attempts)
-            timing = measure(call, calls=options.calls)
-            accepted = f"{timing.result.acceptance:.3f}"
-            table.row(name, options.number, step, attempts, accepted, f"{timing.first:.2f}", f"{timing.best:.3f}")
+        call = partial(random_graphs, graph, options.number, jax.random.key(0), attempts=20)
+        timing = measure(call, calls=options.calls)
+        accepted = f"{timing.result.acceptance:.3f}"
+        table.row(name, options.number, accepted, f"{timing.first:.2f}", f"{timing.best:.3f}")
 
 
 DISCOVERIES = ["yeast:3:1000", "yeast:4:1000", "celegans_cect_varshney:4:1000", "yeast:5:100", "yeast:6:1000"]
@@ -148,16 +137,14 @@ def like(name: str, seed: int = 0) -> Graph:
     return Graph.from_edges(np.stack([tails, heads], axis=1), nodes, directed=True)
 
 
-def paper_row(*more: harness.Argument, name: str | None = None) -> Callable[[harness.Row], harness.Row]:
-    """Make a function a row of the paper, with the arguments that all of these take."""
-    common = (
-        option("--size", type=int, help="of the motifs"),
-        option("--random", type=int, help="number of random graphs"),
-        option("--devices", type=int, default=1),
-        option("--once", action="store_true", help="time the first call, which compiles"),
-        option("--small", action="store_true", help="run in seconds on a CPU, and write nothing"),
-    )
-    return rows(*more, *common, name=name)
+paper_row = rows(
+    option("--size", type=int, help="of the motifs"),
+    option("--random", type=int, help="number of random graphs"),
+    option("--devices", type=int, default=1),
+    option("--once", action="store_true", help="time the first call, which compiles"),
+    option("--small", action="store_true", help="run in seconds on a CPU, and write nothing"),
+)
+"""A decorator that makes a function a row of the paper, with the arguments that all of these take."""
 
 
 def discover(options: argparse.Namespace, graph: Graph, size: int, number: int) -> tuple[float, Motifs]:
@@ -174,7 +161,7 @@ def draw(options: argparse.Namespace, name: str, series: harness.Series, **told:
         harness.figure(f"motifs_{name}{many}", series, **{"logy": True, **told})
 
 
-@paper_row()
+@paper_row
 def largest(options: argparse.Namespace) -> None:
     """Discover in yeast at k = 3 to 8, r = 100 (10 at k = 8) (Fig. 6)."""
     table = Table("k | random graphs | subgraphs | classes | s")
@@ -198,7 +185,7 @@ def largest(options: argparse.Namespace) -> None:
     )
 
 
-@paper_row()
+@paper_row
 def random(options: argparse.Namespace) -> None:
     """Discover in yeast at r = 100 to 10,000, k = 4 and 5 (Fig. 7)."""
     table = Table("k | random graphs | s")
@@ -221,7 +208,7 @@ def random(options: argparse.Namespace) -> None:
     )
 
 
-@paper_row()
+@paper_row
 def datasets(options: argparse.Namespace) -> None:
     """Discover in networks of the sizes and degrees of the paper's seven, k = 4, r = 1000 (Fig. 4).
 
@@ -247,7 +234,7 @@ def datasets(options: argparse.Namespace) -> None:
     )
 
 
-@paper_row()
+@paper_row
 def worm(options: argparse.Namespace) -> None:
     """Discover in a network of the size of CE, the paper's largest, k = 4, r = 1000 (Fig. 4)."""
     size, number = options.size or (3 if options.small else 4), options.random or (2 if options.small else 1000)
@@ -265,223 +252,6 @@ def worm(options: argparse.Namespace) -> None:
         kind="bar",
         paper="Fig. 4, CE at k = 6, r = 1000, chart: done on a K20; DistributedNM does not end in a day",
         note=f"17,179 nodes, 124,599 arcs, largest degrees of Table 1; {subgraphs}",
-    )
-
-
-# ---- NemoGPU: how classes are counted in random graphs
-
-
-SINGLES = 2
-"""Random graphs counted one by one, which is slow; times are scaled to all."""
-ROW_BYTES = 4 * (2 + 8)
-"""Of a partial match: graph, tree node, up to 8 nodes."""
-
-
-class Sampled:
-    """A network, the classes of its subgraphs, and random graphs in which these are counted.
-
-    Args:
-      options: of the row; ``--random`` and ``--size`` say how many graphs, and the size of the subgraphs.
-      name: of a directed network.
-    """
-
-    def __init__(self, options: argparse.Namespace, name: str):
-        self.size, self.number = options.size, options.random
-        self.device = jax.devices()[0]
-        self.sizes, self._matrix_bytes = plan(self.device, None)
-        self.graph = harness.directed(options.data, name)
-        self.classes = subgraph_census(self.graph, self.size).classes
-        self.sample = random_graphs(self.graph, self.number, jax.random.key(0))
-        self.whole = plan_matching(self.graph, self.size, self.classes)
-
-    def graphs(self, sample: Any) -> Any:
-        """Lay random graphs out for either engine."""
-        return sample_graphs(sample, len(sample), self._matrix_bytes, self.device)
-
-    def match(self, plans: Sequence[Any], samples: Sequence[Any], tables: Sequence[int] | None = None) -> np.ndarray:
-        """Count ``[graphs, classes]``: the plans one after the other, the samples one after the other."""
-        sizes = list(tables or [self.sizes.table] * self.size)
-        parts = []
-        for sample in samples:
-            graphs = self.graphs(sample)
-            counts = [count_by_matching(graphs, p, block=self.sizes.block, tables=sizes) for p in plans]
-            parts.append(np.concatenate(counts, axis=1))
-        return np.concatenate(parts)
-
-    def census(self, classifier: Classifier) -> np.ndarray:
-        """Count ``[graphs, classes]`` by a census of every random graph, of the classes that the network has."""
-        counts = count_classes(self.graphs(self.sample), self.size, classifier, self.sizes)
-        known = {name: i for i, name in enumerate(classifier.classes)}
-        nothing = np.zeros(self.number, np.int64)
-        return np.stack([counts[:, known[c]] if c in known else nothing for c in self.classes], axis=1)
-
-    def batches(self, together: int) -> list[Any]:
-        """Cut the random graphs into lots."""
-        return [self.sample[low : low + together] for low in range(0, self.number, together)]
-
-
-def timed(call: Callable[[], Any]) -> tuple[Any, float]:
-    """Return what a second call gave, and its seconds: of CPU on a CPU."""
-    timing = measure(call, calls=1)
-    return timing.result, timing.seconds
-
-
-def engine_row(*networks: str, name: str | None = None) -> Callable[[harness.Row], harness.Row]:
-    """Make a function a row that compares ways to count, on some networks."""
-
-    def add(act: harness.Row) -> harness.Row:
-        def acted(options: argparse.Namespace) -> None:
-            if options.small:
-                options.size, options.random, options.networks = 3, 4, ["ecoli_alon423"]
-            options.size, options.random = options.size or 5, options.random or 100
-            act(options)
-
-        acted.__doc__, acted.__name__ = act.__doc__, act.__name__
-        given = option("networks", nargs="*", metavar="NETWORK", default=list(networks), help="default: %(default)s")
-        return paper_row(given, name=name)(acted)
-
-    return add
-
-
-@engine_row("yeast", "ecoli_alon423")
-def engines(options: argparse.Namespace) -> None:
-    """Time both engines on the same random graphs, whose counts must agree class by class and graph by graph."""
-    table = Table("network | k | subgraphs in them | classes | tree nodes | plan s | matching s | census s | equal")
-    for name in options.networks:
-        case = Sampled(options, name)
-        classifier = Classifier(Alphabet.of(case.sample.source), case.size)
-        started = harness.clock()
-        plan_matching(case.graph, case.size, case.classes)
-        planned = harness.clock() - started
-        found, matching = timed(lambda case=case: case.match([case.whole], [case.sample]))
-        wanted, counting = timed(lambda case=case, classifier=classifier: case.census(classifier))
-        nodes, same = int(case.whole.tree.begin[-1]), np.array_equal(found, wanted)
-        table.row(name, case.size, found.sum(), len(case.classes), nodes, planned, matching, counting, same)
-
-
-@engine_row("yeast", "ecoli_alon423")
-def overhead(options: argparse.Namespace) -> None:
-    """Time the matching engine without each of its optimisations, over all together, per random graph (Fig. 8)."""
-    table = Table("network | k | full s a graph | DC-GM | DC | NA | rows of NA's tables")
-    series: dict[str, dict[str, float]] = {"DC-GM": {}, "DC": {}, "NA": {}}
-    for name in options.networks:
-        case = Sampled(options, name)
-        alone = [plan_matching(case.graph, case.size, [c]) for c in case.classes]
-        singles = case.batches(1)[:SINGLES]
-        few = [one for lot in singles for one in lot]
-        _, full = timed(lambda case=case: case.match([case.whole], [case.sample]))
-        merged, without_tree = timed(lambda case=case, alone=alone: case.match(alone, [case.sample]))
-        _, bounded = timed(lambda case=case, alone=alone, singles=singles: case.match(alone, singles))
-        # Without divide and conquer a table holds all that a level can have.
-        levels = [max(subgraph_census(g, i).total for g in few) for i in range(2, case.size)]
-        tables = [case.sizes.block + (1 << int(level).bit_length()) for level in levels]
-        full /= case.number
-        ratios = {"DC-GM": without_tree / case.number / full, "DC": bounded / SINGLES / full, "NA": 0.0}
-        if sum(tables) * ROW_BYTES < (2**30 if harness.backend() == "cpu" else 2**34):
-            every = [*tables, case.sizes.block]
-            single, nothing = timed(
-                lambda case=case, alone=alone, singles=singles, every=every: case.match(alone, singles, every)
-            )
-            harness.check(f"{name}, without tables of a bounded size", np.array_equal(single, merged[:SINGLES]), True)
-            ratios["NA"] = nothing / SINGLES / full
-        for label, ratio in ratios.items():
-            series[label][name] = ratio
-        table.row(name, case.size, full, *(ratio or "-" for ratio in ratios.values()), sum(tables))
-    draw(
-        options,
-        "overhead",
-        series,
-        title=f"Matching engine: time without optimisations over time with all, k = {options.size}",
-        xlabel="network",
-        ylabel="relative time",
-        kind="bar",
-        paper="Fig. 8, k = 6: DC-GM about 2, DC about 4, NA a little below DC or out of memory",
-        note="0: out of memory",
-    )
-
-
-@engine_row("yeast", name="lambda")
-def memory_shares(options: argparse.Namespace) -> None:
-    """Time the matching engine by the share of memory that each level's table takes (Fig. 9a)."""
-    for name in options.networks:
-        case, seconds = Sampled(options, name), {}
-        total = case.sizes.table * case.size
-        print(f"{name}: {total} rows in all, each table a part lambda of what is left\n")
-        table = Table("lambda | s")
-        for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
-            left, tables = total, []
-            for _ in range(2, case.size - 1):
-                tables.append(max(case.sizes.block, int(left * share)))
-                left -= tables[-1]
-            tables += [max(case.sizes.block, left), case.sizes.block]
-            _, seconds[share] = timed(lambda tables=tables, case=case: case.match([case.whole], [case.sample], tables))
-            table.row(share, seconds[share])
-        table.row("equal parts", timed(lambda case=case: case.match([case.whole], [case.sample]))[1])
-        draw(
-            options,
-            "lambda",
-            {"": seconds},
-            title=f"Matching engine: memory for each level's table, {name}, k = {case.size}, r = {case.number}",
-            xlabel="lambda",
-            ylabel="seconds",
-            kind="line",
-            paper="Fig. 9a, YP: best at 0.4, worse from 0.3 down and above 0.5",
-            logy=False,
-        )
-
-
-@engine_row("yeast", name="mu")
-def merging(options: argparse.Namespace) -> None:
-    """Time the matching engine by how many random graphs are merged (Fig. 9b)."""
-    counts = {1, 2, 5, 10, 20, 50, 100, 200, 300, 400, 500, 750, 1000}
-    for name in options.networks:
-        case, seconds = Sampled(options, name), {}
-        table = Table("mu | matrix of dyads | s")
-        for together in sorted({mu for mu in counts if mu < case.number} | {case.number}):
-            parts = [part for part in case.batches(together) if len(part) == together]
-            matrix = case.graphs(parts[0]).dyads.matrix is not None
-            _, taken = timed(lambda parts=parts, case=case: case.match([case.whole], parts))
-            seconds[together] = taken * case.number / (together * len(parts))
-            table.row(together, matrix, seconds[together])
-        draw(
-            options,
-            "mu",
-            {"": seconds},
-            title=f"Matching engine: random graphs merged, {name}, k = {case.size}, r = {case.number}",
-            xlabel="mu",
-            ylabel="seconds",
-            kind="line",
-            paper="Fig. 9b, YP: best at 400 of 1000 on a K20, at 100 on a Q2000",
-            logx=True,
-        )
-
-
-@engine_row("yeast", "ecoli_alon423")
-def phases(options: argparse.Namespace) -> None:
-    """Tell what the first phase gains on a GPU: time with it on the CPU, over time with both here (Fig. 10)."""
-    if harness.backend() == "cpu":
-        raise SystemExit("this row needs a GPU")
-    gains = {}
-    counts = [r for r in (100, 200, 300, 400, 500, 750, 1000) if r <= options.random] or [options.random]
-    table = Table("network", "first phase s", "on a CPU s", "second phase s", *(f"r={r}" for r in counts))
-    for name in options.networks:
-        case = Sampled(options, name)
-        _, here = timed(partial(subgraph_census, case.graph, case.size))
-        _, there = timed(partial(subgraph_census, case.graph, case.size, devices=[jax.devices("cpu")[0]]))
-        _, second = timed(lambda case=case: case.match([case.whole], [case.sample]))
-        each = second / case.number
-        gains[name] = {r: (there + each * r) / (here + each * r) for r in counts}
-        table.row(name, here, there, second, *gains[name].values())
-    draw(
-        options,
-        "phases",
-        gains,
-        title=f"Gain from a first phase on the device, k = {options.size}",
-        xlabel="r",
-        ylabel="times faster",
-        kind="line",
-        paper="Fig. 10: about 2 at r = 100 on a K20, falling with r",
-        logy=False,
     )
 
 

@@ -22,7 +22,6 @@ from jaxmotif.datasets import load
 from jaxmotif.graph import Graph
 
 # What is not public: the name of a type.
-from jaxmotif.kernels._switching import Step
 from jaxmotif.motifs import NullModel, find_motifs, keep_blocks, keep_distances, random_graphs
 
 rows = Rows(__doc__)
@@ -30,8 +29,8 @@ graphs = option("--graphs", type=int, default=1000, help="number of random graph
 
 SAME = {f"plain C++ switching, {keep}, 100 attempts/edge": keep for keep in ("bidegree", "degree")}
 """Runs of the other program, and the null model that each is of."""
-LENGTHS: dict[Step, tuple[int, ...]] = {"reject": (1, 2, 5, 10, 20, 40), "global": (1, 2, 5, 10)}
-"""Attempts an edge, by step."""
+LENGTHS = (1, 2, 5, 10, 20, 40)
+"""Attempts an edge."""
 TRACKED = ("030T feed-forward loop", "bi-fan", "201", "120C", "111U")
 NETWORKS = ["yeast", "ecoli_alon423", "celegans_cect_varshney"]
 
@@ -91,20 +90,19 @@ def mixing(options: argparse.Namespace) -> None:
     """Compare chains of several lengths: moves accepted, means, and whether longer chains give other means."""
     num = options.graphs
     table = Table(
-        "network | step | attempts | accepted | statistic | mean +- error | lag correlation | z at 4 times the length"
+        "network | attempts | accepted | statistic | mean +- error | lag correlation | z at 4 times the length"
     )
     for name in NETWORKS:
         graph = harness.directed(options.data, name)
-        for step, lengths in LENGTHS.items():
-            for attempts in lengths:
-                for size in (3, 4):
-                    found = find_motifs(graph, size, num, jax.random.key(2), attempts=attempts, step=step)
-                    s, mix = found.significance, found.mixing
-                    for label in TRACKED:
-                        if label in found.names and s.sd[i := found.names.index(label)] > 0.5:
-                            mean = f"{s.mean[i]:.2f} +- {s.sd[i] / num**0.5:.2f}"
-                            longer = f"{mix.lag_correlation[i]:.2f}", f"{mix.longer_z[i]:.1f}"
-                            table.row(name, step, attempts, f"{found.accepted:.2f}", label, mean, *longer)
+        for attempts in LENGTHS:
+            for size in (3, 4):
+                found = find_motifs(graph, size, num, jax.random.key(2), attempts=attempts)
+                s, mix = found.significance, found.mixing
+                for label in TRACKED:
+                    if label in found.names and s.sd[i := found.names.index(label)] > 0.5:
+                        mean = f"{s.mean[i]:.2f} +- {s.sd[i] / num**0.5:.2f}"
+                        longer = f"{mix.lag_correlation[i]:.2f}", f"{mix.longer_z[i]:.1f}"
+                        table.row(name, attempts, f"{found.accepted:.2f}", label, mean, *longer)
 
 
 @rows(
@@ -311,6 +309,7 @@ def triple(code: int) -> nx.DiGraph:
     option("networks", nargs="*", metavar="NETWORK", default=NETWORKS),
     graphs,
     option("--readings", type=int, default=200, help="of each of four chains"),
+    option("--seed", type=int, default=11, help="of the library's random graphs"),
 )
 def sequential(options: argparse.Namespace) -> None:
     """Compare the means of triads at the default length with long chains written here without the library.
@@ -335,7 +334,7 @@ def sequential(options: argparse.Namespace) -> None:
             chain(labels, len(arcs), graph.n, np.random.default_rng(seed), 200, 40, options.readings) @ triads
             for seed in range(4)
         ]
-        timing = measure(lambda graph=graph: find_motifs(graph, 3, num, 11), calls=0)
+        timing = measure(lambda graph=graph: find_motifs(graph, 3, num, options.seed), calls=0)
         found = timing.result
         means, sds = [], []
         for i, label in enumerate(found.names):

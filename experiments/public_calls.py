@@ -143,7 +143,7 @@ def motifs(data: Path) -> Iterator[Row]:
     large = Graph.from_edges(rng.integers(0, 17_179, (124_700, 2)), 17_179, directed=True)
     yield "random_graphs 17k/125k r=1000, on the host", None, lambda: jaxmotif.random_graphs(large, 1000, 0)
     # Discovery counts them where they are drawn, some at a time.
-    plan = plan_chains(large, 0, "bidegree", DEFAULT_SWITCHES, None, "reject")
+    plan = plan_chains(large, 0, "bidegree", DEFAULT_SWITCHES, None)
     chains = Chains(plan, jax.devices()[0], None, 1000)
     numbers = np.arange(1000, dtype=np.int32)
     parts = [numbers[low : low + chains.most] for low in range(0, 1000, chains.most)]

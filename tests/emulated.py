@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target
-from jaxmotif.kernels.cuda._launchers import LAUNCHERS
+from jaxmotif.kernels.cuda._call import LAUNCHERS
 
 TARGET = Target("cpu", "emulated")  # pyright: ignore[reportArgumentType]
 NEEDS = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
@@ -81,7 +81,7 @@ extern "C" void run(void** given, unsigned x, unsigned y, unsigned z) {
 
 
 def launch(program, operands, shapes, aliases, grid):
-    """A launcher of :mod:`jaxmotif.kernels.cuda._launchers`."""
+    """A launcher of :mod:`jaxmotif.kernels.cuda._call`."""
 
     def call(*arrays):
         inputs = [np.ascontiguousarray(x) for x in arrays]

@@ -8,7 +8,7 @@ import pytest
 
 from jaxmotif.arrays._ahead import Rehearsal
 from jaxmotif.arrays._compile import Target
-from jaxmotif.census import _count as census
+from jaxmotif.census import _job as census
 from jaxmotif.census import _sizes
 from jaxmotif.devices import _memory
 from jaxmotif.graph import synthetic

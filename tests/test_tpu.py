@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import jaxmotif
-from jaxmotif.arrays._compile import Target, compiling_for, jit64
+from jaxmotif.arrays._compile import Target, compiling_for
 from jaxmotif.graph import Graph, stack_graphs
 
 pytestmark = [
@@ -126,23 +126,6 @@ def test_every_program_of_a_job_compiles(programs, job):
     run, least = JOBS[job]
     run()
     assert len(programs.compiled) >= least, programs.compiled
-
-
-@pytest.mark.parametrize("words", [128, 1024])
-def test_the_sieves_own_kernel_compiles(tpu, words):
-    """And so it is what a TPU is given: no program that runs here takes it."""
-    from jaxmotif.sieve import sieve_values
-
-    sharding = jax.sharding.SingleDeviceSharding(tpu[0])
-    keys = jax.eval_shape(lambda: jax.random.split(jax.random.key(0), 2))
-    shades = jax.ShapeDtypeStruct((KARATE.node_capacity,), np.uint32)
-    shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=sharding) for x in (shades, keys)]
-    graph = jax.tree.map(lambda x: jax.ShapeDtypeStruct(np.shape(x), x.dtype, sharding=sharding), KARATE)
-    with compiling_for(Target("tpu", "mosaic")):
-        run = jit64(lambda graph, shades, keys: jax.vmap(lambda key: sieve_values(graph, shades, key, 16, words))(keys))
-        text = run.lower64(graph, *shapes).compile().as_text()
-    assert "sieve_round" in text
-    assert "tpu_custom_call" in text
 
 
 def test_pure_functions_compile_under_vmap(tpu):

@@ -21,17 +21,17 @@ from jaxmotif.arrays._fork import using_jax
 
 T = TypeVar("T")
 
-Kernels = Literal["xla", "triton", "ptx", "ptx-plugin", "mosaic", "interpreted"]
+Kernels = Literal["xla", "triton", "ptx", "interpreted"]
 """Forms of a kernel.
 
-They are plain XLA; a Pallas body through Triton; PTX of our own, which XLA launches, or JAX's CUDA plugin; a TPU's
-kernel by Mosaic, Pallas' compiler there; or a body that is interpreted, as tests do on a CPU.
+They are plain XLA; a Pallas body through Triton; PTX of our own, which XLA launches; or a body that is interpreted, as
+tests do on a CPU.
 """
 
-PREFERRED: dict[str, tuple[Kernels, ...]] = {"cuda": ("ptx", "ptx-plugin", "triton"), "tpu": ("mosaic",)}
+PREFERRED: dict[str, tuple[Kernels, ...]] = {"cuda": ("ptx", "triton")}
 """Forms of kernels by platform: a device is given the first form that works there, and plain XLA if none does.
 
-The kernels were written for, and measured on, NVIDIA GPUs; a TPU has one of its own.
+The kernels were written for, and measured on, NVIDIA GPUs.
 """
 
 
@@ -49,7 +49,7 @@ class Target(NamedTuple):
     @property
     def fused(self) -> bool:
         """Form of kernels: a GPU's kernels run their bodies in tiles, instead of plain XLA."""
-        return self.kernels not in ("xla", "mosaic")
+        return self.kernels != "xla"
 
     @property
     def is_accelerator(self) -> bool:

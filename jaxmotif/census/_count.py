@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from functools import partial
+from collections.abc import Callable
 
-import jax
 import numpy as np
 
-from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.census._classes import Classifier
-from jaxmotif.census._enumerate import count_classes, count_participation
-from jaxmotif.census._job import divided_census
+from jaxmotif.census._enumerate import Part, count_classes, count_participation
+from jaxmotif.census._job import Work, count_all, empty_counts
 from jaxmotif.census._many import count_many
-from jaxmotif.census._pair_states import (
-    SMALLEST,
-    CensusGraphs,
-    census_graphs,
-    check_size,
-    degree_rank,
-    least_room,
-    room_of,
-)
-from jaxmotif.census._sizes import halve_memory, plan
+from jaxmotif.census._pair_states import Alphabet, CensusGraphs, check_size, degree_rank
+from jaxmotif.census._sizes import Sizes
 from jaxmotif.census._tables import Census
 from jaxmotif.devices._cluster import on_cluster
-from jaxmotif.devices._memory import with_smaller_steps
-from jaxmotif.devices._progress import progress as meter
+from jaxmotif.devices._record import Arrays
 from jaxmotif.devices._select import Devices, select_devices
-from jaxmotif.graph import Graph, GraphLike, as_graph
+from jaxmotif.graph import GraphLike, as_graph
 from jaxmotif.graph._coerce import for_many, load_graph
 from jaxmotif.patterns._certificate import CertificateFile, certify_census
 
@@ -76,6 +65,7 @@ def subgraph_census(
       Lin, Xiao, Xie, Li: Network motif discovery: a GPU approach, TKDE 2017, section 6.
 
     Example:
+      >>> from jaxmotif import Graph
       >>> graph = Graph.from_edges([(0, 1), (1, 2), (0, 2), (2, 3)], directed=True)
       >>> census = subgraph_census(graph, 3)
       >>> dict(zip(census.names, census.counts.tolist()))
@@ -89,35 +79,24 @@ def subgraph_census(
         )
         certify_census(certify, graph, census.classes, census.counts, np.asarray(census.per_node))
         return census if per_node else dataclasses.replace(census, per_node=None)
-    selection = select_devices(devices)
-    device = selection.main
-    if size > SMALLEST and (selection.several or checkpoint is not None):
-        sums = divided_census(graph, size, per_node, selection, memory, checkpoint, progress)
-        return _census(graph, size, sums["classes"].tolist(), sums["counts"], sums["nodes"] if per_node else None)
+    # All devices of a process share the classifier: a form that one device has met is known to all.
+    classifier = Classifier(Alphabet.of(graph), size)
 
-    def attempt(memory: int | None) -> Census:
-        sizes, matrix_bytes = plan(device, memory)
+    def count(graphs: CensusGraphs, sizes: Sizes, part: Part | None, advance: Callable[[int], None]) -> Arrays:
+        sums = empty_counts(0)
+        counts = count_classes(graphs, size, classifier, sizes, advance, part)[0]
+        if per_node:
+            # The counts are in the order of degrees; the user's rows are in the order of the graph.
+            sums["nodes"] = count_participation(graphs, size, classifier, sizes, part)[degree_rank(graph)]
+            # Other devices may have met more classes meanwhile.
+            counts = np.pad(counts, (0, sums["nodes"].shape[1] - counts.size))
+        return sums | {"classes": np.array(classifier.classes[: counts.size], str), "counts": counts}
 
-        def count() -> tuple[CensusGraphs, Classifier, np.ndarray]:
-            graphs = census_graphs(graph, None, matrix_bytes, device)
-            classifier = Classifier(graphs.alphabet, size)
-            return graphs, classifier, count_classes(graphs, size, classifier, sizes, bar.advance).sum(axis=0)
-
-        room, nodes = room_of(1, graph.n, graph.m, least_room(device), device), None
-        with jax.default_device(device):
-            with meter(None, f"subgraphs of {size - 1}", "census", enabled=progress) as bar:
-                graphs, classifier, counts = rehearsed(count, device, ("census", device, size, sizes, room))
-            if per_node:
-                # The counts are in the order of degrees; the user's rows are in the order of the graph.
-                nodes = count_participation(graphs, size, classifier, sizes)[degree_rank(graph)]
-        return _census(graph, size, classifier.classes, counts, nodes)
-
-    return with_smaller_steps(attempt, memory, partial(halve_memory, device), device)[0]
-
-
-def _census(graph: Graph, size: int, classes: list[str], counts: np.ndarray, nodes: np.ndarray | None = None) -> Census:
+    work = Work("census", graph, size, graph.n if per_node else 0, count, (size, per_node))
+    sums = count_all(work, select_devices(devices), memory, checkpoint, progress)
     # Classes are told in the order of their strings, whatever order they were met in.
-    present = [i for i in np.argsort(classes).tolist() if counts[i]]
-    names = tuple(classes[i] for i in present)
-    words = graph.node_label_names, graph.edge_label_names
-    return Census(size, graph.directed, names, counts[present], None if nodes is None else nodes[:, present], words)
+    order = np.argsort(sums["classes"])
+    present = order[sums["counts"][order] > 0]
+    nodes, words = sums["nodes"][:, present] if per_node else None, (graph.node_label_names, graph.edge_label_names)
+    names = tuple(sums["classes"][present].tolist())
+    return Census(size, graph.directed, names, sums["counts"][present], nodes, words)

@@ -13,6 +13,7 @@ from jax import lax
 
 from jaxmotif.arrays._ahead import end_rehearsal, fetched
 from jaxmotif.arrays._compile import for_host, jit64, put64
+from jaxmotif.arrays._fetch import fetch_int64
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.census._classes import normal_codes
 from jaxmotif.census._code_counts import DistinctCodes, SortedCodes, distinct_from, sort_codes
@@ -140,7 +141,7 @@ class DeviceEngine(CensusEngine):
         self._settle(self._pending)
         end_rehearsal()
         self._pending = None
-        counts = np.asarray(self._counts)[: self.graphs.count, : len(self.classifier)].copy()
+        counts = fetch_int64(self._counts, self.graphs.count)[:, : len(self.classifier)].copy()
         for classes, times in self._apart:
             np.add.at(counts.T, classes, times[: self.graphs.count].T)
         return counts
@@ -199,9 +200,7 @@ class DeviceEngine(CensusEngine):
         classes, width = len(self.classifier), self._counts.shape[1]
         if width <= classes:
             # There is room for more classes than are known, so that a few new ones compile nothing.
-            more = power_of_four(classes + 1, self._width) - width
-            wider = np.pad(np.asarray(self._counts), ((0, 0), (0, more)))
-            self._counts = put64(wider, self._device)
+            self._counts = _add_columns(self._counts, more=power_of_four(classes + 1, self._width) - width)
 
 
 class _CodeBuffer:
@@ -246,6 +245,11 @@ class _CodeBuffer:
         if self._codes is not None and self._used:
             self._engine.add(*self._codes, used=self._used)
         self._used = 0
+
+
+@partial(jit64, static_argnames="more")
+def _add_columns(counts: jax.Array, *, more: int) -> jax.Array:
+    return jnp.pad(counts, ((0, 0), (0, more)))
 
 
 def _many_classes(graphs: CensusGraphs, size: int) -> bool:

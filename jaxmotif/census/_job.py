@@ -1,4 +1,4 @@
-"""A census as a job: divided among devices, with checkpoints.
+"""A census as a job: on one device, or divided among devices, with checkpoints.
 
 The items of the job are the places where a search may begin, in the order in which a search meets them: nodes for
 subgraphs of three nodes, pairs of adjacent nodes for larger ones. Counts are named by class, because each process
@@ -8,16 +8,17 @@ numbers the classes in the order in which it met them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import jax
 import numpy as np
 
-from jaxmotif.census._classes import Classifier
-from jaxmotif.census._enumerate import Part, count_classes, count_participation
+from jaxmotif.arrays._ahead import rehearsed
+from jaxmotif.census._enumerate import Part
 from jaxmotif.census._pair_states import (
-    Alphabet,
+    SMALLEST,
     CensusGraphs,
     census_graphs,
     content_of,
@@ -27,103 +28,74 @@ from jaxmotif.census._pair_states import (
 )
 from jaxmotif.census._sizes import Sizes, halve_memory, plan
 from jaxmotif.devices._job import Job, run_job, workers_on
+from jaxmotif.devices._memory import with_smaller_steps
+from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._ranges import Span
-from jaxmotif.devices._record import Arrays, Store, store_for
+from jaxmotif.devices._record import Arrays, store_for
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph import Graph
 
 _UNITS = 16  # parts of a job, at least
-
-Count = Callable[[CensusGraphs, Sizes, Part], Arrays]
-"""A function that counts the subgraphs of a part, as :func:`merge_counts` takes them, rows in the graph's order."""
-
-
-def divided_census(
-    graph: Graph,
-    size: int,
-    per_node: bool,
-    selection: Selection,
-    memory: int | None,
-    checkpoint: str | os.PathLike | None,
-    show: bool,
-) -> Arrays:
-    """Count subgraphs of three nodes or more by class, on several devices or with a checkpoint.
-
-    Args:
-      graph: a simple graph.
-      size: nodes of a subgraph.
-      per_node: also count the occurrences that each node lies in.
-      selection: the devices that share the work.
-      memory: bytes to work in on each device.
-      checkpoint: the folder of the checkpoint.
-      show: show a meter on standard error.
-
-    Returns:
-      The counts, as :func:`merge_counts` returns them.
-    """
-    # All devices of a process share the classifier: a form that one device has met is known to all.
-    classifier = Classifier(Alphabet.of(graph), size)
-
-    def count(graphs: CensusGraphs, sizes: Sizes, part: Part) -> Arrays:
-        sums = empty_counts(0)
-        counts = count_classes(graphs, size, classifier, sizes, part=part)[0]
-        if per_node:
-            # The rows come in the order of degrees, and go back to that of the graph.
-            sums["nodes"] = count_participation(graphs, size, classifier, sizes, part)[degree_rank(graph)]
-            # Other devices may have met more classes meanwhile.
-            counts = np.pad(counts, (0, sums["nodes"].shape[1] - counts.size))
-        return sums | {"classes": np.array(classifier.classes[: counts.size], str), "counts": counts}
-
-    store = store_for(checkpoint, selection.together, lambda: ("census", *content_of(graph), size, per_node))
-    work = Work(graph, size, graph.n if per_node else 0, count)
-    device = selection.main
-    programs = size, memory, room_of(1, graph.n, graph.m, least_room(device), device)
-    return count_in_parts("census", work, selection, memory, store, show, programs)
 
 
 class Work(NamedTuple):
     """A count of the subgraphs of a graph that can be done part by part.
 
     Attributes:
+      name: the name of the job.
       graph: the graph.
-      size: nodes of a subgraph, at least three.
+      size: nodes of a subgraph.
       rows: rows of ``nodes``, as :func:`merge_counts` takes them.
-      count: counts the subgraphs of a part.
+      count: counts the subgraphs of a part, or of all: called with the graphs, the sizes, a part or ``None``, and what
+        is told of progress. It returns counts as :func:`merge_counts` takes them, rows in the graph's order.
+      identity: what the counts depend on besides the graph.
     """
 
+    name: str
     graph: Graph
     size: int
     rows: int
-    count: Count
+    count: Callable[[CensusGraphs, Sizes, Part | None, Callable[[int], None]], Arrays]
+    identity: tuple
 
 
-def count_in_parts(
-    name: str,
-    work: Work,
-    selection: Selection,
-    memory: int | None,
-    store: Store | None,
-    show: bool,
-    programs: Hashable = None,
+def count_all(
+    work: Work, selection: Selection, memory: int | None, checkpoint: str | os.PathLike | None, show: bool
 ) -> Arrays:
-    """Count all parts as a job, and return the sum of their counts.
+    """Count all subgraphs, at one go, or part by part on several devices or with a checkpoint.
 
     Args:
-      name: the name of the job.
-      work: the count.
+      work: the count. Two nodes are counted at one go.
       selection: the devices that share the work.
       memory: bytes to work in on each device.
-      store: where finished work is kept.
+      checkpoint: the folder of the checkpoint.
       show: show a meter on standard error.
-      programs: what the job's programs depend on.
+
+    Returns:
+      The counts, as :func:`merge_counts` returns them, but for the order of classes.
     """
-    items = StartPlaces(work.graph, work.size)
-    parts = max(_UNITS, 8 * len(selection.devices))
-    job = Job(name, items.work, parts, merge_counts, "steps", "census", divisible=True, programs=programs)
-    done = run_job(
-        job, lambda device: _Task(work, items, device, memory), workers_on(selection), selection, store, show
-    )
-    return done.found or empty_counts(work.rows)
+    graph, size, device = work.graph, work.size, selection.main
+    room = room_of(1, graph.n, graph.m, least_room(device), device)
+    if size > SMALLEST and (selection.several or checkpoint is not None):
+        store = store_for(checkpoint, selection.together, lambda: (work.name, *content_of(graph), *work.identity))
+        items = StartPlaces(graph, size)
+        parts, programs = max(_UNITS, 8 * len(selection.devices)), (size, memory, room)
+        job = Job(work.name, items.work, parts, merge_counts, "steps", "census", divisible=True, programs=programs)
+        done = run_job(
+            job, lambda device: _Task(work, items, device, memory), workers_on(selection), selection, store, show
+        )
+        return done.found or empty_counts(work.rows)
+
+    def attempt(memory: int | None) -> Arrays:
+        sizes, matrix_bytes = plan(device, memory)
+
+        def count() -> Arrays:
+            return work.count(census_graphs(graph, None, matrix_bytes, device), sizes, None, bar.advance)
+
+        with jax.default_device(device), meter(None, f"subgraphs of {size - 1}", "census", enabled=show) as bar:
+            return rehearsed(count, device, ("census", device, size, sizes, room))
+
+    return with_smaller_steps(attempt, memory, partial(halve_memory, device), device)[0]
 
 
 def merge_counts(a: Arrays, b: Arrays) -> Arrays:
@@ -192,7 +164,7 @@ class _Task:
 
     def step(self, span: Span) -> None:
         with jax.default_device(self._device):
-            sums = self._work.count(self._graphs, self._sizes, self._items.part(span))
+            sums = self._work.count(self._graphs, self._sizes, self._items.part(span), lambda number: None)
         self._sums = merge_counts(self._sums, sums)
 
     def collect(self) -> Arrays:

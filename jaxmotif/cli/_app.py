@@ -137,11 +137,6 @@ def warnings_as_notes() -> Iterator[None]:
         yield
 
 
-def _is_own(error: Exception) -> bool:
-    """Return whether the error's class belongs to this package, so that its text says everything."""
-    return type(error).__module__.split(".")[0] == jaxmotif.__name__
-
-
 def describe(error: Exception) -> str:
     """Return an error as one line for the user.
 
@@ -153,9 +148,10 @@ def describe(error: Exception) -> str:
       >>> describe(KeyError("x"))
       "KeyError: 'x' (set JAXMOTIF_TRACEBACK=1 to see where)"
     """
+    is_own = type(error).__module__.split(".")[0] == jaxmotif.__name__  # so that its text says everything
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    elif isinstance(error, ValueError | TypeError | OSError | MemoryError) or _is_own(error):
+    elif isinstance(error, ValueError | TypeError | OSError | MemoryError) or is_own:
         text = str(error)
     elif "RESOURCE_EXHAUSTED" in str(error):
         text = (

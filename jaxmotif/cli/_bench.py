@@ -143,6 +143,7 @@ def time_case(case: Case, devices: str | int | None) -> dict[str, object]:
 
 
 def _run(args: argparse.Namespace) -> Report:
+    """Time each job on generated graphs, first and later calls, and check the results against known ones."""
     import jax
 
     from jaxmotif.devices._select import select_devices
@@ -174,7 +175,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 COMMAND = Command(
     "bench",
     "time the jobs on generated graphs",
-    "Time each job on generated graphs, first and later calls, and check the results against known ones.",
+    _run.__doc__,
     "[JOB]",
     _add_options,
     _run,

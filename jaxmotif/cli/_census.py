@@ -76,6 +76,10 @@ _OF_THE_GRAPH = ("estimate", "occurrences", "report", "svg", "disjoint", "streng
 
 
 def _run(args: argparse.Namespace) -> Report:
+    """Count every connected induced subgraph of K nodes by isomorphism class, or estimate the counts.
+
+    Estimates are for graphs with too many subgraphs to be enumerated. Labels in the file are part of a class.
+    """
     if args.estimate:
         refuse(
             args,
@@ -170,14 +174,13 @@ def _draw(args: argparse.Namespace, graph: Graph, classes: tuple[str, ...], coun
     """Draw classes, the most frequent first, where the user asked for drawings."""
     if args.svg is not None:
         ordered = [classes[row] for row in np.argsort(-np.asarray(counts, float), kind="stable")]
-        write_drawings(args, class_patterns(ordered, graph.directed), (graph.node_label_names, graph.edge_label_names))
+        write_drawings(args, class_patterns(ordered, graph.directed), graph)
 
 
 COMMAND = Command(
     "census",
     "count, or estimate, the connected induced subgraphs of one size by class",
-    "Count every connected induced subgraph of K nodes by isomorphism class, or estimate the counts where they are too "
-    "many to be enumerated. Labels in the file are part of a class.",
+    _run.__doc__,
     "FILE|DATASET",
     _options,
     _run,

@@ -53,7 +53,7 @@ class Command(NamedTuple):
     Attributes:
       name: The name of the command.
       help: Its line in the list of commands.
-      description: Its description in ``--help``.
+      description: Its description in ``--help``, as a rule the docstring of ``run``.
       usage: The arguments that cannot be left out.
       add_options: A function that adds the command's own options to a parser.
       run: A function that does the work.
@@ -63,7 +63,7 @@ class Command(NamedTuple):
 
     name: str
     help: str
-    description: str
+    description: str | None
     usage: str
     add_options: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], Report]

@@ -91,6 +91,10 @@ def _with_hubs(n: int, most: int) -> Graph:
 
 
 def _run(args: argparse.Namespace) -> Report:
+    """Compile the programs of all jobs for the usual sizes of graphs, by running each on generated graphs.
+
+    They are kept for later runs of the command on this machine.
+    """
     import jax
 
     from jaxmotif.arrays._compile import target_of
@@ -123,8 +127,7 @@ def _run(args: argparse.Namespace) -> Report:
 COMMAND = Command(
     "compile",
     "compile the programs of all jobs, once",
-    "Compile the programs of all jobs for the usual sizes of graphs, by running each on generated graphs, and keep "
-    "them for later runs of the command on this machine.",
+    _run.__doc__,
     "",
     lambda _: None,
     _run,

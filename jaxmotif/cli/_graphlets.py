@@ -30,6 +30,10 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Report:
+    """Count every induced subgraph of 2, 3 and 4 nodes (and 5), in the whole graph, at each edge or node.
+
+    Directions and labels are ignored, unless with --typed.
+    """
     from jaxmotif import graphlets
     from jaxmotif.patterns import named_pattern
 
@@ -47,8 +51,7 @@ def _run(args: argparse.Namespace) -> Report:
             **work_options(args),
         )
     if args.svg is not None:
-        words = (graph.node_label_names, graph.edge_label_names) if args.typed else (None, None)
-        write_drawings(args, {name: named_pattern(name, graph.directed) for name in result.counts}, words)
+        write_drawings(args, {name: named_pattern(name, graph.directed) for name in result.counts}, graph)
     if args.report is not None:
         orbits = result
         if args.per != "node" or args.not_induced:
@@ -73,8 +76,7 @@ def _names(graph: Graph, ids: np.ndarray) -> np.ndarray:
 COMMAND = Command(
     "graphlets",
     "count the induced subgraphs of 2 to 5 nodes",
-    "Count every induced subgraph of 2, 3 and 4 nodes (and 5), in the whole graph, at each edge or node. Directions "
-    "and labels are ignored, unless with --typed.",
+    _run.__doc__,
     "FILE|DATASET",
     _options,
     _run,

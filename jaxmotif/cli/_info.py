@@ -13,6 +13,7 @@ from jaxmotif.cli._output import Report
 
 
 def _run(args: argparse.Namespace) -> Report:
+    """Show versions, devices, their memory, which kernels will run, and how much compiled code is kept."""
     import jax
 
     from jaxmotif import kernels  # noqa: F401  (registers how to find out in which form kernels run)
@@ -50,7 +51,7 @@ def _memory(device) -> str:
 COMMAND = Command(
     "info",
     "versions, devices, memory, kernels",
-    "Show versions, devices, their memory, which kernels will run, and how much compiled code is kept.",
+    _run.__doc__,
     "",
     lambda _: None,
     _run,

@@ -63,6 +63,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Report:
+    """Count the maps from a query graph to a target graph that preserve edges and labels, or list them."""
     from jaxmotif.language import Query
     from jaxmotif.matching._bind import bind
     from jaxmotif.patterns import as_pattern
@@ -111,7 +112,7 @@ def _write_pictures(
     from jaxmotif.matching._checks import check_query
 
     patterns = {name: check_query(query, target, wildcard, args.per) for name, query in queries.items()}
-    write_drawings(args, patterns, (target.node_label_names, target.edge_label_names))
+    write_drawings(args, patterns, target)
 
     def make(report: ModuleType, run: Mapping[str, object]) -> str:
         matched = {}
@@ -233,7 +234,7 @@ def _list(args: argparse.Namespace, queries: dict[str, AnyQuery], target: Graph,
 COMMAND = Command(
     "match",
     "count or list the matches of query graphs in a target graph",
-    "Count the maps from a query graph to a target graph that preserve edges and labels, or list them.",
+    _run.__doc__,
     "QUERY FILE|DATASET",
     _options,
     _run,

@@ -70,16 +70,6 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--attempts", type=float, metavar="A", help="switches to try per edge, instead of counting those made"
     )
-    parser.add_argument(
-        "--step", choices=("reject", "global"), default="reject", help="how switches are decided (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--engine",
-        choices=("auto", "census", "matching"),
-        default="auto",
-        help="count random graphs by a census of each, or match the classes of the graph alone, without those that it "
-        "does not have (default: %(default)s, the census)",
-    )
     add_estimate(parser)
     add_seed(parser)
     parser.add_argument(
@@ -143,6 +133,10 @@ def _number(text: str) -> int | str:
 
 
 def _run(args: argparse.Namespace) -> Report:
+    """Count the connected induced subgraphs of K nodes by class, and say which classes are unusual.
+
+    The counts are compared with those in random graphs with the same degrees.
+    """
     from jaxmotif.motifs._compare import check_networks, compare_motifs, correct_together
 
     if args.random != "auto":
@@ -174,8 +168,7 @@ def _run(args: argparse.Namespace) -> Report:
     if len(names) == 1:
         write_occurrences(args, graphs[0], class_rows(reports[0].columns, motifs[0].table()["class"]), how(args))
     if args.svg is not None:
-        words = graphs[0].node_label_names, graphs[0].edge_label_names
-        write_drawings(args, class_patterns(_rank_classes(motifs), graphs[0].directed), words)
+        write_drawings(args, class_patterns(_rank_classes(motifs), graphs[0].directed), graphs[0])
     networks = list(zip(names, graphs, motifs, strict=True))
     write_page(args, how(args), lambda report, run: report.motifs_report(networks, run, distances))
     if len(names) == 1:
@@ -230,7 +223,7 @@ def _find(args: argparse.Namespace, graph: Graph, checkpoint: Path | None) -> Mo
     number = args.random
     if number == "auto":
         number = Until() if args.most is None else Until(most=args.most)
-    options = {name: getattr(args, name) for name in ("switches", "attempts", "step", "engine")}
+    options = {name: getattr(args, name) for name in ("switches", "attempts")}
     options["rule"] = Rule(**{name: getattr(args, name) for name in _RULE})
     options |= work_options(args) | {"checkpoint": checkpoint, "estimate": draws}
     return find_motifs(graph, args.size, number, args.seed, null_model(args, graph), **options)
@@ -248,8 +241,6 @@ def _report(graph: Graph, found: Motifs) -> Report:
         "attempts_per_edge": found.attempts,
         "accepted_per_edge": found.accepted,
         "accepted_by_kind": "; ".join(f"{name} {made:.1f}" for name, made in found.accepted_by_kind.items()),
-        "engine": found.engine,
-        "absent_classes": "not looked for" if found.engine == "matching" else "counted",
         "longer_z": _farthest(found.mixing.longer_z),
         **({} if found.decided is None else {"decided": int(found.decided.sum())}),
         "notes": "; ".join(found.notes),
@@ -282,8 +273,7 @@ def _farthest(values: np.ndarray) -> float:
 COMMAND = Command(
     "motifs",
     "find subgraphs that occur unexpectedly often",
-    "Count the connected induced subgraphs of K nodes by class, in the graph and in random graphs with the same "
-    "degrees, and say which classes are unusual.",
+    _run.__doc__,
     "FILE|DATASET...",
     _options,
     _run,

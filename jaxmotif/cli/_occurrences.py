@@ -6,10 +6,9 @@ import argparse
 import csv
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import numpy as np
 
@@ -23,8 +22,8 @@ logger = logging.getLogger("jaxmotif")
 
 _ENDINGS = (".parquet", ".csv", ".jsonl")
 
-Write = Callable[[Sequence[object], np.ndarray], None]
-"""A function that writes rows: values with which all rows begin, and a block of nodes by name, a row for each."""
+Blocks = Iterator[tuple[list[object], np.ndarray]]
+"""Values with which rows begin, and a block of nodes by name, a row for each occurrence."""
 
 
 def add_occurrences_option(parser: argparse.ArgumentParser) -> None:
@@ -82,19 +81,28 @@ def write_occurrences(
     nodes = [f"node_{i}" for i in range(most)] if names is None else list(map(str, names))
     heads = list(listed[0][0]) if listed else []
     written = 0
-    with (
-        beside_result(args),
-        _writer(args.occurrences, heads, nodes, graph.node_names, run, args.escape_formulas) as write,
-    ):
+
+    def blocks() -> Blocks:
+        nonlocal written
+        # The workers of a cluster do not list blocks: this process does.
+        work = {"memory": args.memory, "devices": args.device if args.cluster is None else None}
         for head, pattern in listed:
-            # The workers of a cluster do not list blocks: this process does.
-            devices = args.device if args.cluster is None else None
-            blocks = occurrences(
-                graph, pattern, induced=induced, wildcard=wildcard, memory=args.memory, devices=devices
-            )
-            for block in blocks:
-                write(list(head.values()), block)
+            for block in occurrences(graph, pattern, induced=induced, wildcard=wildcard, **work):
+                yield [_plain(value) for value in head.values()], block
                 written += len(block)
+
+    numbers = graph.node_names is None or graph.node_names.dtype.kind in "iu"
+    with beside_result(args), whole_file(args.occurrences) as stream:
+        suffix = args.occurrences.suffix.lower()
+        if suffix == ".parquet":
+            _write_parquet(stream.buffer, heads, nodes, blocks(), numbers, run)
+        elif suffix == ".csv":
+            stream.writelines(comments(run))
+            _write_csv(stream, heads, nodes, blocks(), numbers, args.escape_formulas)
+        else:
+            for head, block in blocks():
+                before = dict(zip(heads, head, strict=True))
+                stream.writelines(json.dumps({**before, "nodes": row}) + "\n" for row in block.tolist())
     if args.unwritten is None:
         logger.info("%d occurrences written to %s", written, args.occurrences)
 
@@ -112,65 +120,35 @@ def class_rows(columns: Mapping[str, Column], classes: Column) -> Iterator[tuple
             yield {name: columns[name][i] for name in names}, str(classes[i])
 
 
-@contextmanager
-def _writer(
-    path: Path,
-    heads: Sequence[str],
-    nodes: Sequence[str],
-    node_names: np.ndarray | None,
-    run: Mapping[str, object],
-    escape_formulas: bool,
-) -> Iterator[Write]:
-    """Yield a function that writes rows with the same first values, in the format that the file's ending names."""
-    columns = [*heads, *nodes]
-    plain = node_names is None or node_names.dtype.kind in "iu"  # Numbers need no escapes.
-    with whole_file(path) as stream:
-        if path.suffix.lower() == ".parquet":
-            with _parquet(stream.buffer, columns, len(heads), node_names, run) as write:
-                yield write
-        elif path.suffix.lower() == ".csv":
-            stream.writelines(comments(run))
-            table = csv.writer(stream, lineterminator="\n")
-            table.writerow(safe_row(columns, escape_formulas))
-
-            def write_csv(head: Sequence[object], block: np.ndarray) -> None:
-                padding = [""] * (len(nodes) - block.shape[1])
-                rows = ([*head, *row, *padding] for row in block.tolist())
-                table.writerows(rows if plain else (safe_row(row, escape_formulas) for row in rows))
-
-            yield write_csv
-        else:
-
-            def write_lines(head: Sequence[object], block: np.ndarray) -> None:
-                before = dict(zip(heads, map(_plain, head), strict=True))
-                stream.writelines(json.dumps({**before, "nodes": row}) + "\n" for row in block.tolist())
-
-            yield write_lines
+def _write_csv(
+    stream: TextIO, heads: list[str], nodes: list[str], blocks: Blocks, numbers: bool, escape_formulas: bool
+) -> None:
+    table = csv.writer(stream, lineterminator="\n")
+    table.writerow(safe_row([*heads, *nodes], escape_formulas))
+    for head, block in blocks:
+        padding = [""] * (len(nodes) - block.shape[1])
+        rows = ([*head, *row, *padding] for row in block.tolist())
+        # Numbers need no escapes.
+        table.writerows(rows if numbers else (safe_row(row, escape_formulas) for row in rows))
 
 
-@contextmanager
-def _parquet(
-    stream: BinaryIO, columns: Sequence[str], heads: int, node_names: np.ndarray | None, run: Mapping[str, object]
-) -> Iterator[Write]:
+def _write_parquet(
+    stream: BinaryIO, heads: list[str], nodes: list[str], blocks: Blocks, numbers: bool, run: Mapping[str, object]
+) -> None:
     pa = pyarrow_for("--occurrences FILE.parquet")
     from pyarrow import parquet
 
-    numbers = node_names is None or node_names.dtype.kind in "iu"
-    kinds = {"id": pa.int64()} | {name: pa.int64() if numbers else pa.string() for name in columns[heads:]}
-    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in columns])
+    kinds = {"id": pa.int64()} | dict.fromkeys(nodes, pa.int64() if numbers else pa.string())
+    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in (*heads, *nodes)])
     schema = schema.with_metadata({"jaxmotif": json.dumps(dict(run))})
     with parquet.ParquetWriter(stream, schema) as writer:
-
-        def write(head: Sequence[object], block: np.ndarray) -> None:
+        for head, block in blocks:
             block = block if numbers else np.array([arrow_column(column) for column in block.astype(str)], object)
-            values: list[Any] = []
-            for i, value in enumerate(head):
-                values.append(pa.repeat(pa.scalar(_plain(value), schema.field(i).type), len(block)))
-            values += [pa.array(block[:, i]) for i in range(block.shape[1])]
-            values += [pa.nulls(len(block), schema.field(i).type) for i in range(len(values), len(columns))]
+            types = iter(schema.types)
+            values = [pa.repeat(pa.scalar(value, next(types)), len(block)) for value in head]
+            values += [pa.array(column, next(types)) for column in block.T]
+            values += [pa.nulls(len(block), kind) for kind in types]
             writer.write_table(pa.table(values, schema=schema))
-
-        yield write
 
 
 def _plain(value: object) -> object:

@@ -103,24 +103,6 @@ def choose_format(form: str | None, path: Path | None) -> str:
     return form or "table"
 
 
-def check_output(form: str, path: Path | None) -> None:
-    """Check before the work that the result can be written after it."""
-    if form == "parquet":
-        pyarrow_for("--format parquet")
-        if path is None and sys.stdout.isatty():
-            raise ValueError("Parquet is not for a terminal: name a file with --output")
-    if path is None:
-        return
-    with _early_errors(path):
-        if path.is_dir():
-            raise IsADirectoryError(21, "is a directory")
-        if path.exists() and not os.access(path, os.W_OK):
-            raise PermissionError(13, "is read-only")
-        if not _is_special(path):
-            with tempfile.TemporaryFile(dir=path.resolve().parent):
-                pass
-
-
 @contextlib.contextmanager
 def _early_errors(path: Path) -> Iterator[None]:
     try:
@@ -135,31 +117,36 @@ def check_outputs(args: argparse.Namespace) -> None:
     No file may be named twice, or be one that is read. Not every command has the options ``occurrences``, ``report``,
     ``svg`` and ``checkpoint``.
     """
-    files = {name: getattr(args, name, None) for name in ("output", "occurrences", "report", "certificate")}
-    folders = {name: getattr(args, name, None) for name in ("svg", "checkpoint")}
-    for name, path in files.items():
-        check_output(args.format if name == "output" else "csv", path)
-    for name, path in folders.items():
-        if path is not None:
-            _check_folder(name, path)
+    named = {name: path for name, path in vars(args).items() if path is not None}
+    files = {name: named[name] for name in ("output", "occurrences", "report", "certificate") if name in named}
+    folders = {name: named[name] for name in ("svg", "checkpoint") if name in named}
+    if args.format == "parquet":
+        pyarrow_for("--format parquet")
+        if args.output is None and sys.stdout.isatty():
+            raise ValueError("Parquet is not for a terminal: name a file with --output")
     written: dict[Path, str] = {}  # the options that name each file
     for name, path in files.items():
-        if path is None or _is_special(path):
-            continue
+        with _early_errors(path):
+            if path.is_dir():
+                raise IsADirectoryError(21, "is a directory")
+            if path.exists() and not os.access(path, os.W_OK):
+                raise PermissionError(13, "is read-only")
+            if _is_special(path):
+                continue
+            with tempfile.TemporaryFile(dir=path.resolve().parent):
+                pass
         if before := written.get(path.resolve()):
             raise ValueError(f"{before} and --{name} are one file; name a file for each")
         written[path.resolve()] = f"--{name} {path}"
+    for name, path in folders.items():
+        if path.exists() and not path.is_dir():
+            raise NotADirectoryError(f"--{name} {path}: is a file; name a folder")
+        existing = next(p for p in (path, *path.absolute().parents) if p.exists())
+        with _early_errors(path), tempfile.TemporaryFile(dir=existing):
+            pass
     for path in _paths_to_read(args, {*files, *folders}):
         if os.path.isfile(path) and (option := written.get(Path(path).resolve())):
             raise ValueError(f"{option}: this file is read, and would be replaced; name another")
-
-
-def _check_folder(name: str, path: Path) -> None:
-    if path.exists() and not path.is_dir():
-        raise NotADirectoryError(f"--{name} {path}: is a file; name a folder")
-    existing = next(p for p in (path, *path.absolute().parents) if p.exists())
-    with _early_errors(path), tempfile.TemporaryFile(dir=existing):
-        pass
 
 
 def _paths_to_read(args: argparse.Namespace, written: Collection[str]) -> list[str | Path]:
@@ -203,13 +190,17 @@ def write_report(
       wide: Whether a table has all columns.
       escape_formulas: Whether to put an apostrophe before text in CSV that a spreadsheet would run.
     """
-    if path is None:
-        with named_errors("standard output"):
-            _write(report, form, sys.stdout, wide, escape_formulas)
-            sys.stdout.flush()
-        return
-    with whole_file(path) as stream:
-        _write(report, form, stream, wide, escape_formulas)
+    with named_errors("standard output") if path is None else whole_file(path) as file:
+        stream = file or sys.stdout
+        if form == "table":
+            _write_table(report, stream, wide)
+        elif form == "json":
+            _write_json(report, stream)
+        elif form == "csv":
+            _write_csv(report, stream, escape_formulas)
+        else:
+            _write_parquet(report, stream.buffer)
+        stream.flush()
 
 
 @contextlib.contextmanager
@@ -235,17 +226,6 @@ def whole_file(path: Path) -> Iterator[TextIO]:
 def _is_special(path: Path) -> bool:
     """Return whether there is a device or a pipe with this path, which a file cannot replace."""
     return path.exists() and not stat.S_ISREG(path.stat().st_mode)
-
-
-def _write(report: Report, form: str, stream: TextIO, wide: bool, escape_formulas: bool) -> None:
-    if form == "table":
-        _write_table(report, stream, wide)
-    elif form == "json":
-        _write_json(report, stream)
-    elif form == "csv":
-        _write_csv(report, stream, escape_formulas)
-    else:
-        _write_parquet(report, stream.buffer)
 
 
 def _write_table(report: Report, stream: TextIO, wide: bool) -> None:
@@ -349,14 +329,10 @@ def arrow_column(column: Column) -> Column:
     """
     if isinstance(column, np.ndarray) and column.dtype.kind not in "OU":
         return column
-    values = [visible(value) if isinstance(value, str) and not _is_utf8(value) else value for value in column]
+    values = [value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value for value in column]
     wide = any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in values)
     mixed = len({type(value) for value in values if value is not None}) > 1
     return [None if value is None else str(value) for value in values] if wide or mixed else values
-
-
-def _is_utf8(text: str) -> bool:
-    return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
 
 
 def _row_chunks(columns: Mapping[str, Column], form: str) -> Iterator[list[tuple[Any, ...]]]:

@@ -14,6 +14,7 @@ from jaxmotif.cli._options import limit
 from jaxmotif.cli._output import beside_result, whole_file
 
 if TYPE_CHECKING:
+    from jaxmotif.graph import Graph
     from jaxmotif.patterns import Pattern
 
 logger = logging.getLogger("jaxmotif")
@@ -61,17 +62,13 @@ def write_page(
             logger.info("report written to %s", args.report)
 
 
-def write_drawings(
-    args: argparse.Namespace,
-    patterns: Mapping[str, Pattern],
-    words: tuple[Mapping[int, str] | None, Mapping[int, str] | None],
-) -> None:
+def write_drawings(args: argparse.Namespace, patterns: Mapping[str, Pattern], graph: Graph) -> None:
     """Write the drawings that the user asked for, if any, each to a file of its name.
 
     Args:
       args: The options.
       patterns: The patterns by the names of the files without their endings, the most frequent first.
-      words: The names of node labels and of edge labels.
+      graph: The graph that the patterns occur in, which has the words of labels.
     """
     if args.svg is None:
         return
@@ -80,6 +77,7 @@ def write_drawings(
 
     small = {name: pattern for name, pattern in patterns.items() if pattern.num_nodes <= MOST_NODES}
     drawn = dict(itertools.islice(small.items(), args.svg_limit))
+    words = graph.node_label_names, graph.edge_label_names
     with beside_result(args):
         args.svg.mkdir(parents=True, exist_ok=True)
         for name, pattern in drawn.items():

@@ -21,6 +21,10 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Report:
+    """Draw connected induced subgraphs of K nodes, each exactly as likely as any other, independently.
+
+    The result has a row of node names for each.
+    """
     from jaxmotif.motifs import sample_subgraphs
 
     graph = load_graph(args)
@@ -37,8 +41,7 @@ def _run(args: argparse.Namespace) -> Report:
 COMMAND = Command(
     "sample",
     "draw connected induced subgraphs, each as likely as any other",
-    "Draw connected induced subgraphs of K nodes, each exactly as likely as any other, independently: a row of node "
-    "names each.",
+    _run.__doc__,
     "FILE|DATASET",
     _options,
     _run,

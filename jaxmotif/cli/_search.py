@@ -64,6 +64,10 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Report:
+    """Find the vertices that lie in a connected subgraph whose colors are exactly the motif.
+
+    Such subgraphs themselves are listed, too.
+    """
     from jaxmotif.sieve import find_color_motif
 
     graph = load_graph(args)
@@ -194,8 +198,7 @@ def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
 COMMAND = Command(
     "search",
     "find connected subgraphs with given colors",
-    "Find the vertices that lie in a connected subgraph whose colors are exactly the motif, and such subgraphs "
-    "themselves.",
+    _run.__doc__,
     "FILE|DATASET --colors FILE --motif COLOR:NUMBER,...",
     _options,
     _run,

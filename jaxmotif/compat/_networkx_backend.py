@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
-from functools import cache, cached_property
+from collections.abc import Collection, Hashable, Iterable, Iterator
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +18,12 @@ import numpy as np
 from networkx.algorithms.triads import TRIAD_NAMES, TRICODE_TO_NAME
 
 if TYPE_CHECKING:
-    import jax
-
     from jaxmotif.compat.networkx import Side
     from jaxmotif.graph import Graph
 
 Node = Hashable
 Nodes = Node | Iterable[Node] | None  # a node, several nodes, or None for all
 MOST_NODES = 1024  # most nodes of a pattern, the limit of jaxmotif.matching
-SMALL = 32  # most nodes of a graph of which all sets of three nodes are looked at
 
 
 class BackendGraph:
@@ -174,11 +171,15 @@ def triadic_census(G: BackendGraph, nodelist: Collection[Node] | None = None) ->
 
 def _census(G: BackendGraph) -> dict[str, int]:
     """Count all triads of a graph."""
-    n = len(G)
+    from jaxmotif.motifs import subgraph_census
+    from jaxmotif.patterns import class_names
+
+    n, names = len(G), class_names(True)
     census: dict[str, int] = dict.fromkeys(TRIAD_NAMES, 0)
     if n < 3:
         return census
-    census |= _connected_triads(G.graph)
+    for kind, count in subgraph_census(G.graph, 3).as_dict().items():
+        census[names[kind].split()[0]] = count
     # A joined pair lies in n - 2 triads, of which those that are not connected have no other joined pair.
     keys = np.sort(G.edges, axis=1) @ np.array([n, 1])
     arcs = np.bincount(np.unique(keys, return_inverse=True)[1])
@@ -187,30 +188,6 @@ def _census(G: BackendGraph) -> dict[str, int]:
     census["102"] = pairs[2] * (n - 2) - sum(double * census[name] for name, _, double in _JOINED)
     census["003"] = n * (n - 1) * (n - 2) // 6 - sum(census.values())
     return census
-
-
-def _connected_triads(graph: Graph) -> dict[str, int]:
-    """Count the connected triads of a graph."""
-    from jaxmotif.motifs import dense_census_classes, subgraph_census
-    from jaxmotif.patterns import class_names
-
-    if graph.n <= SMALL:  # all small graphs share a program
-        values = _small_census()(graph.with_padding((SMALL, SMALL * SMALL)))
-        counts = zip(dense_census_classes(3, directed=True), np.asarray(values).tolist(), strict=True)
-    else:
-        counts = subgraph_census(graph, 3).as_dict().items()
-    names = class_names(True)
-    return {names[kind].split()[0]: count for kind, count in counts}
-
-
-@cache
-def _small_census() -> Callable[[Graph], jax.Array]:
-    """Return the program that counts the triads of a small graph."""
-    import jax
-
-    from jaxmotif.motifs import dense_census
-
-    return jax.jit(lambda graph: dense_census(graph, 3))
 
 
 # The name of each connected triad begins with its numbers of two-way and of one-way pairs.

@@ -12,6 +12,7 @@ Example:
 from __future__ import annotations
 
 import difflib
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from jaxmotif.graph import Graph
 
 __all__ = ["Dataset", "describe", "load", "names", "resolve"]
-
-_FACTS = "facts from the cited publication, in the public domain"
 
 
 class Dataset(NamedTuple):
@@ -33,33 +32,8 @@ class Dataset(NamedTuple):
     licence: str
 
 
-_VARSHNEY = "Varshney, Chen, Paniagua, Hall, Chklovskii (2011), PLoS Comput. Biol. 7: e1001066; White et al. (1986)"
-_DATASETS = {
-    "karate": Dataset(
-        "34 members of a karate club and their 78 friendships outside it",
-        False,
-        "Zachary (1977), J. Anthropol. Res. 33: 452-473",
-        _FACTS,
-    ),
-    "florentine": Dataset(
-        "15 families of Renaissance Florence and their 20 marriages",
-        False,
-        "Breiger & Pattison (1986), Soc. Networks 8: 215-256",
-        _FACTS,
-    ),
-    "celegans": Dataset(
-        "279 neurons of the worm C. elegans and their 2194 chemical connections, from pre- to postsynaptic",
-        True,
-        _VARSHNEY,
-        "MIT (OpenWorm ConnectomeToolbox)",
-    ),
-    "celegans-gap": Dataset(
-        "253 neurons of the worm C. elegans and their 514 electrical connections (gap junctions)",
-        False,
-        _VARSHNEY,
-        "MIT (OpenWorm ConnectomeToolbox)",
-    ),
-}
+_FACTS = json.loads(Path(__file__).with_name("datasets.json").read_text(encoding="utf-8"))
+_DATASETS = {name: Dataset(**facts) for name, facts in _FACTS.items()}
 
 
 def names() -> tuple[str, ...]:

@@ -15,10 +15,10 @@ from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.arrays._rows import places_of as row_numbers
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._select import Devices, select_devices
-from jaxmotif.features._dense import MOST_NODES, MOST_QUERY, stacked_roles
 from jaxmotif.graph import Graph, GraphLike, Graphs, GraphsLike, as_graph, as_graphs
 from jaxmotif.graphlets import edge_graphlets, node_orbits
 from jaxmotif.matching import participation_counts
+from jaxmotif.matching._stacks import MOST_NODES, MOST_QUERY, stacked_roles
 from jaxmotif.motifs import dense_census_classes
 from jaxmotif.patterns import Pattern, as_pattern
 from jaxmotif.patterns import node_orbits as node_orbits_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -15,10 +15,11 @@ from jaxmotif.arrays._present import counted
 from jaxmotif.arrays._rows import places_of
 from jaxmotif.graph._build import build, host_array
 from jaxmotif.graph._container import Graph
-from jaxmotif.graph._fields import Array, Fields, OptionalArray, Pad, Placement, capacities, pad_fields
+from jaxmotif.graph._fields import LAYOUT, Array, Fields, OptionalArray, Pad, Placement, capacities, pad_fields
 from jaxmotif.graph._words import check_words
 
 Labels: TypeAlias = Array | Sequence[int]
+Used: TypeAlias = Callable[[str, np.ndarray], OptionalArray]
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -144,11 +145,32 @@ class Graphs:
           ValueError: no graphs, or graphs that differ in kind.
         """
         if isinstance(graphs, Graph):
-            return cls._of_stack(graphs)
-        fields = _host_fields(graphs)
-        check_words(graphs)
-        sizes, slots = np.array([graph.n for graph in graphs]), np.array([graph.num_slots for graph in graphs])
-        return cls(_side_by_side(fields, sizes, slots), graphs[0].directed, _starts(sizes), tuple(graphs))
+            if np.ndim(graphs.num_nodes) != 1:
+                raise ValueError(f"expected a batch of graphs with one leading axis, got {graphs!r}")
+            batch: Fields = jax.device_get(graphs.fields)
+            sizes, edges = np.asarray(batch.num_nodes, np.int64), np.asarray(batch.num_edges, np.int64)
+            directed, given = graphs.directed, None
+
+            def used(name: str, counts: np.ndarray) -> OptionalArray:
+                array = getattr(batch, name)
+                return None if array is None else array[np.arange(array.shape[1]) < counts[:, None]]
+        else:
+            several = _host_fields(graphs)
+            check_words(graphs)
+            sizes, edges = np.array([graph.n for graph in graphs]), np.array([graph.m for graph in graphs])
+            directed, given = graphs[0].directed, tuple(graphs)
+
+            def used(name: str, counts: np.ndarray) -> OptionalArray:
+                arrays = [getattr(fields, name) for fields in several]
+                if arrays[0] is None:
+                    return None
+                return np.concatenate([array[:count] for array, count in zip(arrays, counts.tolist(), strict=True)])
+
+        slots = edges if directed else 2 * edges
+        starts, first_slot = _starts(sizes), _starts(slots)
+        capacities(None, int(starts[-1]), int(first_slot[-1]))
+        arrays = _moved(used, sizes, slots, starts[:-1], first_slot[:-1])
+        return cls(_union(arrays, int(starts[-1]), int(first_slot[-1]), directed), directed, starts, given)
 
     @classmethod
     def _built(
@@ -159,57 +181,8 @@ class Graphs:
         node_labels: np.ndarray | None,
         edge_labels: np.ndarray | None,
     ) -> Graphs:
-        parts = build(
-            rows,
-            int(starts[-1]),
-            directed,
-            node_labels,
-            edge_labels,
-            self_loops="drop",
-            duplicates="drop",
-            reverse="merge",
-            isolated="keep",
-            node_names=None,
-            pad=None,
-            device=None,
-            on_device=False,
-        )
-        return cls(parts.fields, bool(directed), starts)
-
-    @classmethod
-    def _of_stack(cls, batch: Graph) -> Graphs:
-        if np.ndim(batch.num_nodes) != 1:
-            raise ValueError(f"expected a batch of graphs with one leading axis, got {batch!r}")
-        fields: Fields = jax.device_get(batch.fields)
-        sizes = np.asarray(fields.num_nodes, np.int64)
-        slots = np.asarray(fields.num_edges, np.int64) * (1 if batch.directed else 2)
-        starts, first_slot = _starts(sizes), _starts(slots)
-
-        def used(array: OptionalArray, counts: np.ndarray, shifts: np.ndarray) -> OptionalArray:
-            """Join the used parts of the rows of an array, with each graph's shift added to its values."""
-            if array is None:
-                return None
-            row = np.repeat(np.arange(counts.size), counts)
-            values = array[row, places_of(np.zeros_like(counts), counts)]
-            return (values + shifts[row]).astype(np.int32)
-
-        def row_starts(array: OptionalArray) -> OptionalArray:
-            found = used(array, sizes, first_slot[:-1])
-            return None if found is None else np.append(found, np.int32(first_slot[-1]))
-
-        zero = np.zeros_like(sizes)
-        union = Fields(
-            row_starts(fields.out_offsets),
-            used(fields.out_targets, slots, starts[:-1]),
-            row_starts(fields.in_offsets),
-            used(fields.in_targets, slots, starts[:-1]),
-            used(fields.in_slots, slots, first_slot[:-1]),
-            used(fields.node_labels, sizes, zero),
-            used(fields.edge_labels, slots, zero),
-            np.int32(starts[-1]),
-            np.int32(fields.num_edges.sum()),
-        )
-        return cls(union, batch.directed, starts)
+        fields, *_ = build(rows, int(starts[-1]), directed, node_labels, edge_labels, pad=None, on_device=False)
+        return cls(fields, bool(directed), starts)
 
     @cached_property
     def n(self) -> np.ndarray:
@@ -257,39 +230,20 @@ class Graphs:
         Raises:
           ValueError: capacities too small.
         """
-        which, n, slots, first_node, first_slot = self._chosen(which)
+        n, slots, first_node, first_slot = self._chosen(which)
         N, S = capacities(pad, int(n.max(initial=0)), int(slots.max(initial=0)))
-        node, slot = places_of(first_node, n), places_of(first_slot, slots)
-
-        def rows(
-            name: str, of: np.ndarray, counts: np.ndarray, width: int, shift: np.ndarray | None, fill: int
-        ) -> OptionalArray:
-            if (array := getattr(self.fields, name)) is None:
-                return None
-            out = np.full((which.size, width), fill, np.int32)
-            moved = array[of] if shift is None else array[of] - np.repeat(shift, counts)
-            out[np.arange(width) < counts[:, None]] = moved
-            return out
-
-        def offsets(name: str) -> OptionalArray:
-            if (array := getattr(self.fields, name)) is None:
-                return None
-            place = first_node[:, None] + np.minimum(np.arange(N + 1), n[:, None])
-            return (array[place] - first_slot[:, None]).astype(np.int32)
-
-        by_slot = (slot, slots, S)
-        fields = Fields(
-            offsets("out_offsets"),
-            rows("out_targets", *by_slot, first_node, N),
-            offsets("in_offsets"),
-            rows("in_targets", *by_slot, first_node, N),
-            rows("in_slots", *by_slot, first_slot, S),
-            rows("node_labels", node, n, N, None, -1),
-            rows("edge_labels", *by_slot, None, -1),
-            n.astype(np.int32),
-            self._edges(slots).astype(np.int32),
-        )
-        return Graph(*fields, directed=self.directed)
+        capacity, counts = {"node": N, "slot": S}, {"node": n, "slot": slots}
+        arrays = _moved(self._take(n, slots, first_node, first_slot), n, slots, -first_node, -first_slot)
+        stacked: dict[str, OptionalArray] = dict.fromkeys(LAYOUT)
+        for name, (entry, value) in LAYOUT.items():
+            if arrays[name] is not None:
+                is_offsets = name.endswith("offsets")
+                rows = np.empty((n.size, capacity[entry] + is_offsets), np.int32)
+                rows[:] = slots[:, None] if is_offsets else capacity.get(value, -1)
+                rows[np.arange(rows.shape[1]) < counts[entry][:, None]] = arrays[name]
+                stacked[name] = rows
+        sizes = n.astype(np.int32), self._edges(slots).astype(np.int32)
+        return Graph(**stacked, num_nodes=sizes[0], num_edges=sizes[1], directed=self.directed)
 
     def union(self, which: Sequence[int] | np.ndarray | None = None, pad: Pad = "bucket") -> Graph:
         """Return some graphs (default: all) side by side as one graph, on the host.
@@ -301,43 +255,33 @@ class Graphs:
         Raises:
           ValueError: sizes over the int32 limits, or capacities too small.
         """
-        which, n, slots, first_node, first_slot = self._chosen(which)
-        node, slot = places_of(first_node, n), places_of(first_slot, slots)
-        node_shift, slot_shift = first_node - _starts(n)[:-1], first_slot - _starts(slots)[:-1]
-        total = int(slots.sum())
+        n, slots, first_node, first_slot = self._chosen(which)
+        nodes, total = int(n.sum()), int(slots.sum())
+        shifts = _starts(n)[:-1] - first_node, _starts(slots)[:-1] - first_slot
+        arrays = _moved(self._take(n, slots, first_node, first_slot), n, slots, *shifts)
+        fields = _union(arrays, nodes, total, self.directed)
+        return Graph(*pad_fields(fields, nodes, total, *capacities(pad, nodes, total)), directed=self.directed)
 
-        def part(name: str, of: np.ndarray, counts: np.ndarray, shift: np.ndarray | None) -> OptionalArray:
-            if (array := getattr(self.fields, name)) is None:
-                return None
-            return array[of] if shift is None else (array[of] - np.repeat(shift, counts)).astype(np.int32)
+    def _take(self, n: np.ndarray, slots: np.ndarray, first_node: np.ndarray, first_slot: np.ndarray) -> Used:
+        """Return what takes the entries of chosen graphs out of an array, as :func:`_moved` asks for them."""
+        places = {"node": places_of(first_node, n), "slot": places_of(first_slot, slots)}
 
-        def offsets(name: str) -> OptionalArray:
-            found = part(name, node, n, slot_shift)
-            return None if found is None else np.append(found, np.int32(total))
+        def take(name: str, _: np.ndarray) -> OptionalArray:
+            array = getattr(self.fields, name)
+            return None if array is None else array[places[LAYOUT[name][0]]]
 
-        fields = Fields(
-            offsets("out_offsets"),
-            part("out_targets", slot, slots, node_shift),
-            offsets("in_offsets"),
-            part("in_targets", slot, slots, node_shift),
-            part("in_slots", slot, slots, slot_shift),
-            part("node_labels", node, n, None),
-            part("edge_labels", slot, slots, None),
-            np.int32(n.sum()),
-            np.int32(self._edges(slots).sum()),
-        )
-        return Graph(*pad_fields(fields, node.size, total, *capacities(pad, node.size, total)), directed=self.directed)
+        return take
 
     def _edges(self, slots: np.ndarray) -> np.ndarray:
         return slots if self.directed else slots // 2
 
     def _chosen(self, which: Sequence[int] | np.ndarray | None) -> tuple[np.ndarray, ...]:
-        """Return the indices, nodes, slots, first nodes and first slots of the chosen graphs, int64 ``[B]`` each."""
+        """Return the numbers of nodes and slots, first nodes and first slots of chosen graphs, int64 ``[B]`` each."""
         which = np.arange(len(self)) if which is None else np.asarray(which, np.int64)
         starts, slot_starts = self.node_starts, self.slot_starts
         after = np.minimum(which + 1, len(self))
         first_node, first_slot = starts[np.minimum(which, len(self))], slot_starts[np.minimum(which, len(self))]
-        return which, starts[after] - first_node, slot_starts[after] - first_slot, first_node, first_slot
+        return starts[after] - first_node, slot_starts[after] - first_slot, first_node, first_slot
 
 
 def stack_graphs(graphs: Sequence[Graph] | Graphs, pad: Pad = "bucket", device: Placement = None) -> Graph:
@@ -447,35 +391,35 @@ def _edge_rows(edges: ArrayLike, i: int) -> np.ndarray:
     return rows
 
 
-def _side_by_side(graphs: list[Fields], sizes: np.ndarray, slots: np.ndarray) -> Fields:
-    """Join the arrays of graphs to those of their union, without padding."""
-    first_node, first_slot, unmoved = _starts(sizes), _starts(slots), np.zeros_like(sizes)
+def _moved(
+    used: Used, n: np.ndarray, slots: np.ndarray, node_shift: np.ndarray, slot_shift: np.ndarray
+) -> dict[str, OptionalArray]:
+    """Return the arrays of graphs, one graph after another, with shifts added to numbers of nodes and slots.
 
-    def joined(name: str, counts: np.ndarray, shifts: np.ndarray) -> OptionalArray:
-        """Join the used parts of an array, with each graph's shift added to its values."""
-        arrays = [getattr(fields, name) for fields in graphs]
-        if arrays[0] is None:
-            return None
-        moved = np.repeat(shifts[: counts.size], counts)
-        whole = np.concatenate([array[:count] for array, count in zip(arrays, counts.tolist(), strict=True)])
-        return (whole + moved).astype(np.int32)
+    Args:
+      used: returns the used entries of an array of all graphs, from its name and the number of entries of each graph,
+        or ``None``. Of offsets these are the starts of rows, without the end of the last.
+      n: int64 ``[B]``, the number of nodes of each graph.
+      slots: int64 ``[B]``, the number of slots of each graph.
+      node_shift: int64 ``[B]``, what is added to numbers of nodes.
+      slot_shift: int64 ``[B]``, what is added to numbers of slots.
+    """
+    counts, shifts = {"node": n, "slot": slots}, {"node": node_shift, "slot": slot_shift}
+    arrays = {}
+    for name, (entry, value) in LAYOUT.items():
+        array = used(name, counts[entry])
+        if array is not None and value:
+            array = (array + np.repeat(shifts[value], counts[entry])).astype(np.int32)
+        arrays[name] = array
+    return arrays
 
-    def row_starts(name: str) -> OptionalArray:
-        starts = joined(name, sizes, first_slot)
-        return None if starts is None else np.append(starts, np.int32(first_slot[-1]))
 
-    capacities(None, int(first_node[-1]), int(first_slot[-1]))
-    return Fields(
-        out_offsets=row_starts("out_offsets"),
-        out_targets=joined("out_targets", slots, first_node),
-        in_offsets=row_starts("in_offsets"),
-        in_targets=joined("in_targets", slots, first_node),
-        in_slots=joined("in_slots", slots, first_slot),
-        node_labels=joined("node_labels", sizes, unmoved),
-        edge_labels=joined("edge_labels", slots, unmoved),
-        num_nodes=np.int32(first_node[-1]),
-        num_edges=np.int32(sum(int(fields.num_edges) for fields in graphs)),
-    )
+def _union(arrays: dict[str, OptionalArray], nodes: int, slots: int, directed: bool) -> Fields:
+    """Return the fields of a union without padding, from its arrays as :func:`_moved` returns them."""
+    for name in ("out_offsets", "in_offsets"):
+        if arrays[name] is not None:
+            arrays[name] = np.append(arrays[name], np.int32(slots))
+    return Fields(**arrays, num_nodes=np.int32(nodes), num_edges=np.int32(slots if directed else slots // 2))
 
 
 def _host_fields(graphs: Sequence[Graph]) -> list[Fields]:

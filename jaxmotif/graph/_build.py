@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import numpy as np
@@ -12,7 +12,7 @@ from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxmotif.arrays._rows import offsets_from, offsets_of, renumber
-from jaxmotif.graph._build_device import Ids, device_rows, enter, renumber_there
+from jaxmotif.graph._build_device import Ids, device_rows, enter
 from jaxmotif.graph._fields import (
     INT32_MAX,
     BuildReport,
@@ -29,14 +29,6 @@ DEVICE_BUILD_ROWS = 1 << 20
 """Number of edge rows from which on an accelerator sorts its own graphs."""
 
 
-class Built(NamedTuple):
-    """A graph before it is one: its arrays, what building left out, and its nodes' names."""
-
-    fields: Fields
-    report: BuildReport
-    node_names: np.ndarray | None
-
-
 def build(
     edges: EdgesLike,
     num_nodes: int | None,
@@ -44,30 +36,36 @@ def build(
     node_labels: ArrayLike | None,
     edge_labels: ArrayLike | None,
     *,
-    self_loops: str,
-    duplicates: str,
-    reverse: str,
-    isolated: str,
-    node_names: Sequence[Hashable] | np.ndarray | None,
-    pad: Pad,
-    device: Placement,
+    self_loops: str = "drop",
+    duplicates: str = "drop",
+    reverse: str = "merge",
+    isolated: str = "keep",
+    node_names: Sequence[Hashable] | np.ndarray | None = None,
+    pad: Pad = "bucket",
+    device: Placement = None,
     on_device: bool | None = None,
-) -> Built:
+) -> tuple[Fields, BuildReport, np.ndarray | None]:
     """Build the arrays, the report and the node names of a graph, as :meth:`Graph.from_edges` describes them.
 
     Args:
       on_device: sort on the device (``True``) or in NumPy (``False``); ``None``: an accelerator sorts large graphs.
     """
-    _check_choice("self_loops", self_loops, ("drop", "error"))
-    _check_choice("duplicates", duplicates, ("drop", "error"))
-    _check_choice("reverse", reverse, ("merge", "error"))
-    _check_choice("isolated", isolated, ("keep", "drop"))
+    choices = {
+        "self_loops": (self_loops, "drop", "error"),
+        "duplicates": (duplicates, "drop", "error"),
+        "reverse": (reverse, "merge", "error"),
+        "isolated": (isolated, "keep", "drop"),
+    }
+    for name, (choice, *known) in choices.items():
+        if choice not in known:
+            raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, got {choice!r}")
     if directed and reverse == "error":
         raise ValueError('reverse="error" is for undirected graphs: in a directed graph u v and v u are two arcs')
     all_edges = edges = _edge_array(edges)
     if on_device is None:  # a small graph asks for no device, which would start one
         on_device = edges.shape[0] >= DEVICE_BUILD_ROWS and _first_device(device).platform != "cpu"
-    there, ids = enter(edges, _first_device(device)) if on_device else (None, _ids(edges))
+    # Ids that may have no edge are renumbered on the host, before the edges go to a device.
+    there, ids = enter(edges, _first_device(device)) if on_device and isolated == "keep" else (None, _ids(edges))
     _check_ids(edges, ids)
     given_labels = edge_labels = None if edge_labels is None else _labels(edge_labels, "edge_labels", edges.shape[0])
     node_labels = None if node_labels is None else _labels(node_labels, "node_labels", None)
@@ -77,21 +75,16 @@ def build(
         row = int(np.argmax(edges[:, 0] == edges[:, 1]))
         raise ValueError(f'edges[{row}] = {_row(edges, row)} is a self loop; self_loops="drop" leaves them out')
 
-    if isolated == "drop" and n > 4 * edges.size + 1024:
-        there = None  # the ids are too far apart for a table of all of them, so NumPy sorts
     if there is None and ids.loops:  # a device leaves self loops out as it sorts
         real = edges[:, 0] != edges[:, 1]
         edges, edge_labels = edges[real], None if edge_labels is None else edge_labels[real]
     num_isolated = 0
     if isolated == "drop":
-        if there is not None:
-            there, kept_ids, only_loops = renumber_there(there, edges.shape[0], n)
-        else:
-            edges, kept_ids = renumber(edges, n)
-            only_loops = (
-                np.setdiff1d(all_edges[all_edges[:, 0] == all_edges[:, 1], 0], kept_ids).shape[0] if ids.loops else 0
-            )
-            there = enter(edges, _first_device(device))[0] if on_device else None
+        edges, kept_ids = renumber(edges, n)
+        only_loops = 0
+        if ids.loops:
+            only_loops = np.setdiff1d(all_edges[all_edges[:, 0] == all_edges[:, 1], 0], kept_ids).shape[0]
+        there = enter(edges, _first_device(device))[0] if on_device else None
         num_isolated = n - kept_ids.shape[0] if declared else only_loops
         n = kept_ids.shape[0]
         node_names = kept_ids if node_names is None else node_names[kept_ids]
@@ -119,7 +112,7 @@ def build(
         nodes=n,
         edges=built.num_edges,
     )
-    return Built(fields, report, node_names)
+    return fields, report, node_names
 
 
 class LabelConflict(ValueError):
@@ -403,8 +396,3 @@ def _rows_again(edges: np.ndarray, backwards: bool = False) -> Iterator[tuple[in
 
 def _row(edges: np.ndarray, row: int) -> str:
     return f"({edges[row, 0]}, {edges[row, 1]})"
-
-
-def _check_choice(name: str, choice: str, choices: tuple[str, ...]) -> None:
-    if choice not in choices:
-        raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {choice!r}")

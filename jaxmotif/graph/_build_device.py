@@ -97,40 +97,6 @@ def _entered(ends: jax.Array, id_range: jax.Array, part: jax.Array, at: jax.Arra
     return ends, jnp.stack([low, high, id_range[2] + loops])
 
 
-class Renumbered(NamedTuple):
-    """Edges on a device, renumbered by the ids that have edges.
-
-    Attributes:
-      ends: int32 ``[2, room]``, edges whose ends are indices into ``kept``.
-      kept: int64, ascending, the ids that have edges.
-      only_loops: how many ids have self loops alone.
-    """
-
-    ends: jax.Array
-    kept: np.ndarray
-    only_loops: int
-
-
-def renumber_there(ends: jax.Array, rows: int, n: int) -> Renumbered:
-    """Renumber the first ``rows`` edges that :func:`enter` returned, on their device; their ids are below ``n``."""
-    ends, present, only_loops = _renumbered(ends, np.int32(rows), room=bucket_size(n))
-    return Renumbered(ends, np.flatnonzero(np.asarray(present)[:n]), int(only_loops))
-
-
-@partial(jit64, static_argnames="room", donate_argnums=0)
-def _renumbered(ends: jax.Array, rows: jax.Array, *, room: int) -> tuple[jax.Array, jax.Array, jax.Array]:
-    is_given = jnp.arange(ends.shape[1], dtype=jnp.int32) < rows
-    edge = is_given & (ends[0] != ends[1])
-
-    def occur(which: jax.Array) -> jax.Array:
-        return jnp.zeros(room, bool).at[jnp.where(which[None], ends, room)].set(True, mode="drop")
-
-    present = occur(edge)
-    number = jnp.cumsum(present, dtype=jnp.int32) - 1
-    only_loops = (occur(is_given) & ~present).sum(dtype=jnp.int32)
-    return jnp.where(edge[None], number.at[ends].get(mode="clip"), 0), present, only_loops
-
-
 def device_rows(
     ends: jax.Array,
     labels: np.ndarray | None,

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     Columns = Mapping[str, Values] | pandas.DataFrame
 
 
+_HOST_FIELDS = ("report", "node_names", "node_label_names", "edge_label_names", "attributes")
+
+
 @partial(jax.tree_util.register_dataclass, data_fields=Fields._fields, meta_fields=("directed",))
 @dataclasses.dataclass(frozen=True, eq=False)
 class Graph:
@@ -249,8 +252,8 @@ class Graph:
           >>> graph, graph.edge_labels[:4].tolist()
           (Graph(undirected, 3 nodes, 2 edges), [7, 7, 5, 5])
         """
-        arguments = convert.scipy_edges(matrix, directed, node_labels, values_as_labels)
-        return cls.from_edges(**arguments._asdict(), **options)
+        arguments = convert.scipy_edges(matrix, values_as_labels)
+        return cls.from_edges(**arguments, directed=directed, node_labels=node_labels, **options)
 
     @classmethod
     def from_networkx(
@@ -282,13 +285,12 @@ class Graph:
           (Graph(directed, 3 nodes, 3 edges), ['a', 'b', 'c'])
         """
         arguments = convert.networkx_edges(source, node_label, edge_label)
-        graph = cls.from_edges(**arguments._asdict(), **options)
+        graph = cls.from_edges(**arguments, **options)
         if attributes:
-            if graph.n != arguments.num_nodes:
+            if graph.n != arguments["num_nodes"]:
                 raise ValueError('attributes=True keeps those of all nodes; leave out isolated="drop"')
-            columns = convert.networkx_attributes(source)
-            ends = np.array(arguments.edges, np.int64).reshape(-1, 2)
-            return graph._with_attributes(Attributes.of_rows(graph, *columns, ends))
+            ends = np.array(arguments["edges"], np.int64).reshape(-1, 2)
+            return graph._with_attributes(Attributes.of_rows(graph, *convert.networkx_attributes(source), ends))
         return graph
 
     def with_attributes(self, nodes: Columns | None = None, edges: Columns | None = None) -> Graph:
@@ -531,22 +533,14 @@ class Graph:
         return Fields(*(getattr(self, name) for name in Fields._fields))
 
     def _host_fields(self) -> tuple[Any, ...]:
-        return self.report, self.node_names, self.node_label_names, self.edge_label_names, self.attributes
+        return tuple(getattr(self, name) for name in _HOST_FIELDS)
 
-    def _with_host_fields(
-        self,
-        report: BuildReport | None,
-        node_names: np.ndarray | None,
-        node_label_names: Mapping[int, str] | None = None,
-        edge_label_names: Mapping[int, str] | None = None,
-        attributes: Attributes | None = None,
-    ) -> Graph:
+    def _with_host_fields(self, *values: Any) -> Graph:
+        """Give a graph that was just made its host fields, in the order of their names."""
         # The dataclass is frozen for users. Host fields are no pytree data: a transformation makes graphs without them.
-        object.__setattr__(self, "report", report)
-        object.__setattr__(self, "node_names", node_names)
-        object.__setattr__(self, "node_label_names", node_label_names)
-        object.__setattr__(self, "edge_label_names", edge_label_names)
-        return self._with_attributes(attributes)
+        for name, value in zip(_HOST_FIELDS, values, strict=False):
+            object.__setattr__(self, name, value)
+        return self
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"

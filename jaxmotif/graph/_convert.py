@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     import networkx
     import scipy.sparse
-    from numpy.typing import ArrayLike
 
 
-class EdgeArguments(NamedTuple):
-    """Arguments of ``Graph.from_edges`` that describe another library's graph."""
-
-    edges: Any
-    num_nodes: int
-    directed: bool
-    node_labels: Any
-    edge_labels: Any
-    node_names: Sequence[Hashable] | None = None
-
-
-def scipy_edges(matrix: Any, directed: bool, node_labels: ArrayLike | None, values_as_labels: bool) -> EdgeArguments:
-    try:
-        import scipy.sparse
-    except ImportError as error:
-        raise _missing("scipy") from error
-    if not scipy.sparse.issparse(matrix):
+def scipy_edges(matrix: Any, values_as_labels: bool) -> dict[str, Any]:
+    """Return the arguments of ``Graph.from_edges`` that describe a sparse matrix."""
+    if not _load("scipy.sparse").issparse(matrix):
         raise TypeError(
             f"expected a scipy.sparse matrix, got {type(matrix).__name__}; use scipy.sparse.coo_array(matrix)"
         )
@@ -38,10 +24,11 @@ def scipy_edges(matrix: Any, directed: bool, node_labels: ArrayLike | None, valu
     entries = matrix.tocoo()
     labels = _whole_numbers(entries.data) if values_as_labels else None
     edges = np.stack([entries.row, entries.col], axis=1)
-    return EdgeArguments(edges, matrix.shape[0], directed, node_labels, labels)
+    return {"edges": edges, "num_nodes": matrix.shape[0], "edge_labels": labels}
 
 
-def networkx_edges(source: networkx.Graph, node_label: str | None, edge_label: str | None) -> EdgeArguments:
+def networkx_edges(source: networkx.Graph, node_label: str | None, edge_label: str | None) -> dict[str, Any]:
+    """Return the arguments of ``Graph.from_edges`` that describe a networkx graph."""
     names = list(source.nodes)
     index = {name: i for i, name in enumerate(names)}
     edges = [(index[u], index[v]) for u, v in source.edges()]
@@ -49,9 +36,14 @@ def networkx_edges(source: networkx.Graph, node_label: str | None, edge_label: s
     edge_labels = None
     if edge_label is not None:
         edge_labels = _attributes("edge", (((u, v), data) for u, v, data in source.edges(data=True)), edge_label)
-    plain = names == list(range(len(names)))
-    node_names = None if plain else names
-    return EdgeArguments(edges, len(names), source.is_directed(), node_labels, edge_labels, node_names)
+    return {
+        "edges": edges,
+        "num_nodes": len(names),
+        "directed": source.is_directed(),
+        "node_labels": node_labels,
+        "edge_labels": edge_labels,
+        "node_names": None if names == list(range(len(names))) else names,
+    }
 
 
 def networkx_attributes(source: networkx.Graph) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
@@ -70,10 +62,7 @@ def to_networkx(
     edge_labels: list[int | str] | None,
 ) -> networkx.Graph:
     """Build a networkx graph from edges ``[m, 2]``; labels become attributes called ``label``."""
-    try:
-        import networkx
-    except ImportError as error:
-        raise _missing("networkx") from error
+    networkx = _load("networkx")
     graph = networkx.DiGraph() if directed else networkx.Graph()
     graph.add_nodes_from(names)
     ends = [(names[u], names[v]) for u, v in edges.tolist()]
@@ -87,17 +76,18 @@ def to_networkx(
 
 def to_scipy(offsets: np.ndarray, targets: np.ndarray, values: np.ndarray | None) -> scipy.sparse.csr_array:
     """Build a sparse array from rows, with their values or with ones."""
-    try:
-        import scipy.sparse
-    except ImportError as error:
-        raise _missing("scipy") from error
     n = offsets.shape[0] - 1
     data = np.ones(targets.shape[0], np.int32) if values is None else values
-    return scipy.sparse.csr_array((data, targets, offsets), shape=(n, n))
+    return _load("scipy.sparse").csr_array((data, targets, offsets), shape=(n, n))
 
 
-def _missing(library: str) -> ImportError:
-    return ImportError(f"this needs {library}: pip install 'jaxmotif[io]'")
+def _load(module: str) -> Any:
+    """Import a module of a library that the extra ``io`` has."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        library = module.partition(".")[0]
+        raise ImportError(f"this needs {library}: pip install 'jaxmotif[io]'") from error
 
 
 def _attributes(kind: str, items: Any, attribute: str) -> list[Any]:

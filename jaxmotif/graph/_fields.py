@@ -37,6 +37,18 @@ class Fields(NamedTuple):
     num_edges: Array | np.int32 = np.int32(0)
 
 
+LAYOUT = {
+    "out_offsets": ("node", "slot"),
+    "out_targets": ("slot", "node"),
+    "in_offsets": ("node", "slot"),
+    "in_targets": ("slot", "node"),
+    "in_slots": ("slot", "slot"),
+    "node_labels": ("node", ""),
+    "edge_labels": ("slot", ""),
+}
+"""For each array, what it has an entry for (offsets have one more at the end), and what its values are numbers of."""
+
+
 @dataclasses.dataclass(frozen=True)
 class BuildReport:
     """Counts of the edges and nodes that building a graph left out.
@@ -128,25 +140,18 @@ def pad_fields(fields: Fields, n: int, slots: int, N: int, S: int) -> Fields:
       S: the slot capacity.
     """
 
-    def resized(array: OptionalArray, used: int, size: int, fill: int) -> OptionalArray:
-        if array is None:
+    used, capacity = {"node": n, "slot": slots}, {"node": N, "slot": S}
+
+    def resized(name: str, entry: str, value: str) -> OptionalArray:
+        if (array := getattr(fields, name)) is None:
             return None
-        array = np.asarray(array)
-        if array.shape[0] == size == used:
+        array, is_offsets = np.asarray(array), name.endswith("offsets")
+        count, size = used[entry] + is_offsets, capacity[entry] + is_offsets
+        if array.shape[0] == size == count:
             return array.astype(np.int32, copy=False)
-        out = np.full(size, fill, np.int32)
-        out[:used] = array[:used]
+        # Padding nodes have empty rows: their offsets are the end of the last real one.
+        out = np.full(size, slots if is_offsets else capacity.get(value, -1), np.int32)
+        out[:count] = array[:count]
         return out
 
-    return Fields(
-        # Padding nodes have empty rows: their offsets are the end of the last real one.
-        out_offsets=resized(fields.out_offsets, n + 1, N + 1, slots),
-        out_targets=resized(fields.out_targets, slots, S, N),
-        in_offsets=resized(fields.in_offsets, n + 1, N + 1, slots),
-        in_targets=resized(fields.in_targets, slots, S, N),
-        in_slots=resized(fields.in_slots, slots, S, S),
-        node_labels=resized(fields.node_labels, n, N, -1),
-        edge_labels=resized(fields.edge_labels, slots, S, -1),
-        num_nodes=fields.num_nodes,
-        num_edges=fields.num_edges,
-    )
+    return fields._replace(**{name: resized(name, *axes) for name, axes in LAYOUT.items()})

@@ -6,7 +6,6 @@ Out-degrees of the arcs never exceed sqrt(2 m), which is what makes triangles, c
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -21,23 +20,8 @@ from jaxmotif.arrays._rows import offsets_of, row_of
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import Array
 
-_FIELDS = (
-    "node",
-    "degree",
-    "out_offsets",
-    "in_offsets",
-    "tail",
-    "head",
-    "in_arc",
-    "row_arc",
-    "row_end",
-    "edge",
-    "num_nodes",
-    "num_edges",
-)
 
-
-@partial(jax.tree_util.register_dataclass, data_fields=_FIELDS, meta_fields=())
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class DegreeOrder:
     """The arcs of an undirected graph in degree order, as int32 arrays (capacities N nodes, M edges).

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from jaxmotif.io._edge_list import delimiter_of, no_rows, sorted_names
-from jaxmotif.io._format import Contents, Format, Options, Sample, chosen_format
+from jaxmotif.io._format import Contents, Options, Reader, Sample, chosen_format
 from jaxmotif.io._sif import name_rows
 from jaxmotif.io._table import Numbering
 from jaxmotif.io._text import TextFile
@@ -53,14 +53,4 @@ def _is_adjacency_list(sample: Sample) -> bool:
     return False
 
 
-FORMATS = (
-    Format(
-        "adjlist",
-        "``node neighbour neighbour ...`` (networkx)",
-        "the names in the file",
-        read_adjacency_list,
-        _is_adjacency_list,
-        (".adjlist", ".adj"),
-        looks="rows",
-    ),
-)
+FORMATS = {"adjlist": Reader(read_adjacency_list, _is_adjacency_list, "rows")}

@@ -15,14 +15,10 @@ _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
 
 
 class AttributedGraph:
-    """Nodes and edges in the order of the file, and of their attributes those that were asked for.
+    """Nodes and edges in the order of the file, and of their attributes those that were asked for."""
 
-    Args:
-      declared: whether ends of edges must be nodes that the file declares; else they are nodes by being ends.
-    """
-
-    def __init__(self, file: TextFile, options: Options, declared: bool = True):
-        self.file, self.options, self.declared = file, options, declared
+    def __init__(self, file: TextFile, options: Options):
+        self.file, self.options = file, options
         self.ids: dict[str, int] = {}
         self._shown: list[str | None] = []
         self._node_words: list[str | None] = []
@@ -55,10 +51,6 @@ class AttributedGraph:
         line: int | None = None,
     ) -> None:
         """Add an edge; ``directed`` says which kind it is where the edge says so itself."""
-        if not self.declared:
-            for name in (source, target):
-                if name not in self.ids:
-                    self.node(name)
         self._edges.append((source, target, line))
         self._kinds.append(directed)
         self._edge_words.append(self._label("edge", self.options.edge_label, attributes or {}))
@@ -87,45 +79,19 @@ class AttributedGraph:
                 if number is None:
                     raise self.file.error(f"an edge ends at node {_short(name)}, which the file does not declare", line)
                 pairs[row, side] = number
-        node_labels = self._labels("node", self.options.node_label, self._node_words)
-        edge_labels = self._labels("edge", self.options.edge_label, self._edge_words)
         arcs = [directed if kind is None else kind for kind in self._kinds]
-        notes = notes if self.options.attributes else (*notes, *self._notes())
-        columns = self._columns("edge")
-        undirected = np.array([kind is False for kind in arcs], bool)
-        if None in arcs:  # edges of known and of unknown kinds
-            contents = Contents(
-                pairs,
-                len(self.ids),
-                None,
-                self._names(),
-                node_labels,
-                edge_labels,
-                self._columns("node"),
-                columns,
-                tuple(notes),
-            )
-            return contents.with_undirected(undirected)
-        if len(set(arcs)) > 1:
-            pairs, back, note = both_ways(pairs, np.array([not kind for kind in arcs], bool))
-            notes = (*notes, note)
-            arcs = [True]
-            repeated = np.flatnonzero(back).tolist()
-            columns = columns and {name: values + [values[i] for i in repeated] for name, values in columns.items()}
-            if edge_labels is not None:
-                edge_labels = edge_labels._replace(values=np.append(edge_labels.values, edge_labels.values[back]))
-        kind = arcs[0] if arcs else directed
-        return Contents(
+        contents = Contents(
             pairs,
             len(self.ids),
-            kind,
+            None if None in arcs else True in arcs if arcs else directed,
             self._names(),
-            node_labels,
-            edge_labels,
+            self._labels("node", self.options.node_label, self._node_words),
+            self._labels("edge", self.options.edge_label, self._edge_words),
             self._columns("node"),
-            columns,
-            tuple(notes),
+            self._columns("edge"),
+            (*notes, *self._notes()),
         )
+        return contents.with_undirected(np.array([kind is False for kind in arcs], bool))
 
     def _labels(self, kind: str, wanted: int | str | None, words: list[str | None]) -> LabelColumn | None:
         if wanted is None:
@@ -138,6 +104,8 @@ class AttributedGraph:
         return self.options.labels().of(found)
 
     def _notes(self) -> tuple[str, ...]:
+        if self.options.attributes:
+            return ()
         remedy = "; {0}_label= (--{0}-label) makes one the labels"
         return tuple(
             note
@@ -154,19 +122,6 @@ class AttributedGraph:
             numbers = np.array([int(name) for name in names], np.int64)
             return None if np.array_equal(numbers, np.arange(len(numbers))) else numbers
         return np.array(names, object)
-
-
-def both_ways(pairs: np.ndarray, undirected: np.ndarray) -> tuple[np.ndarray, np.ndarray, str]:
-    """Return the arcs of a graph with edges of both kinds.
-
-    Each undirected edge (but a loop) comes once more, backwards, at the end.
-
-    Returns:
-      The arcs, which rows were repeated, and a note that says so.
-    """
-    back = undirected & (pairs[:, 0] != pairs[:, 1])
-    note = f"directed and undirected edges mixed: {np.count_nonzero(undirected)} undirected ones are arcs both ways"
-    return np.concatenate([pairs, pairs[back][:, ::-1]]), back, note
 
 
 def _short(name: str) -> str:

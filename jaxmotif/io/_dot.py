@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from jaxmotif.io._attributed import AttributedGraph
-from jaxmotif.io._format import Contents, Format, Options, Sample, uncommented
+from jaxmotif.io._format import Contents, Options, Reader, Sample, uncommented
 from jaxmotif.io._text import TextFile
 from jaxmotif.io._tokens import Tokens
 
@@ -32,7 +32,7 @@ def read_dot(file: TextFile, options: Options) -> Contents:
 class _Dot:
     def __init__(self, file: TextFile, options: Options):
         self.tokens = Tokens(file, _DOT)
-        self.graph = AttributedGraph(file, options, declared=False)
+        self.graph = AttributedGraph(file, options)
         self.own: dict[str, dict[str, str]] = {}
         self.edges: list[tuple[str, str, dict[str, str], int]] = []
         self.arrow = ""
@@ -136,8 +136,4 @@ def _is_dot(sample: Sample) -> bool:
     return re.match(rb'\s*(strict\s+)?(di)?graph\b\s*("[^"]*"|[\w.-]+)?\s*\{', head, re.I) is not None
 
 
-FORMATS = (
-    Format(
-        "dot", "Graphviz's DOT: ``graph`` or ``digraph``", "the names in the file", read_dot, _is_dot, (".dot", ".gv")
-    ),
-)
+FORMATS = {"dot": Reader(read_dot, _is_dot)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from jaxmotif.io._attributed import AttributedGraph
-from jaxmotif.io._format import Contents, Format, Options, Sample
+from jaxmotif.io._format import Contents, Options, Reader, Sample
 from jaxmotif.io._text import TextFile
 
 _ARROW = rb"[ \t]*(->|-!>|!>|-\w*>|~>|~!>|\|)[ \t]*"
@@ -14,15 +14,16 @@ _DOTMOTIF = re.compile(rb"\w+" + _ARROW + rb"\w+\s*(\[.*\]\s*)?(#.*)?")
 
 def read_dotmotif(file: TextFile, options: Options) -> Contents:
     """Read lines ``A -> B``, all of a DotMotif text that is read: arcs that must be there."""
-    graph = AttributedGraph(file, options, declared=False)
-    for first, block in file.blocks():
-        for number, line in enumerate(block.decode().split("\n")[:-1], first):
-            text = line.split("#")[0].strip()
-            match = re.fullmatch(r"(\w+)\s*->\s*(\w+)", text)
-            if match is None and text:
-                raise file.error("of DotMotif, lines A -> B alone are read", number, line)
-            if match is not None:
-                graph.edge(match[1], match[2], line=number)
+    graph = AttributedGraph(file, options)
+    for number, line in file.lines((b"#",)):
+        text = line.decode().split("#")[0].strip()
+        match = re.fullmatch(r"(\w+)\s*->\s*(\w+)", text)
+        if match is None:
+            raise file.error("of DotMotif, lines A -> B alone are read", number, line)
+        for name in match.groups():
+            if name not in graph.ids:
+                graph.node(name)
+        graph.edge(match[1], match[2], line=number)
     return graph.contents(directed=True)
 
 
@@ -30,13 +31,4 @@ def _is_dotmotif(sample: Sample) -> bool:
     return bool(sample.lines) and all(_DOTMOTIF.fullmatch(line.strip()) for line in sample.lines[:8])
 
 
-FORMATS = (
-    Format(
-        "dotmotif",
-        "DotMotif: lines ``A -> B`` (no negative edges, no attributes), directed",
-        "the names in the file",
-        read_dotmotif,
-        _is_dotmotif,
-        (".motif",),
-    ),
-)
+FORMATS = {"dotmotif": Reader(read_dotmotif, _is_dotmotif)}

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from jaxmotif.arrays._present import counted
 from jaxmotif.graph._saved import GraphFileError
-from jaxmotif.io._format import ID, Contents, Format, Options, chosen_format, passed_over
+from jaxmotif.io._format import ID, Contents, Options, Reader, chosen_format, passed_over
 from jaxmotif.io._table import Column, Numbering, read_table
 from jaxmotif.io._text import TextFile, fields_of
 
@@ -52,20 +53,10 @@ class Layout(NamedTuple):
         return [*self.ends, *([] if self.label is None else [self.label])]
 
 
-def read_edges(file: TextFile, options: Options) -> Contents:
-    """Read columns separated by blanks."""
-    return read_list(file, options, b"")
-
-
 def read_csv(file: TextFile, options: Options) -> Contents:
     """Read columns separated by commas or semicolons, whichever comes first."""
     rows = file.first_rows(1)
-    return read_list(file, options, (_first_mark(_QUOTED.sub(b"", rows[0]), (b",", b";")) if rows else b"") or b",")
-
-
-def read_tsv(file: TextFile, options: Options) -> Contents:
-    """Read columns separated by single tabs; other blanks belong to the fields."""
-    return read_list(file, options, b"\t")
+    return read_list(file, options, (_first_mark(_QUOTED.sub(b"", rows[0])) if rows else b"") or b",")
 
 
 def read_any_list(file: TextFile, options: Options) -> Contents:
@@ -112,7 +103,7 @@ def delimiter_of(row: bytes) -> bytes:
         return b""
     row = _QUOTED.sub(b"name", row.strip())
     aligned = re.search(rb"[,;] *\t|\t *[,;]", row)
-    return b"\t" if b"\t" in row and not aligned else _first_mark(row, (b",", b";"))
+    return b"\t" if b"\t" in row and not aligned else _first_mark(row)
 
 
 def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 0) -> Contents:
@@ -352,27 +343,13 @@ def is_number(word: bytes) -> bool:
     return _NUMBER.fullmatch(word) is not None
 
 
-def _first_mark(line: bytes, marks: Sequence[bytes]) -> bytes:
-    """Return the first of the one-byte marks that occurs in the line, or none."""
-    return min((mark for mark in marks if mark in line), key=line.index, default=b"")
+def _first_mark(line: bytes) -> bytes:
+    """Return the comma or semicolon that comes first in the line, or none."""
+    return min((mark for mark in (b",", b";") if mark in line), key=line.index, default=b"")
 
 
-FORMATS = (
-    Format(
-        "edges",
-        "two or more columns between blanks, ``#`` or ``%`` comments (SNAP)",
-        "the ids that occur",
-        read_edges,
-        None,
-        (".edges", ".txt"),
-    ),
-    Format(
-        "csv",
-        "the same between ``,`` or ``;``, quotes as in CSV",
-        "the ids that occur",
-        read_csv,
-        None,
-        (".csv",),
-    ),
-    Format("tsv", "the same between tabs", "the ids that occur", read_tsv, None, (".tsv",)),
-)
+FORMATS = {
+    "edges": Reader(partial(read_list, delimiter=b""), None),
+    "csv": Reader(read_csv, None),
+    "tsv": Reader(partial(read_list, delimiter=b"\t"), None),
+}

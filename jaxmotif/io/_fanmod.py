@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from jaxmotif.io._edge_list import no_rows
-from jaxmotif.io._format import ID, Contents, Format, LabelColumn, Options, Sample, chosen_format
+from jaxmotif.io._format import ID, Contents, LabelColumn, Options, Reader, Sample, chosen_format
 from jaxmotif.io._table import Column, read_table
 from jaxmotif.io._text import TextFile
 
@@ -63,13 +63,4 @@ def _is_fanmod(sample: Sample) -> bool:
     return repeats > 1 and len(set(colors.values())) > 1
 
 
-FORMATS = (
-    Format(
-        "fanmod",
-        "``u v [color of u, color of v] [color of the edge]`` (FANMOD), directed",
-        "the ids that occur",
-        read_fanmod,
-        _is_fanmod,
-        looks="rows",
-    ),
-)
+FORMATS = {"fanmod": Reader(read_fanmod, _is_fanmod, "rows")}

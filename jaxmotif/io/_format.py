@@ -1,4 +1,4 @@
-"""Parts of a file format: its entry in the registry, its reader's options, and the contents that the reader returns."""
+"""Parts of a file format: its entry in the registry, its reader and options, and what the reader returns."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ class Contents(NamedTuple):
       edges: int64 ``[m, 2]``.
       num_nodes: the declared number of nodes, with ids 0..num_nodes-1; ``None``: the nodes are the ids that occur.
       directed: whether the file says directed; ``None`` when it does not say.
-      undirected: bool ``[m]``, the edges of a file that does not say of which the kind is known to have no direction;
-        ``None`` for none of them.
+      undirected: bool ``[m]``, the edges that are known to have no direction, in a file that says directed or says
+        nothing; ``None`` for none of them.
       names: the name of each id, where it is not the id itself.
       node_labels, edge_labels: one an id and one an edge.
       node_columns, edge_columns: all attributes, likewise, if they were asked for: text or values, ``None`` or ``""``
@@ -108,7 +108,11 @@ class Contents(NamedTuple):
         """Return these contents with the edges marked whose kind has no direction: where all are, the file says so."""
         if undirected.all() and len(undirected):
             return self._replace(directed=False)
-        return self._replace(undirected=undirected if undirected.any() else None)
+        if not undirected.any():
+            return self
+        count = np.count_nonzero(undirected)
+        note = f"directed and undirected edges mixed: {count} undirected ones are arcs both ways"
+        return self._replace(undirected=undirected, notes=(*self.notes, *([note] if self.directed else [])))
 
 
 class Sample:
@@ -151,28 +155,40 @@ class Sample:
         return name.endswith(tuple(suffixes))
 
 
+class Reader(NamedTuple):
+    """The part of a file format that is code.
+
+    Attributes:
+      read: takes the file and the options; ``None``: the format is known only to be refused by name.
+      fits: whether a file looks like this format; ``None``: it is what is left.
+      looks: where ``fits`` looks: at the first bytes, the text, or the rows of what else would be a table of edges.
+    """
+
+    read: Callable[[TextFile, Options], Contents] | None
+    fits: Callable[[Sample], bool] | None
+    looks: Literal["bytes", "text", "rows"] = "text"
+
+
 class Format(NamedTuple):
     """A file format, as help, messages, recognition and the documentation know it.
 
     Attributes:
       name: what ``format=`` and ``--input-format`` call it.
-      content: one line on what stands in such a file.
-      nodes: which nodes the graph has.
-      read: takes the file and the options; ``None``: the format is known only to be refused by name.
-      sniff: whether a file looks like this format; ``None``: it is what is left.
       suffixes: endings of file names: a hint where two formats fit.
+      nodes: which nodes the graph has.
+      content: one line on what stands in such a file.
       remedy: for a format that is not read, what to do instead.
-      looks: where ``sniff`` looks: at the first bytes, the text, or the rows of what else would be a table of edges.
+      read, fits, looks: as for a :class:`Reader`.
     """
 
     name: str
-    content: str
+    suffixes: tuple[str, ...]
     nodes: str
+    content: str
+    remedy: str
     read: Callable[[TextFile, Options], Contents] | None
-    sniff: Callable[[Sample], bool] | None
-    suffixes: tuple[str, ...] = ()
-    remedy: str = ""
-    looks: Literal["bytes", "text", "rows"] = "text"
+    fits: Callable[[Sample], bool] | None
+    looks: Literal["bytes", "text", "rows"]
 
 
 def chosen_format(name: str) -> str:

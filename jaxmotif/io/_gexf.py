@@ -2,70 +2,70 @@
 
 from __future__ import annotations
 
-from jaxmotif.io._format import Format, Options
+from jaxmotif.io._attributed import AttributedGraph
+from jaxmotif.io._format import Contents, Options, Reader
 from jaxmotif.io._text import TextFile
-from jaxmotif.io._xml import AttributedReader, root_tag
+from jaxmotif.io._xml import read_elements, root_tag
 
 _GEXF: dict[str, set[str] | None] = {
-    "gexf": {"meta", "graph"}, "meta": None, "graph": {"attributes", "nodes", "edges"}, "attributes": {"attribute"},
-    "attribute": {"default", "options"}, "default": set(), "options": None, "nodes": {"node"}, "edges": {"edge"},
-    "node": {"attvalues", "spells", "nodes", "edges", "parents"}, "edge": {"attvalues", "spells"},
-    "attvalues": {"attvalue"}, "attvalue": set(), "spells": None, "parents": None,
-}  # fmt: skip
+    "gexf": {"meta", "graph"},
+    "graph": {"attributes", "nodes", "edges"},
+    "attributes": {"attribute"},
+    "attribute": {"default", "options"},
+    "default": set(),
+    "nodes": {"node"},
+    "edges": {"edge"},
+    "node": {"attvalues", "spells", "nodes", "edges", "parents"},
+    "edge": {"attvalues", "spells"},
+    "attvalues": {"attvalue"},
+    "attvalue": set(),
+}
+"""Elements that may stand in each element; the content of others is skipped."""
 _EDGE_TYPES = {"directed": True, "undirected": False, "mutual": False}
 
 
-class _Gexf(AttributedReader):
-    def __init__(self, file: TextFile, options: Options):
-        super().__init__(file, options, "gexf", _GEXF)
-        self.elements.start, self.elements.end = self._start, self._end
-        self.titles: dict[tuple[str, str], str] = {}
-        self.defaults: dict[tuple[str, str], str] = {}
-
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        elements, parent = self.elements, self.elements.stack[-2] if len(self.elements.stack) > 1 else ""
-        if tag == "graph":
-            if self.directed is not None:
-                raise elements.error("holds more than one graph; keep one")
-            attributes.setdefault("defaultedgetype", "undirected")
-            self.directed = elements.choice(tag, attributes, "defaultedgetype", _EDGE_TYPES)
-        elif tag == "attributes":
-            self.kind = elements.need(tag, attributes, "class")
-        elif tag == "attribute":
-            self.key = elements.need(tag, attributes, "id")
-            self.titles[self.kind, self.key] = attributes.get("title", self.key)
-        elif tag in ("nodes", "edges") and parent == "node":
-            raise elements.error("holds nodes inside nodes (a hierarchy), which a plain graph cannot")
-        elif tag in ("node", "edge"):
-            self.kind, self.own = tag, attributes
-            self.attributes = {title: value for (kind, title), value in self.defaults.items() if kind == tag}
-        elif tag == "attvalue":
-            key = attributes.get("for", attributes.get("id", ""))
-            self.attributes[self.titles.get((self.kind, key), key)] = elements.need(tag, attributes, "value")
-        elif tag == "spells" or "start" in attributes or "end" in attributes:
-            self.notes["passed over: times (spells)"] = None
-
-    def _end(self, tag: str, text: str) -> None:
-        elements, own = self.elements, self.own
-        if tag == "default" and elements.stack[-1] == "attribute":
-            self.defaults[self.kind, self.titles[self.kind, self.key]] = text
+def read_gexf(file: TextFile, options: Options) -> Contents:
+    """Read a ``<graph>`` of ``<attributes>``, and of ``<node id>`` and ``<edge source target>`` with ``<attvalue>``."""
+    graph = AttributedGraph(file, options)
+    directed: bool | None = None
+    titles: dict[str, dict[str, str]] = {}
+    defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
+    notes: dict[str, None] = {}
+    for element, ended in read_elements(file, "gexf", _GEXF):
+        tag, own, parent = element.tag, element.own, element.parent
+        if not ended:
+            if tag == "graph":
+                if directed is not None:
+                    raise element.error("holds more than one graph; keep one")
+                own.setdefault("defaultedgetype", "undirected")
+                directed = element.choice("defaultedgetype", _EDGE_TYPES)
+            elif tag == "attributes":
+                element.values["class"] = element.need("class")
+            elif tag in ("nodes", "edges") and parent is not None and parent.tag == "node":
+                raise element.error("holds nodes inside nodes (a hierarchy), which a plain graph cannot")
+            elif tag == "spells" or (tag in ("nodes", "edges") and {"start", "end"} & own.keys()):
+                notes["passed over: times (spells)"] = None
+        elif tag == "default" and parent is not None:
+            parent.values["default"] = element.text
+        elif tag == "attribute" and parent is not None:
+            kind, key = parent.values["class"], element.need("id")
+            title = titles.setdefault(kind, {})[key] = own.get("title", key)
+            if "default" in element.values:
+                defaults.setdefault(kind, {})[title] = element.values["default"]
+        elif tag == "attvalue" and parent is not None and parent.parent is not None:
+            key, item = own.get("for", own.get("id", "")), parent.parent
+            item.values[titles.get(item.tag, {}).get(key, key)] = element.need("value")
         elif tag == "node":
-            name, label = elements.need(tag, own, "id"), own.pop("label", None)
-            self.graph.node(name, own | self.attributes, label, elements.line)
+            name, label = element.need("id"), own.pop("label", None)
+            graph.node(name, own | defaults[tag] | element.values, label, element.line)
         elif tag == "edge":
-            ends = elements.ends(own)
-            directed = elements.choice(tag, own, "type", _EDGE_TYPES) if "type" in own else None
+            ends = element.need("source"), element.need("target")
+            arc = element.choice("type", _EDGE_TYPES) if "type" in own else None
             own.pop("id", None)
-            self.graph.edge(*ends, own | self.attributes, directed, elements.line)
+            graph.edge(*ends, own | defaults[tag] | element.values, arc, element.line)
+    if directed is None:
+        raise file.error("holds no <graph>", file.line)
+    return graph.contents(directed, tuple(notes))
 
 
-FORMATS = (
-    Format(
-        "gexf",
-        "GEXF (Gephi)",
-        "those declared",
-        lambda file, options: _Gexf(file, options).read(),
-        lambda sample: root_tag(sample) == "gexf",
-        (".gexf",),
-    ),
-)
+FORMATS = {"gexf": Reader(read_gexf, lambda sample: root_tag(sample) == "gexf")}

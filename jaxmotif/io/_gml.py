@@ -6,7 +6,7 @@ import html
 import re
 
 from jaxmotif.io._attributed import AttributedGraph
-from jaxmotif.io._format import Contents, Format, Options, Sample, passed_over, uncommented
+from jaxmotif.io._format import Contents, Options, Reader, Sample, passed_over, uncommented
 from jaxmotif.io._text import TextFile
 from jaxmotif.io._tokens import Token, Tokens
 
@@ -92,6 +92,4 @@ def _is_gml(sample: Sample) -> bool:
     return re.match(rb"\s*graph\s*\[", head, re.I) is not None
 
 
-FORMATS = (
-    Format("gml", "GML (Newman's collection, igraph, networkx)", "those declared", read_gml, _is_gml, (".gml",)),
-)
+FORMATS = {"gml": Reader(read_gml, _is_gml)}

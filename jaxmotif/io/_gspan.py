@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jaxmotif.io._format import Contents, Format, Options, Sample
+from jaxmotif.io._format import Contents, Options, Reader, Sample
 from jaxmotif.io._text import TextFile
 
 _LAYOUT = {b"v": "v id label [degree]", b"e": "e u v [label]", b"t": "t # number, or t nodes edges"}
@@ -77,13 +77,4 @@ def _is_gspan(sample: Sample) -> bool:
     return any(row[0] == b"v" for row in sample.rows) and sample.rows[0][0] != b"e"
 
 
-FORMATS = (
-    Format(
-        "gspan",
-        "``t # 0`` or ``t n m``, ``v id label [degree]``, ``e u v [label]`` (gSpan, GraphQL, DAF), undirected",
-        "0..n-1",
-        read_gspan,
-        _is_gspan,
-        (".lg", ".graph", ".gspan"),
-    ),
-)
+FORMATS = {"gspan": Reader(read_gspan, _is_gspan)}

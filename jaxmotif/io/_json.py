@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from jaxmotif.io._attributed import AttributedGraph
-from jaxmotif.io._format import Contents, Format, Options, Sample, is_undirected
+from jaxmotif.io._format import Contents, Options, Reader, Sample, is_undirected
 from jaxmotif.io._text import TextFile
 
 _ENDS = (("source", "target"), ("from", "to"))
@@ -53,7 +53,7 @@ def _graph(
         shown = node.get("name", node.get("label"))
         own = {key: value for key, value in node.items() if key not in ("id", "name", "label", "shared_name", "SUID")}
         named = options.node_label == "name" or (options.attributes and shown is not None)
-        graph.node(name, own | ({"name": shown} if named else {}), _shown(shown))
+        graph.node(name, own | ({"name": shown} if named else {}), shown if isinstance(shown, str) else None)
     for edge in edges:
         ends = next((ends for ends in _ENDS if ends[0] in edge or ends[1] in edge), _ENDS[0])
         own = {key: value for key, value in edge.items() if key not in (*ends, "id", "key", "SUID")}
@@ -91,16 +91,17 @@ def _integer(text: str) -> int | str:
 
 
 def _is_node(element: object) -> bool:
-    data = element.get("data") if isinstance(element, dict) else None
-    group = element.get("group") if isinstance(element, dict) else None
+    """Tell whether an element of a list of both is a node."""
+    if not isinstance(element, dict):
+        return False
+    data, group = element.get("data"), element.get("group")
     return group == "nodes" or (group is None and isinstance(data, dict) and "source" not in data)
 
 
-def _data(file: TextFile, element: object) -> dict[str, Any]:
-    data = element.get("data") if isinstance(element, dict) else None
-    if not isinstance(data, dict):
+def _data(file: TextFile, element: Any) -> dict[str, Any]:
+    if not isinstance(element, dict) or not isinstance(element.get("data"), dict):
         raise file.error(f'expected elements with "data", found {str(element)[:30]!r}')
-    return data
+    return element["data"]
 
 
 def _list(file: TextFile, value: object, name: str) -> list[Any]:
@@ -116,14 +117,14 @@ def _name(file: TextFile, row: dict[str, object], key: str, kind: str) -> str:
     return str(value)
 
 
-def _shown(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
 def _is_json(sample: Sample, keys: tuple[bytes, ...]) -> bool:
     """Say whether the file is an object that names one of these keys near its beginning."""
     head = sample.head.lstrip()
     return head.startswith(b"{") and any(re.search(rb'"%s"\s*:' % key, head) for key in keys)
+
+
+def _is_node_link(sample: Sample) -> bool:
+    return not _is_json(sample, (b"elements",)) and _is_json(sample, (b"edges", b"links"))
 
 
 def _is_other(sample: Sample) -> bool:
@@ -131,30 +132,8 @@ def _is_other(sample: Sample) -> bool:
     return begins is not None and not _is_json(sample, (b"elements", b"edges", b"links"))
 
 
-FORMATS = (
-    Format(
-        "cyjs",
-        "Cytoscape JSON: ``elements`` of nodes and edges",
-        "those declared",
-        read_cytoscape,
-        lambda sample: _is_json(sample, (b"elements",)),
-        (".cyjs",),
-    ),
-    Format(
-        "node-link",
-        "JSON: ``nodes`` and ``edges`` or ``links`` (networkx, D3, vis.js)",
-        "those declared",
-        read_node_link,
-        lambda sample: not _is_json(sample, (b"elements",)) and _is_json(sample, (b"edges", b"links")),
-        (".json",),
-    ),
-    Format(
-        "json",
-        "other JSON",
-        "",
-        None,
-        _is_other,
-        (".json",),
-        "write it with networkx's node_link_data, or as a table of edges",
-    ),
-)
+FORMATS = {
+    "cyjs": Reader(read_cytoscape, lambda sample: _is_json(sample, (b"elements",))),
+    "node-link": Reader(read_node_link, _is_node_link),
+    "json": Reader(None, _is_other),
+}

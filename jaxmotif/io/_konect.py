@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from jaxmotif.io._edge_list import read_list
-from jaxmotif.io._format import INT32_MAX, Contents, Format, Options, one_based, passed_over
+from jaxmotif.io._format import INT32_MAX, Contents, Options, Reader, one_based, passed_over
 from jaxmotif.io._table import Column, read_table
 from jaxmotif.io._text import TextFile
 
@@ -61,13 +61,4 @@ def _two_sided(contents: Contents, left: int | None = None, right: int | None = 
     )
 
 
-FORMATS = (
-    Format(
-        "konect",
-        "``% sym``, ``% asym`` (directed) or ``% bip``, perhaps ``% m n n``, then rows of ids from 1",
-        "1..n, or the ids that occur",
-        read_konect,
-        lambda sample: _KONECT.match(sample.first) is not None,
-        (".konect",),
-    ),
-)
+FORMATS = {"konect": Reader(read_konect, lambda sample: _KONECT.match(sample.first) is not None)}

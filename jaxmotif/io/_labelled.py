@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jaxmotif.io._format import Contents, Format, LabelColumn, Labels, Options, Sample
+from jaxmotif.io._format import Contents, LabelColumn, Labels, Options, Reader, Sample
 from jaxmotif.io._orca import leading_sizes, read_header
 from jaxmotif.io._table import Column, first_words, read_table
 from jaxmotif.io._text import TextFile
@@ -38,12 +38,4 @@ def _is_labelled(sample: Sample) -> bool:
     return not sample.whole or len(rows) != 1 + sizes[0] or sizes[1] == 0
 
 
-FORMATS = (
-    Format(
-        "labelled",
-        "``n m directed(0 or 1)``, n node labels, m lines ``u v [edge label]``",
-        "0..n-1",
-        read_labelled,
-        _is_labelled,
-    ),
-)
+FORMATS = {"labelled": Reader(read_labelled, _is_labelled)}

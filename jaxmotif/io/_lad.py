@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 
-from jaxmotif.io._format import Contents, Format, Options, Sample
+from jaxmotif.io._format import Contents, Options, Reader, Sample
 from jaxmotif.io._orca import leading_sizes, read_header
 from jaxmotif.io._table import checked_integers
 from jaxmotif.io._text import TextFile
@@ -54,20 +54,7 @@ def _is_lad(sample: Sample, labelled: bool) -> bool:
     return all(len(row) > labelled and row[labelled] == b"%d" % (len(row) - 1 - labelled) for row in rows)
 
 
-FORMATS = (
-    Format(
-        "lad",
-        "n, a line ``outdegree v1 v2 ...`` for each node; undirected if every arc has its reverse",
-        "0..n-1",
-        functools.partial(read_lad, labelled=False),
-        functools.partial(_is_lad, labelled=False),
-        (".lad",),
-    ),
-    Format(
-        "lad-labelled",
-        "n, a line ``label outdegree v1 v2 ...`` for each node",
-        "0..n-1",
-        functools.partial(read_lad, labelled=True),
-        functools.partial(_is_lad, labelled=True),
-    ),
-)
+FORMATS = {
+    "lad": Reader(functools.partial(read_lad, labelled=False), functools.partial(_is_lad, labelled=False)),
+    "lad-labelled": Reader(functools.partial(read_lad, labelled=True), functools.partial(_is_lad, labelled=True)),
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxmotif.io._format import Contents, Format, Options, Sample, one_based, passed_over
+from jaxmotif.io._format import Contents, Options, Reader, Sample, one_based, passed_over
 from jaxmotif.io._orca import read_header
 from jaxmotif.io._table import Column, read_table
 from jaxmotif.io._text import TextFile
@@ -37,13 +37,4 @@ def _is_matrix_market(sample: Sample) -> bool:
     return first.startswith(b"%") and (b"matrixmarket" in first or b"matrix coordinate" in first)
 
 
-FORMATS = (
-    Format(
-        "mtx",
-        "MatrixMarket coordinates, ``general`` directed, ``symmetric`` not",
-        "1..n",
-        read_matrix_market,
-        _is_matrix_market,
-        (".mtx",),
-    ),
-)
+FORMATS = {"mtx": Reader(read_matrix_market, _is_matrix_market)}

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 
 from jaxmotif.graph._saved import GraphFileError
-from jaxmotif.io._format import Contents, Format, Options, Sample, one_based, passed_over
+from jaxmotif.io._format import Contents, Options, Reader, Sample, one_based, passed_over
 from jaxmotif.io._orca import is_size, leading_sizes, read_header
 from jaxmotif.io._table import checked_integers
 from jaxmotif.io._text import TextFile
@@ -99,13 +99,4 @@ def _is_metis(sample: Sample) -> bool:
     return True
 
 
-FORMATS = (
-    Format(
-        "metis",
-        "``n m [fmt [ncon]]``, a line of neighbours for each node, ids from 1",
-        "1..n",
-        read_metis,
-        _is_metis,
-        (".metis", ".graph"),
-    ),
-)
+FORMATS = {"metis": Reader(read_metis, _is_metis)}

@@ -9,7 +9,7 @@ import zipfile
 import numpy as np
 
 from jaxmotif.graph._saved import GraphFileError, LabelNames, contents
-from jaxmotif.io._format import INT32_MAX, Contents, Format, LabelColumn, Options, passed_over
+from jaxmotif.io._format import INT32_MAX, Contents, LabelColumn, Options, Reader, passed_over
 from jaxmotif.io._text import TextFile
 
 _SPARSE = {"csr", "csc", "coo"}
@@ -141,23 +141,7 @@ def _array(file: TextFile, data: bytes) -> np.ndarray:
     return array.reshape(shape, order="F" if column_major else "C")
 
 
-FORMATS = (
-    Format(
-        "npy",
-        "NumPy array of edges, integers ``[E, 2]``",
-        "the ids that occur",
-        read_npy,
-        lambda sample: sample.magic.startswith(b"\x93NUMPY"),
-        (".npy",),
-        looks="bytes",
-    ),
-    Format(
-        "npz",
-        "SciPy sparse matrix (csr, csc, coo), undirected if symmetric; a graph of ``Graph.save``",
-        "0..n-1",
-        read_npz,
-        lambda sample: sample.magic.startswith(b"PK\x03\x04"),
-        (".npz",),
-        looks="bytes",
-    ),
-)
+FORMATS = {
+    "npy": Reader(read_npy, lambda sample: sample.magic.startswith(b"\x93NUMPY"), "bytes"),
+    "npz": Reader(read_npz, lambda sample: sample.magic.startswith(b"PK\x03\x04"), "bytes"),
+}

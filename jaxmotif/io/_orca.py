@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxmotif.io._format import INT32_MAX, Contents, Format, Options, Sample
+from jaxmotif.io._format import INT32_MAX, Contents, Options, Reader, Sample
 from jaxmotif.io._table import Column, read_table
 from jaxmotif.io._text import COMMENTS, TextFile
 
@@ -48,4 +48,4 @@ def read_orca(file: TextFile, options: Options) -> Contents:
     return Contents(read_table(file, 2, ids, rows=m), num_nodes=n)
 
 
-FORMATS = (Format("orca", "``n m``, then m lines ``u v`` of ids below n", "0..n-1", read_orca, None, (".orca", ".in")),)
+FORMATS = {"orca": Reader(read_orca, None)}

@@ -7,8 +7,7 @@ import re
 import numpy as np
 
 from jaxmotif.graph._saved import GraphFileError
-from jaxmotif.io._attributed import both_ways
-from jaxmotif.io._format import INT32_MAX, Contents, Format, Options, Sample, one_based, uncommented
+from jaxmotif.io._format import INT32_MAX, Contents, Options, Reader, Sample, one_based, uncommented
 from jaxmotif.io._text import TextFile
 
 _WORD = re.compile(r"\S+", re.ASCII)
@@ -99,12 +98,9 @@ class _Pajek:
         pairs = np.array([edge[:2] for edge in self.edges], np.int64).reshape(-1, 2) - 1
         kinds = np.array([edge[2] for edge in self.edges], bool)
         directed = bool(kinds.any()) if len(kinds) else None
-        notes = tuple(self.notes)
-        if directed and not kinds.all():
-            pairs, _, note = both_ways(pairs, ~kinds)
-            notes += (note,)
         distinct = len(set(self.labels.values())) == len(self.labels) > 0
-        return Contents(pairs, self.n, directed, self._names if distinct else one_based, notes=notes)
+        names = self._names if distinct else one_based
+        return Contents(pairs, self.n, directed, names, notes=tuple(self.notes)).with_undirected(~kinds)
 
     def _names(self, ids: np.ndarray) -> np.ndarray:
         """Return the names of vertices; a vertex that is not listed is called by its number."""
@@ -114,11 +110,8 @@ class _Pajek:
 def read_pajek(file: TextFile, options: Options) -> Contents:
     """``*Vertices n``, lines ``number "name"``, then ``*Arcs`` and ``*Edges`` of ``u v``, or lists of neighbours."""
     pajek = _Pajek(file, options)
-    for first, block in file.blocks():
-        for number, line in enumerate(block.decode().split("\n")[:-1], first):
-            if line.strip() and not line.lstrip().startswith("%"):
-                pajek.number = number
-                pajek.line(line)
+    for pajek.number, line in file.lines((b"%",)):
+        pajek.line(line.decode())
     return pajek.contents()
 
 
@@ -127,9 +120,4 @@ def _is_pajek(sample: Sample) -> bool:
     return re.match(rb"\s*\*(vertices|network)\b", head, re.I) is not None
 
 
-FORMATS = (
-    Format(
-        "pajek", "Pajek: ``*Vertices n``, ``*Arcs`` (directed), ``*Edges``, or lists of neighbours", "1..n, or names",
-        read_pajek, _is_pajek, (".net", ".paj"),
-    ),
-)  # fmt: skip
+FORMATS = {"pajek": Reader(read_pajek, _is_pajek)}

@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxmotif.graph._saved import GraphFileError
 from jaxmotif.io._edge_list import layout_of, sorted_names
-from jaxmotif.io._format import Contents, Format, Options, passed_over
+from jaxmotif.io._format import Contents, Options, Reader, passed_over
 from jaxmotif.io._numpy import checked_ids
 from jaxmotif.io._table import Numbering
 from jaxmotif.io._text import TextFile
@@ -91,14 +91,6 @@ def _text(file: TextFile, value: object, column: str, row: int) -> str:
     return str(value)
 
 
-FORMATS = (
-    Format(
-        "parquet",
-        "table of edges in Parquet, Feather or Arrow (extra ``io``)",
-        "the ids that occur",
-        read_table_file,
-        lambda sample: sample.magic.startswith((b"PAR1", b"ARROW1")),
-        (".parquet", ".arrow", ".feather"),
-        looks="bytes",
-    ),
-)
+FORMATS = {
+    "parquet": Reader(read_table_file, lambda sample: sample.magic.startswith((b"PAR1", b"ARROW1")), "bytes"),
+}

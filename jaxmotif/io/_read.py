@@ -6,7 +6,7 @@ import dataclasses
 import logging
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -118,7 +118,15 @@ def read_graph(
     if min_weight is not None and weight is None:
         raise ValueError("min_weight is of weights: name their column with weight= (--weight)")
     keep_columns = attributes or weight is not None
-    options = _options(format, columns, edge_label, node_label, text_ids, keep_columns, label_ids)
+    _check_options(format, columns, edge_label, label_ids)
+    options = Options(
+        None if columns is None else tuple(columns),
+        edge_label,
+        node_label,
+        text_ids,
+        keep_columns,
+        None if label_ids is None else Labels(label_ids),
+    )
     if isolated not in (None, "keep", "drop"):
         raise ValueError(f"isolated must be None, 'keep' or 'drop', got {isolated!r}")
     with TextFile(path) as file:
@@ -130,20 +138,19 @@ def read_graph(
     nodes = _nodes(file.path, contents, isolated)
     edges, labels, edge_labels = nodes.edges, nodes.node_labels, contents.edge_labels
     rows = np.arange(len(edges))
-    if directed and contents.directed is not True:
-        back = _without_direction(contents, edges)
+    directed = bool(contents.directed if directed is None else directed)
+    if directed and (contents.directed is False or contents.undirected is not None):
+        both_ways = edges[:, 0] != edges[:, 1]
+        back = np.flatnonzero(both_ways if contents.undirected is None else both_ways & contents.undirected)
         rows = np.append(rows, back)
         edges = np.concatenate([edges, edges[back][:, ::-1]])
-        if edge_labels is not None:
-            edge_labels = edge_labels._replace(values=np.append(edge_labels.values, edge_labels.values[back]))
-    directed = bool(contents.directed if directed is None else directed)
     weights = None
     if weight is not None:
         weights = sum_weights(weight_column(file.path, contents, weight)[rows], edges, directed, min_weight)
         notes += weights.notes
         edges, rows = edges[weights.kept], rows[weights.kept]
-        if edge_labels is not None:
-            edge_labels = edge_labels._replace(values=edge_labels.values[weights.kept])
+    if edge_labels is not None:
+        edge_labels = edge_labels._replace(values=edge_labels.values[rows])
     if node_labels is not None:
         labels = _labels_from(node_labels, nodes, options, notes)
     for note in notes:
@@ -154,8 +161,8 @@ def read_graph(
             edges,
             nodes.num_nodes,
             directed,
-            _values(labels),
-            _values(edge_labels),
+            labels and labels.values,
+            edge_labels and edge_labels.values,
             self_loops=self_loops,
             duplicates=duplicates,
             reverse=reverse,
@@ -253,14 +260,6 @@ def _named(names: NodeNames, ids: np.ndarray) -> np.ndarray:
     return names(ids) if callable(names) else names[ids]
 
 
-def _without_direction(contents: Contents, edges: np.ndarray) -> np.ndarray:
-    """Return the rows that are arcs both ways in a directed graph: edges of which the file says no direction."""
-    rows = np.arange(len(edges))
-    if contents.directed is None:
-        rows = rows[:0] if contents.undirected is None else np.flatnonzero(contents.undirected)
-    return rows[edges[rows, 0] != edges[rows, 1]]
-
-
 def _labels_from(path: str | os.PathLike[str], nodes: _Nodes, options: Options, notes: list[str]) -> LabelColumn:
     """Read the labels of all nodes from a file of rows ``node label``, between blanks, commas, semicolons or tabs."""
     names = range(nodes.num_nodes) if nodes.names is None else nodes.names.tolist()
@@ -319,15 +318,8 @@ def _placed(error: ValueError, path: str) -> ValueError:
     return GraphFileError(f"{path}: {error} ({places})", path)
 
 
-def _options(
-    format: str,
-    columns: Sequence[int | str] | None,
-    edge_label: int | str | None,
-    node_label: str | None,
-    text_ids: bool,
-    attributes: bool,
-    label_ids: dict[str, int] | None,
-) -> Options:
+def _check_options(format: str, columns: Any, edge_label: object, label_ids: object) -> None:
+    """Check the options of :func:`read_graph` that users mistake."""
     if format not in ("auto", *READABLE):
         raise ValueError(f"format must be auto, {', '.join(READABLE)}; got {format!r}")
     if columns is not None:
@@ -335,15 +327,12 @@ def _options(
             raise ValueError(f"columns must be two or three column numbers or names, got {columns!r}")
         if any(isinstance(column, int) and column < 0 for column in columns):
             raise ValueError(f"columns are counted from 0, got {columns!r}")
-        columns = tuple(columns)
     if edge_label is not None and (not _is_column(edge_label) or (isinstance(edge_label, int) and edge_label < 0)):
         raise ValueError(f"edge_label must be a column counted from 0, or a name, got {edge_label!r}")
     if edge_label is not None and columns is not None and len(columns) == 3 and columns[2] != edge_label:
         raise ValueError(f"columns={columns!r} and edge_label={edge_label!r} name two columns of labels; give one")
     if label_ids is not None and not isinstance(label_ids, dict):
         raise TypeError(f"label_ids must be a dict from label to number, got {label_ids!r}")
-    shared = None if label_ids is None else Labels(label_ids)
-    return Options(columns, edge_label, node_label, text_ids, attributes, shared)
 
 
 def _is_column(column: object) -> bool:
@@ -359,10 +348,6 @@ def _check_used(path: str, contents: Contents, options: Options) -> None:
     for name, (wanted, labels) in given.items():
         if wanted is not None and labels is None and len(contents.edges):
             raise UnusedOption(f"{name} is for attributes, and {path}, read as {contents.format}, has none to choose")
-
-
-def _values(labels: LabelColumn | None) -> np.ndarray | None:
-    return None if labels is None else labels.values
 
 
 def _occurring(edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,62 +1,33 @@
 """The registry of file formats, from which recognition, messages, help and the table of formats come.
 
-A format is one entry in the ``FORMATS`` of the file that reads it.
+``formats.txt`` says in words what a format is, and names the file that reads it. That file has the code of the format
+in its ``FORMATS``, under the same name.
 """
 
 from __future__ import annotations
 
-from jaxmotif.io import (
-    _adjacency_list,
-    _dot,
-    _dotmotif,
-    _edge_list,
-    _fanmod,
-    _gexf,
-    _gml,
-    _graphml,
-    _gspan,
-    _json,
-    _konect,
-    _labelled,
-    _lad,
-    _matrix_market,
-    _metis,
-    _numpy,
-    _orca,
-    _pajek,
-    _parquet,
-    _refused,
-    _ri,
-    _sif,
-)
-from jaxmotif.io._format import Contents, Format, Options, Sample, chosen_format
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+from jaxmotif.io._edge_list import read_any_list
+from jaxmotif.io._format import Contents, Format, Options, Reader, Sample, chosen_format
 from jaxmotif.io._text import TextFile
 
-_FILES = (
-    _konect,
-    _edge_list,
-    _matrix_market,
-    _metis,
-    _orca,
-    _labelled,
-    _ri,
-    _lad,
-    _sif,
-    _adjacency_list,
-    _fanmod,
-    _gspan,
-    _graphml,
-    _gexf,
-    _gml,
-    _dot,
-    _dotmotif,
-    _pajek,
-    _json,
-    _numpy,
-    _parquet,
-    _refused,
-)
-FORMATS: dict[str, Format] = {entry.name: entry for file in _FILES for entry in file.FORMATS}
+
+def _read_registry() -> Iterator[Format]:
+    """Yield the entry of each format of ``formats.txt``, in its order."""
+    readers: dict[str, Reader] = {}
+    for line in Path(__file__).with_name("formats.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("## "):
+            readers = import_module(f"jaxmotif.io._{line[3:]}").FORMATS
+        elif line and not line.startswith("# "):
+            name, suffixes, nodes, content, *remedy = line.split(" | ")
+            endings = () if suffixes == "-" else tuple(suffixes.split())
+            yield Format(name, endings, nodes, content, "".join(remedy), *readers[name])
+
+
+FORMATS = {entry.name: entry for entry in _read_registry()}
 READABLE = tuple(name for name, entry in FORMATS.items() if entry.read is not None)
 """Values of ``format=`` and ``--input-format``, beside ``auto``."""
 
@@ -85,7 +56,7 @@ def read_contents(file: TextFile, format: str, options: Options) -> Contents:
     }
     for option in (option for option, is_useless in useless.items() if is_useless):
         raise UnusedOption(f"{option} is for tables of edges ({', '.join(TABLES)}), and {file.path} is read as {name}")
-    read = _edge_list.read_any_list if entry is None or entry.read is None else entry.read
+    read = entry.read if entry is not None and entry.read is not None else read_any_list
     contents = read(file, options)
     return contents._replace(format=contents.format or name or "edges")
 
@@ -101,7 +72,7 @@ def recognise(file: TextFile, table: bool = False) -> str | None:
     """
     sample = Sample(file)
     for looks in ("bytes", "text", *(() if table else ("rows",))):
-        fitting = [entry for entry in FORMATS.values() if entry.looks == looks and entry.sniff and entry.sniff(sample)]
+        fitting = [entry for entry in FORMATS.values() if entry.looks == looks and entry.fits and entry.fits(sample)]
         if len(fitting) > 1:
             fitting = [entry for entry in fitting if sample.has_suffix(entry.suffixes)] or fitting
         if len(fitting) > 1:

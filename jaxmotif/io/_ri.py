@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 
-from jaxmotif.io._format import Contents, Format, Options, Sample
+from jaxmotif.io._format import Contents, Options, Reader, Sample
 from jaxmotif.io._labelled import labelled_edges
 from jaxmotif.io._orca import read_header
 from jaxmotif.io._table import first_words
@@ -32,21 +32,7 @@ def _is_ri(sample: Sample, directed: bool) -> bool:
     return single and directed == bool(re.search(r"d(\.gz)?$", sample.path))
 
 
-FORMATS = (
-    Format(
-        "gff",
-        "RI, undirected: ``#name``, n, n node labels, m, m lines ``u v [label]``",
-        "0..n-1",
-        functools.partial(read_ri, directed=False),
-        functools.partial(_is_ri, directed=False),
-        (".gff", ".geu", ".gfu"),
-    ),
-    Format(
-        "gfd",
-        "RI, directed: the same in a file whose name ends in d",
-        "0..n-1",
-        functools.partial(read_ri, directed=True),
-        functools.partial(_is_ri, directed=True),
-        (".gfd", ".ged"),
-    ),
-)
+FORMATS = {
+    "gff": Reader(functools.partial(read_ri, directed=False), functools.partial(_is_ri, directed=False)),
+    "gfd": Reader(functools.partial(read_ri, directed=True), functools.partial(_is_ri, directed=True)),
+}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from jaxmotif.io._edge_list import HEADER_ROWS, MISSING, delimiter_of, is_number, layout_of, no_rows, sorted_names
-from jaxmotif.io._format import Contents, Format, Options, Sample, chosen_format, is_undirected, passed_over
+from jaxmotif.io._format import Contents, Options, Reader, Sample, chosen_format, is_undirected, passed_over
 from jaxmotif.io._table import Numbering
 from jaxmotif.io._text import TextFile, fields_of
 
@@ -91,14 +91,4 @@ def _is_value(word: bytes) -> bool:
     return is_number(word) or word.lower() in MISSING
 
 
-FORMATS = (
-    Format(
-        "sif",
-        "``source relation target [target ...]`` (Cytoscape)",
-        "the names in the file",
-        read_sif,
-        _is_sif,
-        (".sif",),
-        looks="rows",
-    ),
-)
+FORMATS = {"sif": Reader(read_sif, _is_sif, "rows")}

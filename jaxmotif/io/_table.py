@@ -31,29 +31,26 @@ _JOIN_DIGITS = [
 """Factor, shift and mask with which neighbouring numbers of 1, 2 and 4 digits become one number."""
 
 
-class Numbering:
-    """Numbers words in the order in which they first occur, and adds them to ``known``, from text to number."""
+class Numbering(dict[bytes, int]):
+    """Numbers of words as they stand in a file; a word that is looked up for the first time gets the next number.
+
+    Attributes:
+      known: the numbers of words as text.
+    """
 
     def __init__(self, known: dict[str, int] | None = None):
+        super().__init__()
         self.known = {} if known is None else known
-        self._codes = _Codes(self.known)
+        self._next = max(self.known.values(), default=-1) + 1
+
+    def __missing__(self, word: bytes) -> int:
+        code = self[word] = self.known.setdefault(word.decode(errors="surrogatepass"), self._next)
+        self._next += code == self._next
+        return code
 
     def codes(self, words: Sequence[bytes]) -> np.ndarray:
         """Return the numbers of words, int64."""
-        return np.fromiter(map(self._codes.__getitem__, words), np.int64, len(words))
-
-
-class _Codes(dict[bytes, int]):
-    """Numbers of words as they stand in a file; a word that is looked up for the first time gets one."""
-
-    def __init__(self, known: dict[str, int]):
-        super().__init__()
-        self._known, self._next = known, max(known.values(), default=-1) + 1
-
-    def __missing__(self, word: bytes) -> int:
-        code = self[word] = self._known.setdefault(word.decode(errors="surrogatepass"), self._next)
-        self._next += code == self._next
-        return code
+        return np.fromiter(map(self.__getitem__, words), np.int64, len(words))
 
 
 class Column(NamedTuple):
@@ -115,10 +112,11 @@ def read_table(
     """
     parts = [np.zeros((0, len(columns)), np.int64)]
     total = 0
+    layout = _Layout(width, columns, delimiter, comments)
     for first, block in file.blocks():
-        part = _plain_block(block, width, columns, delimiter, comments)
+        part = layout.read_plain(block)
         if part is None or (rows is not None and total + len(part) > rows):
-            part = _any_block(file, first, block, width, columns, delimiter, comments, rows, total)
+            part = layout.read_lines(file, first, block, rows, total)
         total += len(part)
         parts.append(part)
     if rows is not None and total < rows:
@@ -126,61 +124,101 @@ def read_table(
     return np.concatenate(parts)
 
 
-def _plain_block(
-    block: bytes, width: int, columns: Sequence[Column], delimiter: bytes, comments: tuple[bytes, ...]
-) -> np.ndarray | None:
-    """Return the columns of a block whose rows are plain, or ``None`` where the lines must be looked at one by one."""
-    if delimiter and b'"' in block:
-        return None
-    if b"\r" in block:  # one byte is found much sooner than two
-        block = block.replace(b"\r\n", b"\n")
-    if not any(mark in block for mark in comments):
-        table = _tidy_block(block, width, columns, delimiter)
-        if table is not None:
-            return table
-    lines = []
-    for line in block.split(b"\n"):
-        if line.strip() and not line.lstrip().startswith(comments):
-            fields = [field.strip() for field in line.split(delimiter)] if delimiter else line.split()
-            lines.append((delimiter or b" ").join(fields) + b"\n")
-    return _tidy_block(b"".join(lines), width, columns, delimiter)
+class _Layout(NamedTuple):
+    """The layout of a table, as for :func:`read_table`."""
 
+    width: int
+    columns: Sequence[Column]
+    delimiter: bytes
+    comments: tuple[bytes, ...]
 
-def _tidy_block(block: bytes, width: int, columns: Sequence[Column], delimiter: bytes) -> np.ndarray | None:
-    """Return the columns of a block with one mark between fields and one newline behind each row.
-
-    A block that is not like this gives ``None``.
-    """
-    if delimiter:
-        if b" " in block or (delimiter != b"\t" and b"\t" in block):
+    def read_plain(self, block: bytes) -> np.ndarray | None:
+        """Return the columns of a block whose rows are plain, or ``None`` where lines must be looked at one by one."""
+        if self.delimiter and b'"' in block:
             return None
-        block = block.replace(delimiter, b" ")
-    elif b"\t" in block:
-        block = block.replace(b"\t", b" ")
-    text = np.frombuffer(block, np.uint8)
-    ends = np.flatnonzero(text <= _BLANK)
-    last = ends[width - 1 :: width]
-    if len(ends) != block.count(b" ") + len(last):  # another control character, which parts no fields
-        return None
-    if len(ends) != width * len(last) or block.count(b"\n") != len(last) or (text[last] != _NEWLINE).any():
-        return None
-    starts = np.zeros_like(ends)
-    np.add(ends[:-1], 1, out=starts[1:])
-    table = np.empty((len(last), len(columns)), np.int64)
-    words: list[bytes] = []
-    for place, column in enumerate(columns):
-        here = slice(column.index, None, width)
-        if column.numbering is None:
-            values = _integers(block, starts[here], ends[here], column)
-            if values is None:
+        if b"\r" in block:  # one byte is found much sooner than two
+            block = block.replace(b"\r\n", b"\n")
+        if not any(mark in block for mark in self.comments):
+            table = self._read_tidy(block)
+            if table is not None:
+                return table
+        lines = []
+        for line in block.split(b"\n"):
+            if line.strip() and not line.lstrip().startswith(self.comments):
+                fields = [field.strip() for field in line.split(self.delimiter)] if self.delimiter else line.split()
+                lines.append((self.delimiter or b" ").join(fields) + b"\n")
+        return self._read_tidy(b"".join(lines))
+
+    def _read_tidy(self, block: bytes) -> np.ndarray | None:
+        """Return the columns of a block with one mark between fields and one newline behind each row.
+
+        A block that is not like this gives ``None``.
+        """
+        if self.delimiter:
+            if b" " in block or (self.delimiter != b"\t" and b"\t" in block):
                 return None
-            table[:, place] = values
-        elif not column.empty and (starts[here] == ends[here]).any():
+            block = block.replace(self.delimiter, b" ")
+        elif b"\t" in block:
+            block = block.replace(b"\t", b" ")
+        text = np.frombuffer(block, np.uint8)
+        ends = np.flatnonzero(text <= _BLANK)
+        last = ends[self.width - 1 :: self.width]
+        if len(ends) != block.count(b" ") + len(last):  # another control character, which parts no fields
             return None
-        else:
-            words = words or block.replace(b"\n", b" ").split(b" ")[:-1]
-            table[:, place] = column.numbering.codes(words[here])
-    return table
+        if len(ends) != self.width * len(last) or block.count(b"\n") != len(last) or (text[last] != _NEWLINE).any():
+            return None
+        starts = np.zeros_like(ends)
+        np.add(ends[:-1], 1, out=starts[1:])
+        table = np.empty((len(last), len(self.columns)), np.int64)
+        words: list[bytes] = []
+        for place, column in enumerate(self.columns):
+            here = slice(column.index, None, self.width)
+            if column.numbering is None:
+                values = _integers(block, starts[here], ends[here], column)
+                if values is None:
+                    return None
+                table[:, place] = values
+            elif not column.empty and (starts[here] == ends[here]).any():
+                return None
+            else:
+                words = words or block.replace(b"\n", b" ").split(b" ")[:-1]
+                table[:, place] = column.numbering.codes(words[here])
+        return table
+
+    def read_lines(self, file: TextFile, first: int, block: bytes, declared: int | None, before: int) -> np.ndarray:
+        """Return the columns of a block, line by line.
+
+        Args:
+          file: the file, for errors.
+          first: the number of the block's first line.
+          block: the lines.
+          declared: the number of rows that the file declares, if it does.
+          before: the number of rows above the block.
+
+        Raises:
+          GraphFileError: a line is not of the form that the columns have.
+        """
+        picked: list[list[bytes]] = [[] for _ in self.columns]
+        for number, line in enumerate(block.split(b"\n")[:-1], first):
+            if not line.strip() or line.lstrip().startswith(self.comments):
+                continue
+            if before + len(picked[0]) == declared:
+                raise file.error(f"the header declares {declared} edges, and this line is one more", number, line)
+            try:
+                fields = split_fields(line, self.delimiter)
+            except csv.Error as error:
+                raise file.error(f"expected comma-separated fields ({error})", number, line) from None
+            if len(fields) != self.width:
+                raise file.error(f"expected {counted(self.width, 'column')}, found {len(fields)}", number, line)
+            for column, values in zip(self.columns, picked, strict=True):
+                if problem := column.problem(fields[column.index]):
+                    raise file.error(problem, number, line)
+                values.append(fields[column.index])
+        arrays = [
+            np.array([*map(int, values)], np.int64) if column.numbering is None else column.numbering.codes(values)
+            for column, values in zip(self.columns, picked, strict=True)
+        ]
+        return np.stack(arrays, axis=1)
 
 
 def _integers(block: bytes, starts: np.ndarray, ends: np.ndarray, column: Column) -> np.ndarray | None:
@@ -218,52 +256,6 @@ def _integers(block: bytes, starts: np.ndarray, ends: np.ndarray, column: Column
     low_enough = column.high is None or bool((values <= column.high).all())
     high_enough = column.low == 0 or bool((values >= column.low).all())
     return values if low_enough and high_enough else None
-
-
-def _any_block(
-    file: TextFile,
-    first: int,
-    block: bytes,
-    width: int,
-    columns: Sequence[Column],
-    delimiter: bytes,
-    comments: tuple[bytes, ...],
-    declared: int | None,
-    before: int,
-) -> np.ndarray:
-    """Return the columns of a block, line by line.
-
-    Args:
-      file, width, columns, delimiter, comments: as for :func:`read_table`.
-      first: the number of the block's first line.
-      block: the lines.
-      declared: the number of rows that the file declares, if it does.
-      before: the number of rows above the block.
-
-    Raises:
-      GraphFileError: a line is not of the form that the columns have.
-    """
-    picked: list[list[bytes]] = [[] for _ in columns]
-    for number, line in enumerate(block.split(b"\n")[:-1], first):
-        if not line.strip() or line.lstrip().startswith(comments):
-            continue
-        if before + len(picked[0]) == declared:
-            raise file.error(f"the header declares {declared} edges, and this line is one more", number, line)
-        try:
-            fields = split_fields(line, delimiter)
-        except csv.Error as error:
-            raise file.error(f"expected comma-separated fields ({error})", number, line) from None
-        if len(fields) != width:
-            raise file.error(f"expected {counted(width, 'column')}, found {len(fields)}", number, line)
-        for column, values in zip(columns, picked, strict=True):
-            if problem := column.problem(fields[column.index]):
-                raise file.error(problem, number, line)
-            values.append(fields[column.index])
-    arrays = [
-        np.array([*map(int, values)], np.int64) if column.numbering is None else column.numbering.codes(values)
-        for column, values in zip(columns, picked, strict=True)
-    ]
-    return np.stack(arrays, axis=1)
 
 
 def checked_integers(file: TextFile, number: int, line: bytes, words: Iterable[bytes], what: str) -> list[int]:

@@ -2,127 +2,119 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from xml.parsers import expat
 
 from jaxmotif.graph._saved import GraphFileError
-from jaxmotif.io._attributed import AttributedGraph
-from jaxmotif.io._format import Contents, Options, Sample
+from jaxmotif.io._format import Sample
 from jaxmotif.io._text import TextFile
 
-_SKIPPED = "*"
-"""The stack's mark of an element whose content is not looked at."""
+_PIECE = 1 << 13
+"""Bytes that are parsed at a time: with many more elements, collecting garbage would take most of the time."""
 
 
-class Elements:
-    """Reads elements with expat: ``start`` and ``end`` get tag, attributes and text, without name space prefixes.
+@dataclasses.dataclass(eq=False, slots=True)
+class Element:
+    """An element of a file.
 
-    Args:
-      children: which elements may stand in which, by tag; ``None`` for those whose content is skipped.
+    Attributes:
+      file: the file.
+      line: the number of the line where the element begins.
+      tag: the tag, without the prefix of a name space.
+      own: the attributes.
+      parent: the element that it stands in.
+      text: the text before its end.
+      values: what the reader of the format has gathered for it, by name.
     """
 
-    def __init__(self, file: TextFile, root: str, children: dict[str, set[str] | None]):
-        self.file, self.root, self.children = file, root, children
-        self.stack: list[str] = []
-        self.text: list[str] = []
-        self.parser = expat.ParserCreate("UTF-8")
-        self.parser.buffer_text = True
-        self.parser.StartDoctypeDeclHandler = self._refuse_doctype
-        self.parser.EntityDeclHandler = self._refuse_entity
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self.text.append
-        self.start: Callable[[str, dict[str, str]], None] = lambda tag, attributes: None
-        self.end: Callable[[str, str], None] = lambda tag, text: None
-
-    @property
-    def line(self) -> int:
-        return self.parser.CurrentLineNumber
+    file: TextFile
+    line: int
+    tag: str
+    own: dict[str, str]
+    parent: Element | None
+    text: str = ""
+    values: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def error(self, problem: str) -> GraphFileError:
         return self.file.error(problem, self.line)
 
-    def read(self) -> None:
-        try:
-            for _, block in self.file.blocks():
-                self.parser.Parse(block, False)
-            self.parser.Parse(b"", True)
-        except expat.ExpatError as error:
-            raise self.file.error(
-                f"this is no well-formed XML: {expat.ErrorString(error.code)}", error.lineno
-            ) from None
+    def need(self, name: str) -> str:
+        """Take an attribute that must be there."""
+        if name not in self.own:
+            raise self.error(f"expected an attribute {name} of <{self.tag}>")
+        return self.own.pop(name)
 
-    def need(self, tag: str, attributes: dict[str, str], name: str) -> str:
-        if name not in attributes:
-            raise self.error(f"expected an attribute {name} of <{tag}>")
-        return attributes.pop(name)
-
-    def ends(self, attributes: dict[str, str]) -> tuple[str, str]:
-        return self.need("edge", attributes, "source"), self.need("edge", attributes, "target")
-
-    def choice(self, tag: str, attributes: dict[str, str], name: str, choices: dict[str, bool]) -> bool:
-        value = self.need(tag, attributes, name)
+    def choice(self, name: str, choices: dict[str, bool]) -> bool:
+        """Take an attribute that must have one of some values."""
+        value = self.need(name)
         if value not in choices:
             raise self.error(f"expected {name} to be {' or '.join(choices)}, found {value[:30]!r}")
         return choices[value]
 
-    def _refuse_doctype(self, *_) -> None:
-        raise self.error("a document type declaration (<!DOCTYPE>), which no graph needs: take it out")
 
-    def _refuse_entity(self, *_) -> None:
-        raise self.error("an entity declaration (<!ENTITY>), which may expand without limit: take it out")
+def read_elements(file: TextFile, root: str, children: dict[str, set[str] | None]) -> Iterator[tuple[Element, bool]]:
+    """Yield each element twice: when it begins (False), and when it has ended, with its text (True).
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        tag = name.rpartition(":")[2]
-        parent = self.stack[-1] if self.stack else None
-        self.text.clear()
-        if parent is None and tag != self.root:
-            raise self.error(f"expected <{self.root}>, found <{name[:30]}>")
-        allowed = {self.root} if parent is None else self.children.get(parent)
+    Args:
+      file: the file.
+      root: the tag of the outermost element.
+      children: which elements may stand in which, by tag; ``None`` for those whose content is skipped.
+
+    Raises:
+      GraphFileError: the XML is not well-formed, an element stands where it may not, or a document type is declared.
+    """
+    parser = expat.ParserCreate("UTF-8")
+    parser.buffer_text = True
+    stack: list[Element | None] = []  # None is an element that is skipped
+    text: list[str] = []
+    events: list[tuple[Element, bool]] = []
+
+    def refuse_doctype(*_) -> None:
+        problem = "a document type declaration (<!DOCTYPE>), which no graph needs: take it out"
+        raise file.error(problem, parser.CurrentLineNumber)
+
+    def refuse_entity(*_) -> None:
+        problem = "an entity declaration (<!ENTITY>), which may expand without limit: take it out"
+        raise file.error(problem, parser.CurrentLineNumber)
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        tag, line = name.rpartition(":")[2], parser.CurrentLineNumber
+        text.clear()
+        if not stack and tag != root:
+            raise file.error(f"expected <{root}>, found <{name[:30]}>", line)
+        parent = stack[-1] if stack else None
+        allowed = {root} if not stack else children.get(parent.tag) if parent is not None else None
         if allowed is None or (":" in name and tag not in allowed):
-            self.stack.append(_SKIPPED)  # inside an element that is not looked at, or of another name space
+            stack.append(None)  # inside an element that is not looked at, or of another name space
             return
         if tag not in allowed:
-            raise self.error(f"did not expect <{name[:30]}> in <{parent}>")
-        self.stack.append(tag)
-        self.start(tag, {key: value for key, value in attributes.items() if not key.startswith("xml")})
+            raise file.error(f"did not expect <{name[:30]}> in <{parent and parent.tag}>", line)
+        own = {key: value for key, value in attributes.items() if not key.startswith("xml")}
+        element = Element(file, line, tag, own, parent)
+        stack.append(element)
+        events.append((element, False))
 
-    def _end(self, name: str) -> None:
-        tag = self.stack.pop()
-        if tag != _SKIPPED:
-            self.end(tag, "".join(self.text).strip())
-            self.text.clear()
+    def end(_: str) -> None:
+        element = stack.pop()
+        if element is not None:
+            element.text = "".join(text).strip()
+            text.clear()
+            events.append((element, True))
 
-
-class AttributedReader:
-    """Reader of a file's elements that gathers nodes, edges and their attributes.
-
-    Attributes:
-      graph: the nodes and edges so far.
-      elements: the elements that the file may have.
-      directed: whether the graph is, where the file has said so.
-      key: the attribute that is being read.
-      kind: the kind of this attribute.
-      own: attributes that the node or edge being read has by itself.
-      attributes: further attributes of this node or edge.
-      notes: notes so far, as keys.
-    """
-
-    def __init__(self, file: TextFile, options: Options, root: str, children: dict[str, set[str] | None]):
-        self.graph = AttributedGraph(file, options)
-        self.elements = Elements(file, root, children)
-        self.directed: bool | None = None
-        self.key = self.kind = ""
-        self.own: dict[str, str] = {}
-        self.attributes: dict[str, str] = {}
-        self.notes: dict[str, None] = {}
-
-    def read(self) -> Contents:
-        self.elements.read()
-        if self.directed is None:
-            raise self.elements.error("holds no <graph>")
-        return self.graph.contents(self.directed, tuple(self.notes))
+    parser.StartDoctypeDeclHandler, parser.EntityDeclHandler = refuse_doctype, refuse_entity
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, text.append
+    try:
+        for _, block in file.blocks():
+            for place in range(0, len(block), _PIECE):
+                parser.Parse(block[place : place + _PIECE], False)
+                yield from events
+                events.clear()
+        parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        raise file.error(f"this is no well-formed XML: {expat.ErrorString(error.code)}", error.lineno) from None
+    yield from events
 
 
 def root_tag(sample: Sample) -> str | None:

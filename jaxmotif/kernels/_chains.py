@@ -17,7 +17,6 @@ from jaxmotif.kernels._switching import (
     Accepted,
     Ends,
     Fixed,
-    Step,
     lanes_of,
     switch_pairs,
     turn_triples,
@@ -40,7 +39,7 @@ def begin_chains(fixed: Fixed, ends: Ends, origin: Array, used: Array, *, lanes:
     return Ends(*(take(x, start) for x in ends))
 
 
-@jit64(static_argnames=("lanes", "step", "walks"))
+@jit64(static_argnames=("lanes", "walks"))
 def run_chains(
     fixed: Fixed,
     ends: Ends,
@@ -52,7 +51,6 @@ def run_chains(
     count: Array,
     *,
     lanes: int,
-    step: Step,
     walks: bool,
 ) -> tuple[Ends, Accepted]:
     """Take the steps ``first .. first + count`` of some chains.
@@ -67,7 +65,6 @@ def run_chains(
       first: int32 scalar, the first step, at a whole round of ``TRIPLES_EVERY`` steps.
       count: int32 scalar, the number of steps, whole rounds.
       lanes: static, room for the labels of all chains.
-      step: static, how pair switches are decided.
       walks: static, whether chains walk.
 
     Returns:
@@ -87,7 +84,7 @@ def run_chains(
         # Which steps are focused depends on their number alone, never on the state: each of them keeps the uniform
         # distribution, and so does whatever sequence of them.
         focused = fixed.focus & (index % FOCUS_EVERY == 0)
-        ends, made = switch_pairs(fixed, where, ends, salts_of(index)[:, :4], focused, step)
+        ends, made = switch_pairs(fixed, where, ends, salts_of(index)[:, :4], focused)
         return ends, switches + made.astype(jnp.int32)
 
     # The steps of a round are a loop of known length, which a GPU runs without asking the host. A branch that is taken

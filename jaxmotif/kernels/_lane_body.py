@@ -9,7 +9,7 @@ knows how a GPU runs it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -29,8 +29,8 @@ Arrays = TypeVar("Arrays")  # a pytree of arrays, mostly a NamedTuple, where Non
 Outputs = tuple[jax.Array, ...]
 
 
-class Read(Protocol):
-    """The operations by which a body reads arrays.
+class Read:
+    """The operations by which a body reads arrays, here in plain XLA.
 
     The argument ``where`` says which lanes read; the others read nothing and get an arbitrary value. Without it all
     lanes read, which is faster in plain XLA. This is right wherever the index is in bounds in every lane.
@@ -38,11 +38,11 @@ class Read(Protocol):
 
     def load(self, array: jax.Array, index: jax.Array, where: jax.Array | None = None) -> jax.Array:
         """Read one entry for each lane."""
-        ...
+        return take(array, index if where is None else jnp.where(where, index, 0))
 
     def at(self, array: jax.Array, index: jax.Array | int) -> jax.Array:
         """Read one entry for all lanes, at an index that is a scalar."""
-        ...
+        return array.at[index].get(mode="promise_in_bounds")
 
     def find(
         self, array: jax.Array, low: jax.Array, high: jax.Array, wanted: jax.Array, where: jax.Array, steps: int
@@ -52,26 +52,11 @@ class Read(Protocol):
         Returns:
           The position, and whether the value is there; it is not where a lane does not read.
         """
-        ...
-
-
-class _Plain:
-    """The operations in plain XLA."""
-
-    def load(self, array: jax.Array, index: jax.Array, where: jax.Array | None = None) -> jax.Array:
-        return take(array, index if where is None else jnp.where(where, index, 0))
-
-    def at(self, array: jax.Array, index: jax.Array | int) -> jax.Array:
-        return array.at[index].get(mode="promise_in_bounds")
-
-    def find(
-        self, array: jax.Array, low: jax.Array, high: jax.Array, wanted: jax.Array, where: jax.Array, steps: int
-    ) -> tuple[jax.Array, jax.Array]:
         place, there = ex.find(array, low, high, wanted, steps)
         return place, there & where
 
 
-class _Fused:
+class _Fused(Read):
     """The operations of a GPU's kernel on operands that it sees whole; a lane that does not read gets 0."""
 
     def load(self, array: jax.Array, index: jax.Array, where: jax.Array | None = None) -> jax.Array:
@@ -83,12 +68,21 @@ class _Fused:
     def find(
         self, array: jax.Array, low: jax.Array, high: jax.Array, wanted: jax.Array, where: jax.Array, steps: int
     ) -> tuple[jax.Array, jax.Array]:
-        del steps  # A tile ends its search when the ranges of all its lanes are empty.
-        return find_lanes(array, low, high, wanted, where)
+        # A tile ends its search when the ranges of all its lanes are empty, after at most `steps` steps.
+        def step(bounds):
+            a, b = bounds
+            x = ex.half(a + b)
+            active = a < b
+            less = load(array, x, active) < wanted
+            return jnp.where(active & less, x + 1, a), jnp.where(active & ~less, x, b)
+
+        # The loop ends when the longest range of the tile is empty; a lane that is done does not change any more.
+        low, _ = lax.while_loop(lambda bounds: jnp.max(bounds[1] - bounds[0]) > 0, step, (low, high))
+        there = where & (low < high)
+        return low, there & (load(array, low, there) == wanted)
 
 
-PLAIN: Read = _Plain()
-FUSED: Read = _Fused()
+PLAIN, FUSED = Read(), _Fused()
 
 
 def each_position(
@@ -305,21 +299,3 @@ def locate_lanes(
     first = lax.shift_right_logical(lax.shift_left(jnp.int32(1), bits), jnp.int32(1))
     index, _ = lax.fori_loop(0, bits, reach, (jnp.zeros((lanes,), jnp.int32) + low, first))
     return index, position, valid
-
-
-def find_lanes(
-    values: jax.Array, low: jax.Array, high: jax.Array, wanted: jax.Array, valid: jax.Array
-) -> tuple[Any, Any]:
-    """Find ``wanted`` in the ascending ``values[low:high]`` of each lane: its position, and whether it is there."""
-
-    def step(bounds):
-        a, b = bounds
-        x = ex.half(a + b)
-        active = a < b
-        less = load(values, x, active) < wanted
-        return jnp.where(active & less, x + 1, a), jnp.where(active & ~less, x, b)
-
-    # The loop ends when the longest range of the tile is empty; a lane that is done does not change any more.
-    low, _ = lax.while_loop(lambda bounds: jnp.max(bounds[1] - bounds[0]) > 0, step, (low, high))
-    there = valid & (low < high)
-    return low, there & (load(values, low, there) == wanted)

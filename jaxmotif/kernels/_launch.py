@@ -117,7 +117,7 @@ def _error(device: jax.Device, form: Kernels) -> str | None:
         device = jax.local_devices(backend=device.platform)[0]
 
     def run() -> str | None:
-        with compiling_for(Target("tpu" if form == "mosaic" else "cuda", form)):
+        with compiling_for(Target("cuda", form)):
             # jax.jit shares traces between equal functions, so each form needs a function of its own.
             result = jax.jit(lambda numbers: probe(numbers))(jax.device_put(np.arange(64, dtype=np.int32), device))
             return None if np.array_equal(result, 63 - np.arange(64)) else "a kernel gave a wrong result"
@@ -132,10 +132,6 @@ def _error(device: jax.Device, form: Kernels) -> str | None:
 
 def probe(numbers: jax.Array) -> jax.Array:
     """Return the reverse of the numbers 0 to 63 (int32 ``[64]``), by a kernel of the target's form."""
-    if target().kernels == "mosaic":
-        from jaxmotif.kernels import _sieve_tpu
-
-        return _sieve_tpu.probe(numbers)
 
     def kernel(numbers: jax.Array, out: jax.Array) -> None:
         lane = jnp.arange(64, dtype=jnp.int32)

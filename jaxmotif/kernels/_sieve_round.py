@@ -1,7 +1,6 @@
 """The sieve's recurrence over a block of subsets, in plain XLA.
 
-Kernels for GPUs are in :mod:`jaxmotif.kernels._sieve_pallas`, and a kernel for the rounds on TPUs is in
-:mod:`jaxmotif.kernels._sieve_tpu`.
+Kernels for GPUs are in :mod:`jaxmotif.kernels._sieve_pallas`.
 
 For every vertex ``i`` and every subset ``L`` of the block, ``P[s]`` is the bit-sliced sum, over all rooted trees of
 ``s`` vertices at ``i`` (branching walks, [1, section 2 (d)]), of the products of their labels and random weights. A
@@ -56,8 +55,8 @@ def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int, live)
         :class:`~jaxmotif.kernels._sieve_rows.Rows`).
 
     Returns:
-      The rows, uint32 ``[k, V, 8, num_words]``; for a TPU's kernel ``[k, V, 8, num_words / 128, 128]``. Index ``s - 1``
-      holds ``P[s]``. Rows past ``P[1]`` are those of live vertices alone.
+      The rows, uint32 ``[k, V, 8, num_words]``. Index ``s - 1`` holds ``P[s]``. Rows past ``P[1]`` are those of live
+      vertices alone.
     """
     first_word = jnp.asarray(first_word, jnp.int32)
     if target().fused:
@@ -66,13 +65,8 @@ def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int, live)
         return fused.start(labels, forms, first_word, num_words, live)
     words = (first_word + jnp.arange(num_words, dtype=jnp.int32)).astype(jnp.uint32)
 
-    if target().kernels == "mosaic":
-        from jaxmotif.kernels import _sieve_tpu as on_tpu
-
-        words = on_tpu.in_tiles(words)
-
     def sums(planes):
-        return label_sums(planes.reshape(*planes.shape, *[1] * words.ndim), words[None, None])
+        return label_sums(planes[..., None], words[None, None])
 
     first = sums(labels)
     P = jnp.zeros((forms.shape[0] + 1, *first.shape), jnp.uint32).at[0].set(first)
@@ -84,7 +78,7 @@ def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int, live)
             P, previous = state
             own = lax.dynamic_slice(forms, _indices(s - 1, index * TILE, 0), (1, TILE, PLANES))[0]
             grown = _multiply(previous, sums(own))
-            return lax.dynamic_update_slice(P, grown[None], _indices(s, index * TILE, *[0] * (P.ndim - 2))), grown
+            return lax.dynamic_update_slice(P, grown[None], _indices(s, index * TILE, 0, 0)), grown
 
         return lax.fori_loop(1, P.shape[0], grow, (P, _rows_of(P, 0, index)))[0]
 
@@ -95,8 +89,7 @@ def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows) -> ja
     """Attach child trees of ``t`` vertices, which is round ``t`` of the recurrence.
 
     Args:
-      P: The rows after round ``t - 1``, uint32 ``[k, V, 8, W]``; for a TPU's kernel in the shape that :func:`start`
-        returns.
+      P: The rows after round ``t - 1``, uint32 ``[k, V, 8, W]``.
       size: The number ``t``, int32, which may be traced.
       first_form: The number of the first form of round ``t`` in ``weights``.
       weights: The random weights by form and slot, uint32 ``[forms, S]``, as
@@ -111,10 +104,6 @@ def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows) -> ja
         from jaxmotif.kernels import _sieve_pallas as fused
 
         return fused.extend(P, size, first_form, weights, rows)
-    if P.ndim == 5:
-        from jaxmotif.kernels import _sieve_tpu as on_tpu
-
-        return on_tpu.extend(P, size, first_form, weights, rows)
     total, words = P.shape[0], P.shape[-1]
     tiles = _tiles(rows.live)
     # Rows are expanded once for all forms and all neighbours, and the sums stay in the 27-term domain.
@@ -197,8 +186,8 @@ def _indices(*indices) -> tuple:
 
 
 def _rows_of(P: jax.Array, s, tile) -> jax.Array:
-    """Return row ``s`` of the vertices of a tile, ``[TILE, 8, ...]``."""
-    return lax.dynamic_slice(P, _indices(s, tile * TILE, *[0] * (P.ndim - 2)), (1, TILE, *P.shape[2:]))[0]
+    """Return row ``s`` of the vertices of a tile, ``[TILE, 8, W]``."""
+    return lax.dynamic_slice(P, _indices(s, tile * TILE, 0, 0), (1, TILE, *P.shape[2:]))[0]
 
 
 def _expand(P: jax.Array, s, tiles) -> jax.Array:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -37,8 +37,6 @@ from jaxmotif.kernels._scatter import accumulator, compact, put_at
 
 if TYPE_CHECKING:
     from jax.typing import DTypeLike
-
-Table = TypeVar("Table")
 
 NO_CODE = 0xFFFFFFFF
 """Value that stands for no code, in each word of a code."""
@@ -349,14 +347,12 @@ def fill(
         begins = jnp.where(place == phase[None], slot[None] + 1, jnp.where(place == i, begin[None], begins))
         words = append_bits(take(rows.low, row), take(rows.high, row), pattern, dyads.new_bits(i))
         new = Rows(graph, jnp.where(place == i, node[None], nodes), begins, phase, *words)
-        return write_rows(table, new, size), size + count, first + block
+        # Rows are the last axis of every array.
+        at = jnp.int32(0), size
+        table = Rows(*(lax.dynamic_update_slice(x, y, at[-x.ndim :]) for x, y in zip(table, new, strict=True)))
+        return table, size + count, first + block
 
     return lax.while_loop(more, step, (table, size, first))
-
-
-def write_rows(table: Table, new: Table, first: jax.Array) -> Table:
-    """Write rows into a table from row ``first`` on, where rows are the last axis of every array."""
-    return jax.tree.map(lambda x, y: lax.dynamic_update_slice(x, y, (jnp.int32(0), first)[-x.ndim :]), table, new)
 
 
 # ---- the last two nodes, where the rows P have all I = k - 2 nodes, and X are their candidates

@@ -5,17 +5,13 @@ moves permute the heads. A *pair* label has two equal ends. No step changes in-,
 many chains lie one after another in one row of *lanes*, arcs before pairs. The length of a chain and the number of
 chains are data, so that one program serves graphs of all sizes. No random draw depends on where a chain lies.
 
-The step of pair switches has two forms, both of which leave the uniform distribution exactly as it is:
+In a step of pair switches, labels are paired by an involution that does not depend on the state. A pair exchanges its
+heads if and only if each of its two old and two new dyads is touched by nothing else. The dyads that are *touched* are
+the present dyads of all labels and the new dyads of all proposals. This multiset is the same after the step, so that
+for fixed random bits the step undoes itself, and leaves the uniform distribution exactly as it is. Dyads are compared
+by a hash with a fresh salt, and a collision is symmetric too.
 
-- ``reject``: Labels are paired by an involution that does not depend on the state. A pair exchanges its heads if and
-  only if each of its two old and two new dyads is touched by nothing else. The dyads that are *touched* are the present
-  dyads of all labels and the new dyads of all proposals. This multiset is the same after the step, so that for fixed
-  random bits the step undoes itself. Dyads are compared by a hash with a fresh salt, and a collision is symmetric too.
-- ``global``: The same proposals are made one after another, and each is legal if its new dyads are free at its time
-  (Allendorf, Meyer, Penschuck, Tran: Parallel global edge switching for the uniform sampling of simple graphs with
-  prescribed degrees, 2022). The sequential outcome is the fixed point of a few parallel rounds over one sort.
-
-Every few steps, triples of arcs turn their heads cyclically under the rule of ``reject``. Half of the triples follow a
+Every few steps, triples of arcs turn their heads cyclically under the same rule. Half of the triples follow a
 path s > x > y > t, and the others are any three arcs. This includes the reversal of directed 3-cycles.
 
 Small graphs are often dense, and these moves leave some ensembles of dense graphs in pieces. The chains of small graphs
@@ -33,21 +29,19 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import target
-from jaxmotif.kernels._expand import first_ones, take
+from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._scatter import all_occur, count_at, sum_between
 
 if TYPE_CHECKING:
     from jax import Array
 
-Step = Literal["reject", "global"]
 TRIPLES_EVERY = 4  # steps from one round of triples (and one walk) to the next
 ARCS_PER_TRIPLE = 16  # arcs for each triple of either kind
 SLOTS_PER_LABEL = 20  # hash slots; with more of them, fewer moves are rejected by chance
@@ -178,9 +172,7 @@ def lanes_of(fixed: Fixed, lanes: int, used: Array) -> Lanes:
 # ---- pairs
 
 
-def switch_pairs(
-    fixed: Fixed, where: Lanes, ends: Ends, salts: Array, focused: Array, step: Step
-) -> tuple[Ends, Array]:
+def switch_pairs(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, focused: Array) -> tuple[Ends, Array]:
     """Take one step of pair switches in all chains.
 
     Args:
@@ -190,7 +182,6 @@ def switch_pairs(
       salts: uint32 ``[chains, 4]``, random words.
       focused: bool scalar, whether slow labels alone are proposed. Whether a label is slow never changes, and the two
         labels of a proposal are both slow or neither is, so that a focused step is as symmetric as any other.
-      step: how switches are decided.
 
     Returns:
       The new states, and bool ``[lanes]``, which labels moved.
@@ -223,10 +214,15 @@ def switch_pairs(
     if fixed.kinds is not None:
         tails, heads = jnp.stack([tail, other_tail]), jnp.stack([head, new_head])
         proposed = proposed & same_kinds(fixed.kinds, is_pair, tails, heads, heads[::-1])
-    if step == "reject":
-        made = _decide_alone(fixed, where, tail, head, new_head, proposed, partner, salt)
-    else:
-        made = _decide_in_turn(fixed, where, tail, head, new_head, proposed, partner, driver)
+    # The slots of dyads are hashes with the salt of this step.
+    old, new = (once(fixed, slots(fixed, where.chain, tail, h, salt)) for h in (head, new_head))
+    nowhere = SLOTS_PER_LABEL * tail.shape[0]
+    # Counts may wrap on a CPU, at 2**16, but are the same before and after a move, so that the step stays symmetric.
+    # The two dyads of a lane stand side by side, because a GPU's cache holds the counters of their chain for a while.
+    touched = jnp.stack([jnp.where(where.live, old, nowhere), jnp.where(proposed, new, nowhere)], axis=-1)
+    alone = proposed & all_occur(nowhere, [touched], [old, new], [1, 1], _most_touches(fixed))
+    # Either both labels of a pair move or none does.
+    made = alone & take(alone, partner)
     return Ends(*_mirrored(Ends(tail, jnp.where(made, new_head, head)), mirrored)), made
 
 
@@ -306,75 +302,6 @@ def _mirrored(ends: Ends, mirrored: Array) -> tuple[Array, Array]:
     return jnp.where(mirrored, ends.head, ends.tail), jnp.where(mirrored, ends.tail, ends.head)
 
 
-def _decide_alone(
-    fixed: Fixed, where: Lanes, tail: Array, head: Array, new_head: Array, proposed: Array, partner: Array, salt: Array
-) -> Array:
-    # The slots of dyads are hashes with the salt of this step.
-    old, new = (once(fixed, slots(fixed, where.chain, tail, h, salt)) for h in (head, new_head))
-    nowhere = SLOTS_PER_LABEL * tail.shape[0]
-    # Counts may wrap on a CPU, at 2**16, but are the same before and after a move, so that the step stays symmetric.
-    # The two dyads of a lane stand side by side, because a GPU's cache holds the counters of their chain for a while.
-    touched = jnp.stack([jnp.where(where.live, old, nowhere), jnp.where(proposed, new, nowhere)], axis=-1)
-    alone = proposed & all_occur(nowhere, [touched], [old, new], [1, 1], _most_touches(fixed))
-    # Either both labels of a pair move or none does.
-    return alone & take(alone, partner)
-
-
-def _decide_in_turn(
-    fixed: Fixed,
-    where: Lanes,
-    tail: Array,
-    head: Array,
-    new_head: Array,
-    proposed: Array,
-    partner: Array,
-    driver: Array,
-) -> Array:
-    lanes = tail.shape[0]
-    lane = jnp.arange(2 * lanes, dtype=jnp.int32)
-    # A time is 0 for the start and otherwise the number of a driver plus one.
-    time_bits = fixed.by_tail.shape[0].bit_length()
-    nodes = fixed.nodes.astype(jnp.int64)
-
-    # The sort brings the events of a dyad in order: first the label that has it at the start (time 0), then the labels
-    # that ask for it by their time (driver + 1). The two labels of a proposal have the same driver and ask for
-    # different dyads, so that no two events of a dyad have the same time.
-    def event(h: Array, time: Array) -> Array:
-        a, b = _in_order(fixed, tail, h)
-        dyad = (where.chain.astype(jnp.int64) * nodes + a.astype(jnp.int64)) * nodes + b.astype(jnp.int64)
-        return (dyad << time_bits) | time.astype(jnp.int64)
-
-    last = np.iinfo(np.int64).max
-    holds = jnp.where(where.live, event(head, jnp.zeros_like(driver)), last)
-    asks = jnp.where(proposed, event(new_head, driver + 1), last)
-    events, order = lax.sort((jnp.concatenate([holds, asks]), lane), num_keys=1)
-    place = jnp.zeros(2 * lanes, jnp.int32).at[order].set(lane)  # the place of each event after the sort
-    start = lax.cummax(jnp.where(first_ones(events >> time_bits), lane, 0))  # where the events of its dyad begin
-    who, asking = order % lanes, order >= lanes
-    asking = asking & take(proposed, who)
-    # The first event of a dyad, at time 0, is that of its holder, if it has one.
-    has_holder = ~take(asking, start)
-    holder = take(who, start)
-    # The holder leaves the dyad only if it moves, and only for labels that ask after its own time.
-    leaves_first = ~has_holder | (take(driver, holder) < take(driver, who))
-
-    # At first all proposals count as made. A proposal stays if its dyads are free after the proposals before it. What
-    # becomes of it depends on earlier proposals alone, so that after round r the first r of every conflict are decided
-    # as if they were made one by one.
-    def round_(carry: tuple[Array, Array]) -> tuple[Array, Array]:
-        made, _ = carry
-        arrived = (take(made, who) & asking).astype(jnp.int32)
-        # These counts are equal at two events of a dyad if no label arrived between the two.
-        before = jnp.cumsum(arrived, dtype=jnp.int32) - arrived
-        free = leaves_first & (~has_holder | take(made, holder)) & (before == take(before, start))
-        legal = take(free, place[lanes:]) & proposed
-        legal = legal & take(legal, partner)
-        return legal, jnp.any(legal != made)
-
-    made, _ = lax.while_loop(lambda carry: carry[1], round_, (proposed, jnp.bool_(True)))
-    return made
-
-
 # ---- triples
 
 
@@ -414,7 +341,7 @@ def turn_triples(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Arr
     if fixed.kinds is not None:
         proposed = proposed & same_kinds(fixed.kinds, jnp.zeros_like(proposed), tail, head, turned)
 
-    # This is the rule of reject for groups of three. A group turns if no other group names its labels and nothing else
+    # This is the rule of pairs for groups of three. A group turns if no other group names its labels and nothing else
     # touches its old and new dyads. The labels that are named and the dyads that are touched are the same after the
     # turn. A path s > x > y > t is drawn as often as s > y > x > t, and any three arcs as often as in the order that
     # turns them back.
@@ -507,13 +434,9 @@ def scaled(bits: Array, size: Array) -> Array:
     return (bits % jnp.maximum(size, 1).astype(jnp.uint32)).astype(jnp.int32)
 
 
-def _in_order(fixed: Fixed, u: Array, v: Array) -> tuple[Array, Array]:
-    return (u, v) if fixed.ordered else (jnp.minimum(u, v), jnp.maximum(u, v))
-
-
 def slots(fixed: Fixed, chain: Array, u: Array, v: Array, salt: Array) -> Array:
     """Hash dyads to slots, of which a chain has 20 for each label; different chains have different slots."""
-    a, b = _in_order(fixed, u, v)
+    a, b = (u, v) if fixed.ordered else (jnp.minimum(u, v), jnp.maximum(u, v))
     bits = mix(mix(a.astype(jnp.uint32), salt) + b.astype(jnp.uint32), salt ^ jnp.uint32(0x5BD1E995))
     size = (SLOTS_PER_LABEL * (fixed.arcs + fixed.pairs)).astype(jnp.uint64)
     slot = ((bits.astype(jnp.uint64) * size) >> 32).astype(jnp.int32)  # This is even, and needs no division.

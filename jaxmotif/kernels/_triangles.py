@@ -59,7 +59,8 @@ def triangle_block(
       stop: The position to stop before, an int64 scalar.
       block: The number of positions, static.
     """
-    edges, steps = order.edge_capacity, _search_steps(order.edge_capacity)
+    edges = order.edge_capacity
+    steps = int(np.sqrt(2 * edges)).bit_length()  # a node has at most sqrt(2 m) out arcs to search
 
     def test(read: Read, arcs: _Arcs, arc: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[Any, ...]:
         u, v = read.load(arcs.tail, arc), read.load(arcs.head, arc)
@@ -76,8 +77,3 @@ def triangle_block(
     arcs = _Arcs(order.out_offsets, order.tail, order.head, jnp.full(1, edges, jnp.int32))
     triangles, _ = each_position(test, arcs, work, first, stop, block=block, fill=(edges,) * 3, name="triangles")
     return TriangleBlock(*triangles)
-
-
-def _search_steps(edges: int) -> int:
-    """Return how many steps a binary search of a node's out arcs takes, of which there are at most sqrt(2 m)."""
-    return int(np.sqrt(2 * edges)).bit_length()

@@ -10,16 +10,13 @@ import numpy as np
 from jaxmotif.graph import Graphs, as_graphs
 
 
-def data_set(
-    graphs: Any, directed: bool = False, node_label: str | None = None, edge_label: str | None = None
-) -> Graphs:
+def data_set(graphs: Any, directed: bool = False) -> Graphs:
     """Return the graphs of a data set side by side.
 
     Args:
       graphs: ``Graphs``, or a sequence of what :func:`jaxmotif.graph.as_graph` takes, or of PyTorch Geometric's
         ``Data``.
       directed: whether edges of arrays and ``Data`` are arcs.
-      node_label, edge_label: attributes of ``Data`` that hold integers, ``[n]`` and ``[E]``, to be labels.
 
     Raises:
       ValueError: no graphs, or one graph in place of many.
@@ -33,21 +30,9 @@ def data_set(
     if not graphs:
         raise ValueError("expected at least one graph, got an empty list")
     if all(hasattr(graph, "edge_index") and hasattr(graph, "num_nodes") for graph in graphs):
-        return _of_data(graphs, directed, node_label, edge_label)
+        edges = [np.asarray(graph.edge_index).T for graph in graphs]
+        return Graphs.from_edges(edges, [graph.num_nodes for graph in graphs], directed)
     found = as_graphs(graphs, directed)
     if found is None:
         raise ValueError("expected a list of graphs, got the edges of one graph; put it in a list")
     return found
-
-
-def _of_data(graphs: list[Any], directed: bool, node_label: str | None, edge_label: str | None) -> Graphs:
-    def labels(name: str | None) -> list[np.ndarray] | None:
-        return None if name is None else [np.asarray(graph[name]).reshape(-1) for graph in graphs]
-
-    return Graphs.from_edges(
-        [np.asarray(graph.edge_index).T for graph in graphs],
-        [graph.num_nodes for graph in graphs],
-        directed,
-        labels(node_label),
-        labels(edge_label),
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._progress import progress as progress_meter
@@ -117,14 +118,16 @@ def count_matches(
             f"max_steps={search.max_steps} counts the steps of one search on one device: give neither several devices "
             "nor a checkpoint"
         )
-    matching = Matching(pattern, target, options, check_domains(domains, pattern, target))
-    plan = matching.plan(selection.main, clock=clock)
-    if divided:
+    matching, device = Matching(pattern, target, options, check_domains(domains, pattern, target)), selection.main
+    plan = matching.plan(device, clock=clock)
+    if plan.ready is None:
+        found, notes = plan.found.standing, ()
+    elif divided:
         store = store_for(checkpoint, selection.together, lambda: search_identity(matching, plan, domains))
         found, notes = count_in_shares(matching, plan, selection, store, progress)
     else:
         with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
-            found, notes = count_alone(matching, plan, selection.main, meter.advance)
+            found, notes = count_alone(matching, plan, device, meter.advance)
     clock.end("search")
     result = match_count(pattern, per, plan, found, clock.seconds(), notes)
     if certify is not None:
@@ -170,18 +173,6 @@ def count_queries(
     queries = list(queries)
     target = load_target(target, *queries)
     patterns = [check_query(query, target, wildcard, per) for query in queries]
+    options: dict[str, Any] = {"per": per, "wildcard": wildcard, "time_limit": time_limit, "memory": memory}
     # The call refuses bad queries, before the first count is asked for.
-    return (
-        count_matches(
-            pattern,
-            target,
-            induced,
-            per=per,
-            wildcard=wildcard,
-            time_limit=time_limit,
-            memory=memory,
-            devices=devices,
-            search=search,
-        )
-        for pattern in patterns
-    )
+    return (count_matches(pattern, target, induced, devices=devices, search=search, **options) for pattern in patterns)

@@ -12,8 +12,9 @@ from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._select import Devices
 from jaxmotif.graph import GraphLike, as_graph
 from jaxmotif.graph._coerce import load_graph
-from jaxmotif.matching._listing import iter_matches
+from jaxmotif.matching._listing import find_matches
 from jaxmotif.patterns import Pattern, as_pattern, node_orbits
+from jaxmotif.patterns._roles import places_of
 
 Without = Literal["edge", "node"]
 
@@ -96,10 +97,14 @@ def disjoint_occurrences(
         raise ValueError(f"without must be 'edge' or 'node', got {without!r}")
     graph = as_graph(graph)
     pattern = as_pattern(pattern, graph, name="pattern")
-    rows = _listed(graph, pattern, induced, memory, devices)
-    places = [(u,) for u in range(pattern.num_nodes)]
-    if without == "edge":
-        places = [(u, v) for u, v in np.argwhere(pattern.adjacency).tolist() if pattern.directed or u < v]
+    most = MOST // pattern.num_nodes
+    rows = find_matches(pattern, graph, induced, most + 1, per="occurrence", memory=memory, devices=devices).nodes
+    if len(rows) > most:
+        raise ValueError(
+            f"more than {most:,} occurrences of {pattern.num_nodes} nodes, which are held at once: take a rarer "
+            "pattern, or labels"
+        )
+    places = places_of(pattern, without)
     if not places:
         raise ValueError("without='edge' needs a pattern with edges")
     held = np.stack([_named(rows[:, list(place)], graph.n, graph.directed) for place in places], axis=1)
@@ -108,20 +113,6 @@ def disjoint_occurrences(
     chosen = _greedy(rows, held, named.size)
     nodes = rows[chosen] if graph.node_names is None else graph.node_names[rows[chosen]]
     return Disjoint(nodes, _at_most(pattern, places, held), len(rows), without)
-
-
-def _listed(graph, pattern: Pattern, induced: bool, memory: int | None, devices: Devices) -> np.ndarray:
-    """Return all occurrences, int32 ``[M, k]``."""
-    blocks, total = [], 0
-    for block in iter_matches(pattern, graph, induced, None, per="occurrence", memory=memory, devices=devices):
-        total += block.size
-        if total > MOST:
-            raise ValueError(
-                f"more than {MOST // pattern.num_nodes:,} occurrences of {pattern.num_nodes} nodes, which are held at "
-                "once: take a rarer pattern, or labels"
-            )
-        blocks.append(np.asarray(block))
-    return np.concatenate(blocks) if blocks else np.zeros((0, pattern.num_nodes), np.int32)
 
 
 def _named(nodes: np.ndarray, n: int, directed: bool) -> np.ndarray:

@@ -97,8 +97,6 @@ def count_in_shares(
     Returns:
       Where it ended (the sums over all shares), and notes.
     """
-    if plan.ready is None:
-        return plan.found.standing, ()
     # A search that ends within few steps costs more to divide than to do.
     deadline = matching.options.deadline
     found, notes = count_on_device(matching, plan, selection.main, FEW_STEPS)
@@ -107,7 +105,7 @@ def count_in_shares(
     if found.status == "done" and (store is None or deadline.passed):
         return found, notes
     looks = FEW * found.count < found.positions
-    ready = _settle_stages(plan.ready, looks)
+    ready = _settle_stages(plan.search, looks)
     # In a hybrid GPUs begin at the hard end and the CPU at the easy one; else every stretch is to be as hard as any.
     try:
         prefixes = list_prefixes(ready, "mixed" if selection.helper is None else "hardest first", deadline)
@@ -123,14 +121,12 @@ def count_in_shares(
     def plan_on(device: jax.Device) -> Plan:
         # A device of the same kind searches by the same plan; another has other sizes of steps.
         same = device.platform == selection.main.platform
-        return plan.with_search(copy_to(device, ready)) if same else replan(device, None)
+        return dataclasses.replace(plan, ready=copy_to(device, ready)) if same else replan(device, None)
 
     def replan(device: jax.Device, block: int | None) -> Plan:
         again = matching.plan(device, block)
-        if again.ready is None:
-            raise ValueError("a query that had candidates has none when planned again")
         # All shares look ahead or none does, as the first steps decided: counts add up either way.
-        return again.with_search(_settle_stages(again.ready, looks))
+        return dataclasses.replace(again, ready=_settle_stages(again.search, looks))
 
     parts = SHARES * len(selection.devices)
     parts = parts if store is None and not show else max(parts, PARTS)
@@ -169,30 +165,23 @@ def _settle_stages(ready: ReadySearch, looks: bool) -> ReadySearch:
     return dataclasses.replace(ready, operands=operands, stages=[stage], ahead=None)
 
 
+@dataclasses.dataclass
 class _Share:
     """Searches shares on a device, one run for all since they were last collected."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        prefixes: Prefixes,
-        keep: int,
-        replan: Callable[[jax.Device, int | None], Plan],
-        device: jax.Device,
-        deadline: Deadline,
-    ):
-        self._plan, self._prefixes, self._keep, self._replan = plan, prefixes, keep, replan
-        self._device, self._deadline = device, deadline
-        self._run: tuple[Run, InParts] | None = None
-        self._found = NOTHING
+    _plan: Plan
+    _prefixes: Prefixes
+    _keep: int
+    _replan: Callable[[jax.Device, int | None], Plan]
+    _device: jax.Device
+    _deadline: Deadline
+    _run: tuple[Run, InParts] | None = None
+    _found: SearchProgress = NOTHING
 
     def step(self, span: Span) -> None:
         if self._run is None:
-            ready = self._plan.ready
-            if ready is None:
-                raise ValueError("there is nothing to search")
-            driver = InParts(ready, self._prefixes, self._keep)
-            self._run, self._found = (Run(ready, driver), driver), NOTHING
+            driver = InParts(self._plan.search, self._prefixes, self._keep)
+            self._run, self._found = (Run(self._plan.search, driver), driver), NOTHING
         _, driver = self._run
         for first in range(span.first, span.stop, driver.most):
             if self._deadline.passed:

@@ -29,23 +29,13 @@ from jaxmotif.matching.planner._reduce import CandidateLists, Measures
 from jaxmotif.search._deadline import NO_DEADLINE
 from jaxmotif.search._run import NOTHING, SearchProgress
 
+MOST_ON_CPU, MOST_BESIDE_ACCELERATOR = (2**23, 2**14), (2**17, 6 * 2**10)
+"""Candidates that are tested on the host at most, where each test takes some 10 to 30 ns: of any query, and for each
+query node.
 
-class Budget(NamedTuple):
-    """The number of candidates that are tested on the host at most, where each test takes some 10 to 30 ns.
-
-    On a CPU it ends where the small steps of a compiled search would take less time. Beside an accelerator it is what
-    is tested in the time that it takes to plan and begin a search there.
-
-    Attributes:
-      most: candidates that any query may have.
-      a_node: candidates that are added for each query node.
-    """
-
-    most: int
-    a_node: int
-
-
-CPU, BESIDE_ACCELERATOR = Budget(2**23, 2**14), Budget(2**17, 6 * 2**10)
+On a CPU it ends where the small steps of a compiled search would take less time. Beside an accelerator it is what is
+tested in the time that it takes to plan and begin a search there.
+"""
 
 A_LEVEL = 2**14
 """Candidates that are tested in the time that the calls of a level take, whatever it has."""
@@ -114,8 +104,8 @@ def candidate_budget(device: jax.Device, order: SearchOrder, measured: Measures 
       order: core nodes, leaves and symmetry.
       measured: figures of the candidate lists, or ``None`` if they were not measured.
     """
-    budget = BESIDE_ACCELERATOR if target_of(device).is_accelerator else CPU
-    most = budget.most + budget.a_node * (len(order.core) + len(order.leaves.nodes))
+    any_query, each_node = MOST_BESIDE_ACCELERATOR if target_of(device).is_accelerator else MOST_ON_CPU
+    most = any_query + each_node * (len(order.core) + len(order.leaves.nodes))
     if measured is None:
         return most
     # Further on, nodes that are joined have others in common, and what is expected says nothing.
@@ -140,27 +130,6 @@ def search_small(
       All that is found, or ``None``.
     """
     return HostSearch.between(lists, asked, order, measured, most).found(options)
-
-
-def search_unreduced(
-    asked: QueryConstraints, order: SearchOrder, target: Target, domains: np.ndarray, options: Options, most: int
-) -> Found | None:
-    """Search a target as it is, without filters, which take longer than a search for few nodes.
-
-    Args:
-      asked: all that the query asks.
-      order: an order without leaves.
-      target: its index on the host.
-      domains: bool ``[k, N]``, the target nodes that each query node may be mapped to.
-      options: how to search, and until when.
-      most: candidates to test at most.
-
-    Returns:
-      The result, or ``None`` if there is too much to do.
-    """
-    bits = pack_bits(domains)
-    meet = np.asarray((bits[:, None] & bits[None]).any(axis=2))
-    return HostSearch(asked, order, target, domains, meet, most).found(options)
 
 
 class KindSlots:
@@ -300,8 +269,8 @@ class HostSearch:
         cls, lists: CandidateLists, asked: QueryConstraints, order: SearchOrder, measured: Measures, most: int
     ) -> Self:
         """Return a search in a reduced target."""
-        domains = unpack_bits(np.ascontiguousarray(lists.reduced.bits.T))[:, : asked.query.num_nodes].T.copy()
-        return cls(asked, order, lists.reduced.target, domains, measured.meet, most, lists)
+        domains = unpack_bits(np.ascontiguousarray(lists.families.bits.T))[:, : asked.query.num_nodes].T.copy()
+        return cls(asked, order, lists.target, domains, measured.meet, most, lists)
 
     def found(self, options: Options) -> Found | None:
         """Return all that there is, or ``None``."""
@@ -388,18 +357,21 @@ class HostSearch:
 
     def asks(self, alike: Sequence[int]) -> Constraints:
         """Return the constraints that all of some query nodes share, given the nodes placed."""
-        which, placed, below = self._asked.which, self.placed, self._order.below
-        xs, x = np.array(alike), alike[0]
-        near = [(kind, u) for u in placed.tolist() for kind in sorted({*which[u, xs].tolist()} - {-1})]
+        placed, below, xs, x = self.placed, self._order.below, np.array(alike), alike[0]
+        kinds = self._asked.which[placed[:, None], xs]
+        rows = zip(placed.tolist(), kinds.tolist(), strict=True)
+        near = {(kind, u) for u, row in rows for kind in row if kind >= 0}
         non_neighbours = [
             (int(kinds[u, x]), u) for kinds in self._asked.non_neighbours for u in placed.tolist() if kinds[u, x] >= 0
         ]
         # Neighbours differ anyway, and so do nodes whose domains have nothing in common.
-        distinct_from = placed[
-            (which[placed[:, None], xs] < 0).all(axis=1) & self._meet[placed[:, None], xs].all(axis=1)
-        ]
-        lower = [a for a, b in below if b == x and a in placed]
-        upper = [b for a, b in below if a == x and b in placed]
+        distinct_from = placed[(kinds < 0).all(axis=1) & self._meet[placed[:, None], xs].all(axis=1)]
+        lower, upper = list[int](), list[int]()
+        for a, b in below:
+            if b == x and a in placed:
+                lower.append(a)
+            elif a == x and b in placed:
+                upper.append(b)
         return Constraints(xs, sorted(near), non_neighbours, distinct_from.tolist(), lower, upper)
 
     def extend(self, x: int, keep: bool) -> None:
@@ -438,11 +410,12 @@ class HostSearch:
         if not self._whole[asks.nodes].all():
             row, w = _select(row, w, self._domains[asks.nodes][:, w].all(axis=0))
         for us, fits in ((asks.distinct_from, np.not_equal), (asks.lower, np.less), (asks.upper, np.greater)):
-            row, w = self._fitting(row, w, us, fits)
+            if us:
+                row, w = self._fitting(row, w, us, fits)
         # Candidates from the list of a neighbour are joined to it, which needs no test.
         untested = [pair for i, pair in enumerate(asks.near) if i != which] if isinstance(which, int) else asks.near
         if isinstance(which, int) or len(row) <= FEW:
-            for kind, us in _group_by_kind(untested):
+            for kind, us in _group_by_kind(untested).items():
                 row, w = self._fitting(row, w, us, self.joined(kind).has)
         else:
             for i, (kind, u) in enumerate(untested):
@@ -450,7 +423,7 @@ class HostSearch:
                 ok = np.ones(len(row), bool)
                 ok[places] = self.joined(kind).has(self.rows[u][row[places]], w[places])
                 row, w = _select(row, w, ok)
-        for kind, us in _group_by_kind(asks.non_neighbours):
+        for kind, us in _group_by_kind(asks.non_neighbours).items():
             row, w = self._fitting(row, w, us, lambda u, w, kind=kind: ~self.joined(kind).has(u, w))
         return row, w
 
@@ -551,16 +524,19 @@ class HostSearch:
 
     def prefers_bits(self, asks: Constraints, shortest: _Shortest | None) -> bool:
         """Return whether rows of bits meet in less time than it takes to test candidates one by one."""
-        if shortest is None or len(asks.tied) < 2 or self._nodes > MOST_BIT_NODES:
+        if shortest is None or self._nodes > MOST_BIT_NODES or self._bit_work(2) >= shortest.total:
             return False
-        return self._bit_work(asks) < shortest.total
+        return len(asks.tied) > 1 and self._bit_work(len(asks.tied)) < shortest.total
 
-    def _bit_work(self, asks: Constraints) -> int:
+    def _bit_work(self, tied: int) -> int:
         """Return the work of meeting rows of bits, as the number of candidates that are tested in the same time.
 
         It consists of making a row of bits for each target node and meeting them for each partial match.
+
+        Args:
+          tied: the number of placed nodes whose rows meet.
         """
-        return (self.rows.shape[1] + 2 * self._nodes) * _words(self._nodes) * len(asks.tied) // (2 * WORDS_A_CANDIDATE)
+        return (self.rows.shape[1] + 2 * self._nodes) * _words(self._nodes) * tied // (2 * WORDS_A_CANDIDATE)
 
     def sets(self, asks: Constraints) -> Iterator[tuple[int, np.ndarray]]:
         """Yield the candidates of each row as bits, a block of rows at a time.
@@ -568,7 +544,7 @@ class HostSearch:
         Yields:
           The number of the first row of the block, and uint64 ``[rows, W]``, a bit for each target node.
         """
-        self._test(self._bit_work(asks))
+        self._test(self._bit_work(len(asks.tied)))
         tied = [(self.table(asks, u), u) for u in asks.tied]
         if not self._whole[asks.nodes].all():
             domain = np.zeros(64 * _words(self._nodes), bool)
@@ -625,8 +601,7 @@ class HostSearch:
 
     def count(self) -> int:
         """Count the matches: the ways to map the leaves, added up over all rows."""
-        plan = self._order.leaves
-        placed = set(self.placed.tolist())
+        plan, placed = self._order.leaves, self.placed
         groups = [[x for x in group if x not in placed] for group in plan.groups]
         if self.counted is not None or not self.rows.shape[1] or not any(groups):
             return self.rows.shape[1] if self.counted is None else self.counted
@@ -666,7 +641,7 @@ class HostSearch:
         size = (offsets[images + 1] - offsets[images]).astype(np.int64)
         used = self.rows[placed[(placed != anchors[0]) & self._meet[placed, x]]]
         # The list was measured before singletons were placed, so that the domain as measured decides what is in it.
-        inside = self._lists.reduced.bits[x >> 5, used] & np.uint32(1 << (x & 31)) != 0
+        inside = self._lists.families.bits[x >> 5, used] & np.uint32(1 << (x & 31)) != 0
         return size - (inside & self.joined(kind).has(images, used)).sum(axis=0)
 
     def shared(self, leaves: Sequence[int]) -> np.ndarray:
@@ -699,12 +674,12 @@ def _set_bits(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.divmod(places, 64 * words.shape[1])
 
 
-def _group_by_kind(pairs: list[tuple[int, int]]) -> list[tuple[int, list[int]]]:
+def _group_by_kind(pairs: list[tuple[int, int]]) -> dict[int, list[int]]:
     """Return the kinds of pairs (kind, placed node), each with all of its placed nodes."""
     found: dict[int, list[int]] = {}
     for kind, u in pairs:
         found.setdefault(kind, []).append(u)
-    return list(found.items())
+    return found
 
 
 def _select(row: np.ndarray, w: np.ndarray, ok: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -37,7 +37,7 @@ from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._result import MatchCount, match_count
 from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching._sink import Pieces, check_sink, open_writer, parts_of, prepare_parts
-from jaxmotif.matching._sizes import CHECKPOINT_STRETCHES, SHARES, pad_first_axis, plan_sizes
+from jaxmotif.matching._sizes import CHECKPOINT_STRETCHES, LEAST_READ, SHARES, pad_first_axis
 from jaxmotif.matching.planner._plan import Matching, Plan
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._certificate import CertificateFile, certify_matches
@@ -45,7 +45,7 @@ from jaxmotif.patterns._ruled import has_passes, that_pass
 from jaxmotif.search._deadline import Deadline, TimeIsUp
 from jaxmotif.search._listing import Images, Listed, list_matches
 from jaxmotif.search._parts import Prefixes, list_prefixes
-from jaxmotif.search._run import ReadySearch, Run, SearchProgress, Whole, finish
+from jaxmotif.search._run import Driver, ReadySearch, Run, SearchProgress, finish
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -241,8 +241,8 @@ def find_matches(
         check_certifiable(query, domains, time_limit, limit)
     path = None if sink is None else check_sink(sink)
     small, deadline = checkpoint is None, Deadline(time_limit)
-    options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search, small=small, deadline=deadline)
-    listing = Listing(query, target, limit, per, domains, devices, options)
+    how = {"wildcard": wildcard, "memory": memory, "search": search, "small": small, "deadline": deadline}
+    listing = Listing(query, target, per, domains, devices, Options(induced=induced, limit=limit, **how))
     if path is not None:
         whole, count, status = listing.write(path, checkpoint, domains)
         seconds = listing.seconds()
@@ -292,8 +292,8 @@ def iter_matches(
       >>> sum(len(block) for block in iter_matches(path, square))
       8
     """
-    options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search)
-    listing = Listing(query, target, limit, per, domains, devices, options)
+    options = Options(induced=induced, limit=limit, wildcard=wildcard, memory=memory, search=search)
+    listing = Listing(query, target, per, domains, devices, options)
     return (block.nodes.T for block in listing.blocks() if block.nodes.size)
 
 
@@ -332,27 +332,15 @@ def has_match(
     deadline = Deadline(time_limit)
     target = load_target(target, query)
     pattern = check_query(query, target, wildcard, "map")
-    if has_passes(pattern):
-        found = find_matches(
-            pattern,
-            target,
-            induced,
-            1,
-            domains=domains,
-            time_limit=time_limit,
-            memory=memory,
-            devices=devices,
-            search=search,
-        )
-        if not len(found) and not found.exact:
-            raise TimeoutError(f"no match found so far, {found.status}; allow more time")
-        return len(found) > 0
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search, deadline=deadline)
-    allowed = check_domains(domains, pattern, target)
-    plan = Matching(pattern, target, options, allowed).plan(select_devices(devices).main)
-    found = plan.found.standing
-    if plan.ready is not None:
-        *_, found = finish(Run(plan.ready, Whole(once=True), search.max_steps), deadline)
+    if has_passes(pattern):
+        found = count_listed(pattern, target, "map", domains, devices, dataclasses.replace(options, limit=1))
+    else:
+        allowed = check_domains(domains, pattern, target)
+        plan = Matching(pattern, target, options, allowed).plan(select_devices(devices).main)
+        found = plan.found.standing
+        if plan.ready is not None:
+            *_, found = finish(Run(plan.ready, Driver(once=True), search.max_steps), deadline)
     if not found.count and found.status != "done":
         raise TimeoutError(f"no match found so far, {found.status}; allow more time")
     return found.count > 0
@@ -361,8 +349,8 @@ def has_match(
 def count_listed(
     pattern: Pattern, target: Graph, per: Per, domains: Domains | None, devices: Devices, options: Options
 ) -> MatchCount:
-    """Count matches of which not all that the search finds count, by listing them."""
-    listing = Listing(pattern, target, None, "map", domains, devices, options)
+    """Count matches of which not all that the search finds count, by listing them, up to the limit of the options."""
+    listing = Listing(pattern, target, "map", domains, devices, options)
     count, status = 0, "done"
     for block in listing.blocks():
         count, status = count + block.nodes.shape[1], block.status
@@ -375,15 +363,14 @@ class Listing:
     """A listing that is planned.
 
     Args:
-      query, target, limit, per, domains, devices: as for :func:`find_matches`.
-      options: how to search; the rest, which makes it a listing, is added here.
+      query, target, per, domains, devices: as for :func:`find_matches`.
+      options: how to search, up to which limit; the rest, which makes it a listing, is added here.
     """
 
     def __init__(
         self,
         query: GraphLike | Pattern | Query,
         target: GraphLike,
-        limit: int | None,
         per: Per,
         domains: Domains | None,
         devices: Devices,
@@ -392,7 +379,7 @@ class Listing:
         self._clock = PhaseClock()
         target = load_target(target, query)
         pattern = check_query(query, target, options.wildcard, per)
-        search, self.size = options.search, pattern.num_nodes
+        search, limit, self.size = options.search, options.limit, pattern.num_nodes
         if limit is not None and whole_number(limit, "limit") < 0:
             raise ValueError(f"limit must be at least 0, got {limit}")
         if search.max_steps is not None:
@@ -403,7 +390,7 @@ class Listing:
         search = dataclasses.replace(search, symmetry=self.one_each and not self._passes)
         # How many pass is not known before they are found: the limit is kept afterwards.
         limit = None if self._passes else limit
-        options = dataclasses.replace(options, listing=True, limit=limit, search=search)
+        options = dataclasses.replace(options, listing=True, search=search, limit=limit)
         self.selection = select_devices(devices)
         self.matching = Matching(pattern, target, options, check_domains(domains, pattern, target))
         self.plan = self.matching.plan(self.selection.main, clock=self._clock)
@@ -425,17 +412,11 @@ class Listing:
         if folder is not None:
             return self._write_pieces(path, folder, domains)
         count, status = 0, "done"
-        try:
-            with open_writer(path, self.size) as write:
-                for block in self.blocks():
-                    write(block.nodes)
-                    count, status = count + block.nodes.shape[1], block.status
-                if not _whole(status):
-                    # Leaves the context by an exception, by which it drops the file.
-                    raise _Stopped
-        except _Stopped:
-            return False, count, status
-        return True, count, status
+        with open_writer(path, self.size, whole=lambda: _whole(status)) as write:
+            for block in self.blocks():
+                write(block.nodes)
+                count, status = count + block.nodes.shape[1], block.status
+        return _whole(status), count, status
 
     def _write_pieces(self, path: Path, folder: str | os.PathLike, domains: Domains | None) -> tuple[bool, int, str]:
         if self._passes:
@@ -500,7 +481,7 @@ class Listing:
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
 
         def make(device: jax.Device) -> _PartTask:
-            search, images = copy_to(device, ready), _images(self.plan, device)
+            search, images = copy_to(device, ready), _images(self.plan)
 
             def write_part(span: Span) -> int:
                 count = 0
@@ -536,7 +517,7 @@ class Listing:
         """Return blocks of what the search finds."""
         if self.plan.ready is None:
             return self._planned_blocks()
-        images = _images(self.plan, self.selection.main)
+        images = _images(self.plan)
         devices = self.selection.local or (self.selection.main,)
         if len(devices) == 1:
             return list_matches([self.plan.ready], images, self.matching.options.limit, self.matching.options.deadline)
@@ -560,10 +541,8 @@ class Listing:
 
     def _cut_stretches(self, parts: int) -> tuple[Prefixes, list[Span]]:
         """Return the prefixes in order, and about a given number of stretches of equal work."""
-        if self.plan.ready is None:
-            raise ValueError("there is nothing to list")
         # As given: stretches of a row in order, so that matches come in order.
-        prefixes = list_prefixes(self.plan.ready, "given", self.matching.options.deadline)
+        prefixes = list_prefixes(self.plan.search, "given", self.matching.options.deadline)
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
         whole = [Span(0, len(prefixes.work))] if len(prefixes.work) else []
         return prefixes, [unit.span for unit in cut(starts, whole, parts)]
@@ -571,16 +550,17 @@ class Listing:
     def _list_on_devices(self, limit: int | None, prefixes: Prefixes, stretches: list[Span]) -> Iterator[Listed]:
         """Return blocks of stretches, by all devices of this process."""
         devices = self.selection.local or (self.selection.main,)
-        searches = [copy_to(device, self.plan.ready) for device in devices if self.plan.ready is not None]
-        images = _images(self.plan, self.selection.main)
+        searches = [copy_to(device, self.plan.search) for device in devices]
+        images = _images(self.plan)
         return list_matches(searches, images, limit, self.matching.options.deadline, prefixes, stretches)
 
 
+@dataclasses.dataclass
 class _PartTask:
     """A task that writes parts of a listing, and counts their rows."""
 
-    def __init__(self, write_part: Callable[[Span], int]):
-        self._write_part, self._rows = write_part, 0
+    _write_part: Callable[[Span], int]
+    _rows: int = 0
 
     def step(self, span: Span) -> None:
         self._rows += self._write_part(span)
@@ -593,18 +573,14 @@ class _PartTask:
         return None
 
 
-class _Stopped(Exception):
-    """Before the file was whole."""
-
-
 def _whole(status: str) -> bool:
     """Return whether all that was asked for is listed."""
     return not status.startswith("stopped at time_limit")
 
 
-def _images(plan: Plan, device: jax.Device) -> Images:
+def _images(plan: Plan) -> Images:
     ids = plan.ids
     if isinstance(ids, np.ndarray):
-        ids = pad_first_axis(ids, plan_sizes(device).read)
+        ids = pad_first_axis(ids, LEAST_READ)
     # The position of each query node is the inverse of the order.
     return Images(np.argsort(plan.order), ids)

@@ -9,7 +9,7 @@ from typing import Literal
 from jaxmotif.search._deadline import NO_DEADLINE, Deadline
 
 FILTERS = ("label", "degree", "frequency", "consistency")
-"""Filters that shrink the domains before a search (:mod:`jaxmotif.matching.planner._device_filter`)."""
+"""Filters that shrink the domains before a search (:mod:`jaxmotif.matching.planner._device`)."""
 
 SMALL_MEMORY = 2**26
 """Bytes to work in that a small search in NumPy may take."""
@@ -106,7 +106,7 @@ class Options:
         plain = not (search.lookahead or search.block or search.max_steps is not None)
         return self.small and self.tally is None and plain and (memory is None or memory >= SMALL_MEMORY)
 
-    def chosen_filters(self, *labels: object) -> tuple[str, ...]:
-        """Return the filters, in the order in which they are applied; ``"label"`` if no labels given are ``None``."""
-        labelled = all(one is not None for one in labels)
-        return tuple(name for name in FILTERS if name in self.search.filters or (name == "label" and labelled))
+    def chosen_filters(self, query_labels: object, target_labels: object) -> tuple[str, ...]:
+        """Return the filters, in the order in which they are applied; ``"label"`` unless some labels are ``None``."""
+        labelled = query_labels is not None and target_labels is not None
+        return tuple([name for name in FILTERS if name in self.search.filters or (name == "label" and labelled)])

@@ -20,8 +20,9 @@ from jaxmotif.matching._divided import count_in_shares, count_on_device
 from jaxmotif.matching._listing import Listing
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching.planner._plan import Matching, Plan
-from jaxmotif.matching.planner._tally import EdgeNumbers, Found, Part, list_parts, orbits
+from jaxmotif.matching.planner._tally import EdgeNumbers, Found, Part
 from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._roles import place_orbits, places_of
 from jaxmotif.patterns._ruled import automorphism_total, automorphisms_of, has_passes
 from jaxmotif.search._deadline import Deadline
 from jaxmotif.search._run import SearchProgress
@@ -86,12 +87,12 @@ def participation_counts(
     if search.max_steps is not None:
         raise ValueError(f"max_steps={search.max_steps} leaves matches out; participation_counts needs all")
     edges = EdgeNumbers(target.edge_list(), target.n, target.directed) if of == "edge" else None
-    parts = list_parts(pattern, of)
+    parts = places_of(pattern, of)
     counts = np.zeros((target.n if edges is None else edges.count, len(parts)), np.int64)
     total = automorphism_total(pattern) if per == "occurrence" else 1
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search, deadline=deadline)
     if has_passes(pattern):
-        found = _listed(Listing(pattern, target, None, "map", domains, devices, options), edges)
+        found = _listed(Listing(pattern, target, "map", domains, devices, options), edges)
     else:
         options = dataclasses.replace(options, tally=of)
         found = _sum_searches(pattern, target, domains, options, select_devices(devices), edges)
@@ -135,7 +136,7 @@ def _sum_searches(
         tally = (search(number) if number else first).tally
         if tally is None:  # no prefix of a match
             continue
-        sums = Found(tally.view(np.int64), one.ready.operands, one.tally.nodes, np.asarray(one.ids))
+        sums = Found(tally.view(np.int64), one.ready.operands, np.asarray(one.ids))
         for orbit, added in one.tally.orbits:
             counts = [sums.by_node(cells, target.n) if edges is None else sums.by_edge(cells, edges) for cells in added]
             # The search finds one of as many maps as the multiplier says, in which the parts added up are exchanged.
@@ -145,7 +146,7 @@ def _sum_searches(
 def _listed(listing: Listing, edges: EdgeNumbers | None) -> Columns:
     """Yield columns of counts from a listing, for a query that asks what the search cannot test."""
     pattern, target, options = listing.matching.pattern, listing.matching.target, listing.matching.options
-    parts = list_parts(pattern, "node" if edges is None else "edge")
+    parts = places_of(pattern, "node" if edges is None else "edge")
     columns = np.zeros((len(parts), target.n if edges is None else edges.count), np.int64)
     # A block at a time: none is kept.
     for block in (listed.nodes.T for listed in listing.blocks()):
@@ -153,7 +154,7 @@ def _listed(listing: Listing, edges: EdgeNumbers | None) -> Columns:
         for column, part in zip(columns, parts, strict=True):
             ends = [block[:, u] for u in part]
             column += np.bincount(ends[0] if edges is None else edges.of(*ends), minlength=len(column))
-    for orbit in orbits(pattern, parts, list(automorphisms_of(pattern))):
+    for orbit in place_orbits(pattern, parts, list(automorphisms_of(pattern))):
         # Parts of an orbit have equal columns: any one's serves all.
         yield orbit, columns[parts.index(orbit[0])]
 
@@ -176,7 +177,9 @@ def _check(deadline: Deadline) -> None:
 
 
 def _search(matching: Matching, plan: Plan, selection: Selection) -> SearchProgress:
-    if selection.several:
+    if plan.ready is None:
+        found = plan.found.standing
+    elif selection.several:
         found, _ = count_in_shares(matching, plan, selection)
     else:
         found, _ = count_on_device(matching, plan, selection.main)

@@ -73,7 +73,7 @@ def count_alone(
     search, deadline, started = options.search, options.deadline, time.perf_counter()
     # What is asked of nodes of both sides at once would be lost.
     plain = not isinstance(pattern, RuledPattern) and not options.induced and search.max_steps is None
-    may = plan.ready is not None and plain and options.memory is None and pattern.num_nodes <= MOST_NODES
+    may = plain and options.memory is None and pattern.num_nodes <= MOST_NODES
     waits = search.pieces is None and may
 
     def in_pieces(deadline: Deadline) -> SearchProgress | None:
@@ -204,7 +204,7 @@ def _count_images(matching: Matching, cut: int, device: jax.Device) -> tuple[dic
         return None
     if not cut or plan.ready is None or found.tally is None:
         return ({0: maps} if maps else {}), found
-    sums = Found(found.tally.view(np.int64), plan.ready.operands, plan.tally.nodes, np.asarray(plan.ids))
+    sums = Found(found.tally.view(np.int64), plan.ready.operands, np.asarray(plan.ids))
     [(_, added)] = plan.tally.orbits
     counts: dict[int, int] = {}
     for cells in added:

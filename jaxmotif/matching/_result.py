@@ -67,15 +67,6 @@ def match_count(
     if per == "occurrence":
         # All maps of an occurrence are matches: the division is exact.
         count //= automorphism_total(pattern)
-    return MatchCount(
-        count,
-        found.status == "done",
-        found.status,
-        plan.order,
-        plan.leaves,
-        plan.domain_sizes,
-        found.steps,
-        found.positions,
-        seconds,
-        notes,
-    )
+    searched = found.steps, found.positions, seconds, notes
+    done = found.status == "done"
+    return MatchCount(count, done, found.status, plan.order, plan.leaves, plan.domain_sizes, *searched)

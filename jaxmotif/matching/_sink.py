@@ -126,7 +126,9 @@ def check_sink(sink: str | os.PathLike) -> Path:
 
 
 @contextlib.contextmanager
-def open_writer(path: Path, size: int) -> Iterator[Callable[[np.ndarray], None]]:
+def open_writer(
+    path: Path, size: int, whole: Callable[[], bool] = lambda: True
+) -> Iterator[Callable[[np.ndarray], None]]:
     """Yield a function that writes blocks of matches, int32 ``[k, M]`` each, to a file.
 
     The file gets its name at the end of the context. If the context fails, nothing is left of it.
@@ -134,6 +136,7 @@ def open_writer(path: Path, size: int) -> Iterator[Callable[[np.ndarray], None]]
     Args:
       path: the file; its ending chooses the format.
       size: k, the number of query nodes.
+      whole: tells at the end of the context whether all is written; if not, nothing is left of the file either.
     """
     # In the same folder, so that putting it in place is one rename.
     partial = path.with_name(f".{path.name}.part")
@@ -164,6 +167,9 @@ def open_writer(path: Path, size: int) -> Iterator[Callable[[np.ndarray], None]]
         except BaseException:
             writer.drop()
             raise
+        if not whole():
+            writer.drop()
+            return
         with checkpoint.naming(path):
             writer.close()
             # On the disk before it has its name: no crash leaves a file that is there but empty.

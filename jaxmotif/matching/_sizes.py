@@ -8,8 +8,6 @@ targets is to be data in a bucket, since each new size compiles again.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import jax
 import numpy as np
 
@@ -87,53 +85,37 @@ PREFIX_BLOCK = 2**16
 
 # ---- planning in NumPy or on the device
 
+# A phase on the device compiles for each size of target, and a phase in NumPy never does. Small targets are therefore
+# planned in NumPy, in their exact sizes, and what the search reads is then padded.
 
-class PlanSizes(NamedTuple):
-    """The sizes that planning goes by: where to plan, and least padded sizes.
+HOST_WORK_ON_CPU, HOST_WORK_ON_ACCELERATOR = 2**30, 2**19
+"""Slots of the target times pairs of the query, up to which planning in NumPy is as fast as on the device.
 
-    A phase on the device compiles for each size of target, and a phase in NumPy never does. Small targets are therefore
-    planned in NumPy, in their exact sizes, and what the search reads is then padded.
-
-    Attributes:
-      host_work: slots of the target times pairs of the query, up to which planning in NumPy is as fast as on the
-        device.
-      nodes: the least node capacity of a reduced target on the device.
-      slots: the least slot capacity of a reduced target on the device.
-      families: the least number of families of candidate lists.
-      kinds: the least number of pair kinds.
-      free: the least number of nodes that no earlier node leads to.
-      sets: the least number of bit rows and of numberings.
-      entries: the least number of entries of candidate lists that are planned on the device.
-      read: the least size of an array that a search reads, if it is planned in NumPy.
-      read_entries: the least number of entries of candidate lists that are planned in NumPy. Both are so large that
-        nearly all small cases share one size.
-      program: the least number of words of a program.
-    """
-
-    host_work: int
-    nodes: int = 256
-    slots: int = 4096
-    families: int = 64
-    kinds: int = 4
-    free: int = 4
-    sets: int = 16
-    entries: int = 2**14
-    read: int = 2**14
-    read_entries: int = 2**16
-    program: int = 2**12
-
-
-# NumPy plans in less time there, whatever the size: triangles in 4 million slots in 0.3 s instead of 0.77.
-CPU = PlanSizes(host_work=2**30)
-ACCELERATOR = PlanSizes(host_work=2**19)
+On a CPU NumPy plans in less time whatever the size: triangles in 4 million slots in 0.3 s instead of 0.77.
+"""
 
 LABELS_LEAVE = 16
 """Planning in NumPy looks only at nodes that labels leave: at so small a part of the target, about."""
 
+LEAST_NODES, LEAST_SLOTS, LEAST_FAMILIES = 256, 4096, 64
+"""Least capacities of a reduced target on the device, and least number of families of candidate lists there."""
 
-def plan_sizes(device: jax.Device) -> PlanSizes:
-    """Return the figures for searches on a device."""
-    return ACCELERATOR if target_of(device).is_accelerator else CPU
+LEAST_FREE, LEAST_SETS, LEAST_ENTRIES = 4, 16, 2**14
+"""Least numbers of nodes that no earlier node leads to, of bit rows and of numberings, and of entries of lists."""
+
+LEAST_READ, LEAST_READ_ENTRIES = 2**14, 2**16
+"""Least sizes of arrays, and of candidate lists, that a search reads if it is planned in NumPy.
+
+They are so large that nearly all small cases share one size.
+"""
+
+LEAST_PROGRAM = 2**12
+"""Least number of words of a program."""
+
+
+def host_work(device: jax.Device) -> int:
+    """Return the work up to which a search on a device is planned in NumPy."""
+    return HOST_WORK_ON_ACCELERATOR if target_of(device).is_accelerator else HOST_WORK_ON_CPU
 
 
 def pad_first_axis(array: np.ndarray, least: int, fill: int = 0) -> np.ndarray:

@@ -15,12 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._bits import has_bit, low_word, pair_key
+from jaxmotif.arrays._bits import has_bit, pair_key
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._rows import offsets_from, row_of
 from jaxmotif.graph import Graph
 from jaxmotif.graph._fields import Array
-from jaxmotif.kernels import _expand as ex
 from jaxmotif.kernels._expand import take
 from jaxmotif.matching.planner._ask import ANY, PRESENT
 
@@ -76,14 +75,11 @@ class Target:
         if not self.on_host:
             rows = {name: lax.dynamic_index_in_dim(array, d, 0, False) for name, array in self._rows().items()}
             return dataclasses.replace(self, **rows)
-
-        def cut() -> Target:  # with facts of its own
-            return dataclasses.replace(
-                self, marks=None, facts={}, **{name: array[d] for name, array in self._rows().items()}
-            )
-
         # Marks are of one query, what is kept is of all.
-        one = self.known(("direction", d), cut)
+        if ("direction", d) not in self.facts:
+            rows = {name: array[d] for name, array in self._rows().items()}
+            self.facts["direction", d] = dataclasses.replace(self, marks=None, facts={}, **rows)
+        one = self.facts["direction", d]
         return one if self.marks is None else dataclasses.replace(one, marks=self.marks)
 
     def _rows(self) -> dict[str, Any]:
@@ -125,10 +121,12 @@ class Target:
           carried: the label that neighbours must carry, or ``None`` to count all neighbours.
           label: the label of the nodes to return counts of, in the order of :meth:`labelled`; ``None`` for all nodes.
         """
-        if label is not None:
-            nodes = self.labelled(label)
-            return self.known(("having", d, carried, label), lambda: self.having(d, carried, None)[nodes])
-        return self.degrees[d] if carried is None else self.carrying(d, carried)
+        if label is None:
+            return self.degrees[d] if carried is None else self.carrying(d, carried)
+        key = "having", d, carried, label
+        if key not in self.facts:
+            self.facts[key] = self.having(d, carried, None)[self.labelled(label)]
+        return self.facts[key]
 
     def known(self, what: Hashable, find: Callable[[], T]) -> T:
         """Return what is found once for as long as the index lives."""
@@ -173,159 +171,76 @@ def index_target(graph: Graph, by_degree: bool = False, on_host: bool = False, n
     found = _cache.setdefault(graph, {})
     asked = by_degree, on_host, numbered
     if asked not in found:
-        found[asked] = (_index_on_host if on_host else _index)(graph, by_degree, numbered)
+        found[asked] = _index_on_host(graph, by_degree, numbered) if on_host else _index(graph, by_degree, numbered)
     return found[asked]
 
 
 @jit64(static_argnames=("by_degree", "numbered"))
 def _index(graph: Graph, by_degree: bool, numbered: bool) -> Target:
-    if numbered:
-        graph = dataclasses.replace(graph, edge_labels=jnp.arange(graph.slot_capacity, dtype=jnp.int32))
-    index = _plain_index(graph)
-    return _by_degree(index) if by_degree else index
+    return _build_index(graph, by_degree, numbered, jnp)
 
 
 def _index_on_host(graph: Graph, by_degree: bool, numbered: bool) -> Target:
-    """:func:`_plain_index` in NumPy."""
+    """Index a graph in NumPy, without its padding."""
     held = jax.device_get(graph)
-    n, S = int(held.num_nodes), int(held.out_offsets[held.num_nodes])
-    out, targets = held.out_offsets[: n + 1], held.out_targets[:S]
-    offsets, heads = out[None], targets[None]
-    labels = None if held.edge_labels is None else held.edge_labels[:S][None]
-    if numbered:
-        labels = np.arange(S, dtype=np.int32)[None]
-    reverse = reverse_labels = None
+    n, slots = int(held.num_nodes), int(held.out_offsets[held.num_nodes])
+    sizes = {"node_labels": n, "edge_labels": slots, "out_offsets": n + 1, "out_targets": slots}
+    sizes |= {"in_offsets": n + 1, "in_targets": slots, "in_slots": slots}
+    arrays = {name: getattr(held, name) for name in sizes}
+    held = dataclasses.replace(held, **{name: x[: sizes[name]] for name, x in arrays.items() if x is not None})
+    return dataclasses.replace(_build_index(held, by_degree, numbered, np), facts={})
+
+
+def _build_index(graph: Graph, by_degree: bool, numbered: bool, xp: Any) -> Target:
+    """Index a graph whose arrays are those of NumPy, or of JAX, as ``xp`` says."""
+    N, S = graph.out_offsets.shape[0] - 1, graph.out_targets.shape[0]
+    ids, node_labels = xp.arange(N, dtype=np.int32), graph.node_labels
+    labels = xp.arange(S, dtype=np.int32) if numbered else graph.edge_labels
+    sources, targets = slot_sources(graph), graph.out_targets
+    rows: list[dict[str, Any]] = [
+        dict(zip(SLOT_ARRAYS, (graph.out_offsets, sources, targets, labels, None, None), strict=True))
+    ]
     if graph.directed:
-        slots = held.in_slots[:S]
-        offsets, heads = np.stack([out, held.in_offsets[: n + 1]]), np.stack([targets, held.in_targets[:S]])
         # Rows are sorted, and so are the keys of the slots: the arc the other way is found among them.
-        keys, back = (pair_key(*ends) for ends in ((row_of(out, S), targets), (targets, row_of(out, S))))
-        place = np.minimum(np.searchsorted(keys, back), max(S - 1, 0))
-        there = keys[place] == back
-        # The slots of predecessors are the same arcs in another order.
-        reverse = np.stack([there, there[slots]]).astype(np.int32)
+        keys, back = pair_key(sources, targets), pair_key(targets, sources)
+        place = xp.minimum(xp.searchsorted(keys, back), max(S - 1, 0))
+        there = (keys[place] == back) & (targets < N)
+        arcs: dict[str, Any] = {"labels": labels, "reverse": there.astype(np.int32), "reverse_labels": None}
         if labels is not None:
-            other = np.where(there, labels[0][place], 0).astype(np.int32)
-            labels, reverse_labels = (np.stack([x, x[slots]]) for x in (labels[0], other))
-    sources = np.stack([row_of(rows, S) for rows in offsets])
-    node_labels = None if held.node_labels is None else held.node_labels[:n]
-    index = Target(
-        np.int32(n),
-        np.arange(n, dtype=np.int32),
-        node_labels,
-        offsets,
-        sources,
-        heads,
-        labels,
-        reverse,
-        reverse_labels,
-    )
-    return dataclasses.replace(_by_degree_on_host(index) if by_degree else index, facts={})
+            arcs["reverse_labels"] = xp.where(there, labels[place], 0).astype(np.int32)
+        # The slots of predecessors are the same arcs in another order.
+        slots = xp.minimum(graph.in_slots, max(S - 1, 0))
+        turned = {name: None if x is None else x[slots] for name, x in arcs.items()}
+        ends = {"sources": _sources(graph.in_offsets, graph.in_targets, N), "targets": graph.in_targets}
+        rows = [rows[0] | arcs, {"offsets": graph.in_offsets, **ends, **turned}]
+    if by_degree:
+        # By ascending degree in both directions together, ties by number; padding comes last, whatever its degree.
+        lengths = [row["offsets"][1:] - row["offsets"][:-1] for row in rows]
+        degree = xp.where(ids < graph.num_nodes, sum(lengths), np.int32(2**31 - 1))
+        ids = xp.argsort(degree, stable=True).astype(np.int32)
+        # N, the target of padding slots, stays N.
+        rank = xp.append(xp.argsort(ids).astype(np.int32), np.int32(N))
+        rows = [_renumber(row, rank, length[ids], xp) for row, length in zip(rows, lengths, strict=True)]
+        node_labels = None if node_labels is None else node_labels[ids]
+    arrays = {name: None if x is None else xp.stack([row[name] for row in rows]) for name, x in rows[0].items()}
+    return Target(graph.num_nodes, ids, node_labels, **arrays)
 
 
-def _by_degree_on_host(target: Target) -> Target:
-    """:func:`_by_degree` in NumPy."""
-    lengths = np.diff(target.offsets)
-    # In both directions together, ties by number: the same order as on a device.
-    ids = np.argsort(lengths.sum(axis=0), kind="stable").astype(np.int32)
-    rank = np.empty_like(ids)
-    rank[ids] = np.arange(len(ids), dtype=np.int32)
-    rows = []
-    for d in range(len(target.offsets)):
-        one = target.direction(d)
-        sources, targets = rank[one.sources], rank[one.targets]
-        # Renumbered rows are no longer sorted. No slot is there twice: one number each is sorted four times as fast.
-        order = np.argsort(sources.astype(np.int64) * len(ids) + targets)
-        more = [None if x is None else x[order] for x in (one.labels, one.reverse, one.reverse_labels)]
-        rows.append((offsets_from(lengths[d][ids]), sources[order], targets[order], *more))
-    arrays = [None if row[0] is None else np.stack(row) for row in zip(*rows, strict=True)]
-    labels = None if target.node_labels is None else target.node_labels[ids]
-    return dataclasses.replace(target, ids=ids, node_labels=labels, **dict(zip(SLOT_ARRAYS, arrays, strict=True)))
+def _renumber(row: dict[str, Any], rank: Any, lengths: Any, xp: Any) -> dict[str, Any]:
+    """Return the slots of one direction with new numbers of nodes, sorted again; ``lengths`` are those of new rows."""
+    row = row | {"sources": rank[row["sources"]], "targets": rank[row["targets"]]}
+    # No slot is there twice: one number each is sorted four times as fast as pairs.
+    order = xp.argsort(pair_key(row["sources"], row["targets"]))
+    row = {name: None if x is None or name == "offsets" else x[order] for name, x in row.items()}
+    return row | {"offsets": offsets_from(lengths)}
 
 
-def _plain_index(graph: Graph) -> Target:
-    N, S = graph.node_capacity, graph.slot_capacity
-    ids = jnp.arange(N, dtype=jnp.int32)
-    if not graph.directed:
-        offsets, targets = graph.out_offsets[None], graph.out_targets[None]
-        labels = None if graph.edge_labels is None else graph.edge_labels[None]
-        return Target(
-            graph.num_nodes,
-            ids,
-            graph.node_labels,
-            offsets,
-            _sources(graph.out_offsets, targets[0], N)[None],
-            targets,
-            labels,
-            None,
-            None,
-        )
-    slots = jnp.minimum(graph.in_slots, S - 1)
-    sources = [_sources(graph.out_offsets, graph.out_targets, N), _sources(graph.in_offsets, graph.in_targets, N)]
-    u, v = sources[0], jnp.minimum(graph.out_targets, N - 1)
-    low, high = take(graph.out_offsets, v), take(graph.out_offsets, v + 1)
-    # The arc from v to u: u among the successors of v.
-    place, there = ex.find(graph.out_targets, low, high, u, max(1, min(N, S).bit_length()))
-    there &= graph.out_targets < N
-    place = jnp.where(there, place, 0)
-    labels = reverse_labels = None
-    if graph.edge_labels is not None:
-        labels = jnp.stack([graph.edge_labels, take(graph.edge_labels, slots)])
-        back = jnp.where(there, take(graph.edge_labels, place), 0)
-        reverse_labels = jnp.stack([back, take(back, slots)])
-    reverse = there.astype(jnp.int32)
-    return Target(
-        graph.num_nodes,
-        ids,
-        graph.node_labels,
-        jnp.stack([graph.out_offsets, graph.in_offsets]),
-        jnp.stack(sources),
-        jnp.stack([graph.out_targets, graph.in_targets]),
-        labels,
-        jnp.stack([reverse, take(reverse, slots)]),
-        reverse_labels,
-    )
-
-
-def _by_degree(target: Target) -> Target:
-    """Assign numbers to the nodes by ascending degree, ties by their numbers so far; padding stays last."""
-    N = target.nodes
-    number = jnp.arange(N, dtype=jnp.int32)
-    lengths = target.offsets[:, 1:] - target.offsets[:, :-1]
-    # Padding last, whatever its degree.
-    degree = jnp.where(number < target.size, lengths.sum(axis=0, dtype=jnp.int32), jnp.int32(2**31 - 1))
-    ids = low_word(lax.sort(pair_key(degree, number)))
-    # N, the target of padding slots, stays N.
-    rank = jnp.append(jnp.zeros(N, jnp.int32).at[ids].set(number), jnp.int32(N))
-
-    def direction(d: int) -> dict[str, Any]:
-        one = target.direction(d)
-        ends = jnp.cumsum(take(lengths[d], ids), dtype=jnp.int32)
-        # Both ends in one key: a sort by it groups rows, and sorts each.
-        pairs = pair_key(take(rank, one.sources), take(rank, one.targets))
-        names = [name for name in ("labels", "reverse", "reverse_labels") if getattr(one, name) is not None]
-        pairs, *values = lax.sort((pairs, *(getattr(one, name) for name in names)), num_keys=1)
-        return dict(zip(names, values, strict=True)) | {
-            "offsets": jnp.append(jnp.int32(0), ends),
-            "sources": (pairs >> jnp.uint64(32)).astype(jnp.int32),
-            "targets": low_word(pairs),
-        }
-
-    rows = [direction(d) for d in range(target.offsets.shape[0])]
-    labels = None if target.node_labels is None else take(target.node_labels, ids)
-    joined = {name: jnp.stack([row[name] for row in rows]) for name in rows[0]}
-    return dataclasses.replace(target, ids=ids, node_labels=labels, **joined)
-
-
-def slot_sources(graph: Graph) -> jax.Array:
+def slot_sources(graph: Graph) -> Any:
     """Return the node whose row each slot is in, int32 ``[S]``; the node capacity in padding."""
-    return _sources(graph.out_offsets, graph.out_targets, graph.node_capacity)
+    return _sources(graph.out_offsets, graph.out_targets, graph.out_offsets.shape[0] - 1)
 
 
-def _sources(offsets: jax.Array, targets: jax.Array, nodes: int) -> jax.Array:
+def _sources(offsets: Any, targets: Any, nodes: int) -> Any:
     """Return the row of each slot."""
-    slots = targets.shape[0]
-    # A slot's row is how many rows end at or before it.
-    marks = jnp.zeros(slots + 1, jnp.int32).at[offsets[1:]].add(1)
-    rows = jnp.cumsum(marks[:slots], dtype=jnp.int32)
-    return jnp.where(targets < nodes, rows, np.int32(nodes))
+    where = np.where if isinstance(targets, np.ndarray) else jnp.where
+    return where(targets < nodes, row_of(offsets, targets.shape[0]), np.int32(nodes))

@@ -10,7 +10,7 @@ import logging
 import os
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import jax
 import numpy as np
@@ -21,7 +21,6 @@ from jaxmotif.arrays._compile import Target, target_of
 from jaxmotif.arrays._present import Column, counted
 from jaxmotif.arrays._sizes import bucket_size, chain_lanes, floor_power_of_two
 from jaxmotif.census._classes import Classifier
-from jaxmotif.census._count import subgraph_census
 from jaxmotif.census._enumerate import count_classes
 from jaxmotif.census._pair_states import (
     ACCELERATOR_SAMPLE,
@@ -43,7 +42,6 @@ from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._coerce import load_graph
-from jaxmotif.kernels._switching import Step
 from jaxmotif.motifs._estimate import EXACT_PER_DRAW, checked_draws
 from jaxmotif.motifs._estimate import check as check_estimate
 from jaxmotif.motifs._estimate_graphs import HitCounter, to_estimates
@@ -64,14 +62,12 @@ from jaxmotif.motifs._significance import Mixing, Significance, correction_facto
 from jaxmotif.motifs._tables import motifs_line, motifs_table, plot_profile
 from jaxmotif.motifs._until import Until
 from jaxmotif.motifs._verdict import Rule, Verdicts, closed_classes, judge
-from jaxmotif.motifs.matching_tree import TreePlan, count_by_matching, plan_matching
 from jaxmotif.patterns import class_columns
 
 if TYPE_CHECKING:
     from chex import PRNGKey
     from matplotlib.axes import Axes
 
-Engine = Literal["auto", "census", "matching"]
 
 CPU_WORKERS, GPU_WORKERS = 3, 2  # threads that share a device, so that one batch runs while the host works on another
 HELPER_BATCH = 4  # random graphs that the CPU of a hybrid takes at a time
@@ -104,8 +100,6 @@ class Motifs(OfClasses):
       attempts: pair switches tried per edge.
       accepted: moves made per edge.
       accepted_by_kind: moves made per edge of each kind (one-way arcs, reciprocated pairs), by its name.
-      engine: how the random graphs were counted: by a ``"census"`` of each, or by ``"matching"`` the classes of the
-        graph, which finds none that the graph itself does not have; or ``"estimate"``.
       notes: what to know, in words: random graphs that could not move, or little; smaller steps where memory ran out.
       label_words: as in :class:`jaxmotif.motifs.Census`.
       estimate: the number of draws from each graph by which its counts are estimated; ``None`` for exact counts.
@@ -131,7 +125,6 @@ class Motifs(OfClasses):
     attempts: float
     accepted: float
     accepted_by_kind: Mapping[str, float]
-    engine: str
     notes: tuple[str, ...] = ()
     label_words: tuple[Mapping[int, str] | None, Mapping[int, str] | None] = (None, None)
     estimate: int | None = None
@@ -188,8 +181,6 @@ def find_motifs(
     rule: Rule = DEFAULT_RULE,
     switches: float = DEFAULT_SWITCHES,
     attempts: float | None = None,
-    step: Step = "reject",
-    engine: Engine = "auto",
     estimate: int | None = None,
     checkpoint: str | os.PathLike | None = None,
     devices: Devices = None,
@@ -210,11 +201,8 @@ def find_motifs(
         the rule's ``alpha``, in stages of 100, 200, 400, ..: :class:`jaxmotif.motifs.Until` says with what error, and
         how many at most; ``"auto"``: with error 0.01 and 10,000.
       key: a seed, or ``jax.random.key(seed)``; seed 0 when not given.
-      keep, switches, attempts, step: the null model and how long its chains are, as in :func:`jaxmotif.random_graphs`.
+      keep, switches, attempts: the null model and how long its chains are, as in :func:`jaxmotif.random_graphs`.
       rule: what a motif is.
-      engine: how random graphs are counted. ``"census"``: every class in every graph. ``"matching"``: only the classes
-        of the graph itself, all at once along their matching tree (the paper's engine); counts are the same, but
-        classes absent from the graph are not looked for. ``"auto"``: the census, the faster on every network measured.
       estimate: a number of draws from each graph, from which counts are estimated instead of counted, of the given one
         and the random ones alike (:func:`jaxmotif.estimate_census`). It is for graphs with too many subgraphs to be met
         one by one. What the draws add to the spread of counts is in z (:class:`jaxmotif.motifs.Significance` says how);
@@ -230,7 +218,7 @@ def find_motifs(
 
     Raises:
       TypeError: an estimate that is no integer.
-      ValueError: an option out of range, an estimate by matching, or a checkpoint of other work.
+      ValueError: an option out of range, or a checkpoint of other work.
 
     Reference:
       Lin, Xiao, Xie, Li: Network motif discovery: a GPU approach, TKDE 2017.
@@ -250,51 +238,37 @@ def find_motifs(
         )
     if isinstance(until, Until) and rule.correction == "max":
         raise ValueError("correction='max' takes a number of random graphs, since Until decides by ranks of classes")
-    if engine not in get_args(Engine):
-        raise ValueError(f"engine must be 'auto', 'census' or 'matching', got {engine!r}")
     if estimate is None:
         check_size(graph, size)
-    elif engine == "matching":
-        raise ValueError("engine='matching' counts, and has no estimates: leave out estimate=, or the engine")
     else:
         estimate = checked_draws(estimate, "estimate")
         check_estimate(graph, size)
-    method = "census" if engine == "auto" else engine
-    chains = plan_chains(graph, key, keep, switches, attempts, step)
+    chains = plan_chains(graph, key, keep, switches, attempts)
     selection = select_devices(devices)
-    each = _workers(selection.main, memory)
-    matching = None
-    if method == "matching":
-        # The tree holds the graph's own classes, which are therefore counted first.
-        part = None if memory is None else memory // each
-        of_graph = subgraph_census(graph, size, devices=[selection.main], memory=part)
-        matching = plan_matching(graph, size, of_graph.classes)
     until, stops = (until, [*until.stages()]) if isinstance(until, Until) else (None, [until])
     # A tenth of the chains goes on, but enough for a correlation to mean something; of an open number one in five, up
     # to 100.
     longer = min(stops[-1], MIXING_GRAPHS, max(20, stops[-1] // 10))
     every = stops[-1] // longer if until is None else min(stops[0], 5)
-    work = _Work(chains, size, longer, every, Classifier(Alphabet.of(graph), size), matching, estimate)
+    work = _Work(chains, size, longer, every, Classifier(Alphabet.of(graph), size), estimate)
     batches: Arrays = {}
     notes: tuple[str, ...] = ()
     for first, stop in itertools.pairwise([0, *stops]):
-        stage = _Stage(first, stop, "motifs" if until is None else f"motifs-{stop}", method, step)
+        stage = _Stage(first, stop, "motifs" if until is None else f"motifs-{stop}")
         done = _counted(work, stage, selection, memory, checkpoint, progress)
         batches, notes = batches | done.found, notes + done.notes
-        result = _motifs(work, stop, method, rule, batches, notes, until)
+        result = _motifs(work, stop, rule, batches, notes, until)
         if result.decided is None or result.decided.all():
             break
     return result
 
 
 class _Stage(NamedTuple):
-    """Stage of a search: the random graphs ``first .. stop``, the job's name, and how they are counted and drawn."""
+    """Stage of a search: the random graphs ``first .. stop``, and the job's name."""
 
     first: int
     stop: int
     name: str
-    method: str
-    step: Step
 
 
 def _counted(
@@ -328,10 +302,9 @@ def _counted(
             chains.steps,
             chains.pace.tried,
             chains.pace.slow,
-            stage.step,
         )
         # A checkpoint's identity includes which chains go on, since the same random graphs may be the first of more.
-        more = stage.method, work.estimate, work.longer, work.every
+        more = work.estimate, work.longer, work.every
         return ("motifs", *content_of(graph), *options, *more)
 
     store = store_for(checkpoint, selection.together, identity)
@@ -363,7 +336,6 @@ class _Work(NamedTuple):
       longer: how many chains go on to ``LONGER`` times their length.
       every: one in this many chains goes on.
       classifier: the classes met so far.
-      matching: the matching tree, if classes are counted by matching.
       estimate: the number of draws from each graph, where counts are estimated.
     """
 
@@ -372,7 +344,6 @@ class _Work(NamedTuple):
     longer: int
     every: int
     classifier: Classifier
-    matching: TreePlan | None
     estimate: int | None
 
 
@@ -588,24 +559,18 @@ class _Task:
                 ready = sample_graphs(piece, min(room, whole), matrix_bytes, self._device)
                 # The tables of a short batch are as large as a whole batch's.
                 ready = dataclasses.replace(ready, alike=min(in_batch, room))
-                if work.matching is None:
-                    counted = count_classes(ready, work.size, work.classifier, sizes)
-                else:
-                    tables = [sizes.table] * work.size
-                    counted = count_by_matching(ready, work.matching, block=sizes.block, tables=tables)
+                counted = count_classes(ready, work.size, work.classifier, sizes)
                 # The empty graphs that fill the room are left out, since other pieces follow.
                 pieces.append(counted[: len(piece)])
         # Later pieces may have more classes, since the classifier learns.
         width = max(piece.shape[1] for piece in pieces)
         counts = np.concatenate([np.pad(piece, ((0, 0), (0, width - piece.shape[1]))) for piece in pieces])
-        classes = work.classifier.classes if work.matching is None else work.matching.classes
-        return np.array(classes[:width], dtype=str), counts
+        return np.array(work.classifier.classes[:width], dtype=str), counts
 
 
 def _motifs(
     work: _Work,
     num_random: int,
-    engine: str,
     rule: Rule,
     arrays: Arrays,
     notes: tuple[str, ...],
@@ -642,7 +607,7 @@ def _motifs(
     if work.estimate is not None:
         every = counts, random_counts, longer_counts
         noise = to_estimates(classes, graph.directed, work.estimate, maps, *every)
-        engine, notes = "estimate", notes + _cheaper(work, float(counts.sum()))
+        notes += _cheaper(work, float(counts.sum()))
     mixing = mixing_of(random_counts, longer_counts, work.every, LONGER)
     tested = _tested(chains, classes, work.size, rule)
     significance = significance_of(counts, random_counts, mixing, noise, tested, rule.correction)
@@ -677,7 +642,6 @@ def _motifs(
         chains.attempts,
         float(moves[:, 0].mean() / labels),
         moves_by_kind(chains.wiring, *moves.T),
-        engine,
         notes,
         (graph.node_label_names, graph.edge_label_names),
         work.estimate,

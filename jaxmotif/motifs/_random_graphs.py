@@ -8,7 +8,7 @@ import logging
 import math
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import numpy as np
@@ -35,7 +35,6 @@ from jaxmotif.kernels._switching import (
     Accepted,
     Ends,
     Fixed,
-    Step,
     whole_rounds,
 )
 from jaxmotif.motifs._null_models import NullModel, States, Wiring, null_model_of
@@ -71,8 +70,8 @@ CROWDED, WORTH_FEWER = 0.15, 0.8
 Where the slowest kind makes fewer moves per edge and step than the first number, fewer proposals are tried, if that
 leaves it at least the second part of its pace: edges of hubs, which clash most, gain more than the mean shows.
 """
-_paces: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, str, float], Pace]] = weakref.WeakKeyDictionary()
-"""Results of pilots of a graph, by null model, step and moves asked for."""
+_paces: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, float], Pace]] = weakref.WeakKeyDictionary()
+"""Results of pilots of a graph, by null model and moves asked for."""
 
 CPU_LANES = 2**13  # labels that a CPU moves at once, so that their tables stay in its cache
 CPU_CHAINS = 512
@@ -107,7 +106,6 @@ class ChainPlan(NamedTuple):
       model: the null model.
       wiring: the graph in the form that moves work on.
       key: the key of all chains.
-      step: how pair switches are decided.
       switches: moves asked for, of each kind for each of its edges.
       steps: the steps that each chain takes.
       attempts: the pair switches that a chain tries with these steps for each edge.
@@ -119,7 +117,6 @@ class ChainPlan(NamedTuple):
     model: NullModel
     wiring: Wiring
     key: PRNGKey
-    step: Step
     switches: float
     steps: int
     attempts: float
@@ -128,7 +125,7 @@ class ChainPlan(NamedTuple):
 
 
 def plan_chains(
-    graph: Graph, key: int | PRNGKey | None, keep: str | NullModel, switches: float, attempts: float | None, step: Step
+    graph: Graph, key: int | PRNGKey | None, keep: str | NullModel, switches: float, attempts: float | None
 ) -> ChainPlan:
     """Check the options, and decide how long chains are.
 
@@ -137,24 +134,20 @@ def plan_chains(
     which would bias them.
     """
     model = null_model_of(keep, graph.directed)
-    if step not in get_args(Step):
-        raise ValueError(f"step must be {' or '.join(map(repr, get_args(Step)))}, got {step!r}")
     if not (switches >= 0 and math.isfinite(switches)):
         raise ValueError(f"switches must be a number of moves for each edge, at least 0, got {switches}")
     if attempts is not None and not (attempts >= 0 and math.isfinite(attempts)):
         raise ValueError(f"attempts must be a number of tries per edge, at least 0, got {attempts}")
     wiring = Wiring.of(graph, model)
     labels, per_step = wiring.labels, wiring.pairs_a_step
-    if step == "global" and not _most_in_turn(wiring):
-        raise ValueError(f"step='global' packs nodes and time into 62 bits: too many for n={graph.n}, m={graph.m}")
     plain = Pace(0, MOST_TRIED, np.zeros(labels, bool), 0)
-    plan = ChainPlan(graph, model, wiring, as_key(key), step, switches, 0, 0.0, False, plain)
+    plan = ChainPlan(graph, model, wiring, as_key(key), switches, 0, 0.0, False, plain)
     if not per_step:
         return plan
     if attempts is not None:
         steps = whole_rounds(math.ceil(attempts / per_step))
         return plan._replace(steps=steps, attempts=steps * per_step)
-    known, asked = _paces.setdefault(graph, {}), (model, step, switches)
+    known, asked = _paces.setdefault(graph, {}), (model, switches)
     if asked not in known:
         known[asked] = _find_pace(plan)
     pace = known[asked]
@@ -312,12 +305,6 @@ class Drawn(NamedTuple):
         return self.switches + self.triples + self.walked
 
 
-def _most_in_turn(wiring: Wiring) -> int:
-    """Return how many chains may take a step in turn at once: events of a chain, two nodes and a time fit 62 bits."""
-    room = chain_lanes(max(wiring.labels, LEAST[True][1]), False)
-    return 2**62 // (max(wiring.nodes.size, 1) ** 2 << room.bit_length())
-
-
 class Chains:
     """Chains on one device, as many at a time as its memory allows.
 
@@ -341,8 +328,6 @@ class Chains:
         wanted = CPU_LANES if self._small else num * labels
         # There are as many chains as their labels have lanes for.
         self.most = max(1, min(num, wanted // labels, self._room // bucket_size(labels)))
-        if plan.step == "global":
-            self.most = min(self.most, _most_in_turn(plan.wiring))
         if self._small:
             self._lanes = CPU_LANES if max(labels, self.most * labels) <= CPU_LANES <= room else 0
             self.most = min(self.most, CPU_CHAINS if plan.wiring.walks else CPU_LANES // 64)
@@ -423,9 +408,7 @@ class Chains:
         if ends.tail.size != lanes:  # a short program arranges the states, so that there is one long one for all
             ends = begin_chains(fixed, ends, origin, used, lanes=lanes)
             origin = jax.device_put(np.arange(chains, dtype=np.int32), self._device)
-        ends, made = run_chains(
-            fixed, ends, origin, key, which, used, *span, lanes=lanes, step=plan.step, walks=plan.wiring.walks
-        )
+        ends, made = run_chains(fixed, ends, origin, key, which, used, *span, lanes=lanes, walks=plan.wiring.walks)
         return Lot(ends, made, numbers.size)
 
     def given(self, room: int = 0) -> Ends:
@@ -472,7 +455,6 @@ class RandomGraphs(Sequence):
     Attributes:
       source: the given graph.
       model: the null model.
-      step: how the moves were decided.
       steps: steps each chain took.
       attempts: pair switches tried per edge, in each chain.
       numbers: int32 ``[num]``, the numbers of the graphs among all graphs of the key.
@@ -488,7 +470,6 @@ class RandomGraphs(Sequence):
 
     source: Graph
     model: NullModel
-    step: Step
     steps: int
     attempts: float
     numbers: np.ndarray
@@ -631,7 +612,6 @@ def random_graphs(
     *,
     switches: float = DEFAULT_SWITCHES,
     attempts: float | None = None,
-    step: Step = "reject",
     first: int = 0,
     start: RandomGraphs | None = None,
     devices: Devices = None,
@@ -658,7 +638,6 @@ def random_graphs(
       switches: moves that a chain makes for each edge, about (it tries at most 200 switches per edge for these, 2,000
         where blocks or distances are kept).
       attempts: pair switches to try per edge, instead.
-      step: ``"reject"`` (cheap, refuses switches that might clash) or ``"global"`` (decides as if one by one).
       first: the number of the first graph: ``first=500, num=100`` are the graphs 500..599 of a longer run.
       start: graphs of an earlier call with the same key, whose chains go on: for ``attempts`` more, else as long again.
       devices: where to run, see :data:`jaxmotif.devices.Devices`; chains are divided among them.
@@ -669,7 +648,7 @@ def random_graphs(
       The graphs, with what was tried and made; ``notes`` says when chains could not move, or little.
 
     Raises:
-      ValueError: a wrong option, too little memory, or a graph too large for ``step="global"``.
+      ValueError: a wrong option, or too little memory.
 
     Example:
       >>> ring = Graph.from_edges([(i, (i + 1) % 8) for i in range(8)], directed=True)
@@ -683,7 +662,7 @@ def random_graphs(
         raise ValueError(f"num must be at least 1, got {num}")
     # The chains go on for as long again, so no pilot has to say how long.
     going_on = start is not None and attempts is None
-    plan = plan_chains(graph, key, keep, switches, 0.0 if going_on else attempts, step)
+    plan = plan_chains(graph, key, keep, switches, 0.0 if going_on else attempts)
     # Graphs are compared by what they hold, since those that workers of a cluster drew have a source of their own.
     source = None if start is None else fingerprint(*content_of(start.source))
     if start is not None and (len(start), start.model, source) != (num, plan.model, fingerprint(*content_of(graph))):
@@ -705,7 +684,7 @@ def random_graphs(
 
     def identity() -> tuple:
         begun = () if start is None else (*start.ends, done)
-        options = plan.key, plan.model.identity, step, plan.steps, plan.pace.tried, plan.pace.slow, numbers
+        options = plan.key, plan.model.identity, plan.steps, plan.pace.tried, plan.pace.slow, numbers
         return "random graphs", graph.edge_list(), graph.n, graph.directed, *options, *begun
 
     store = store_for(None, selection.together, identity)
@@ -722,7 +701,6 @@ def random_graphs(
     return RandomGraphs(
         graph,
         plan.model,
-        step,
         done + plan.steps,
         attempted,
         numbers,

@@ -168,7 +168,6 @@ def _rewired(
         jnp.int32(0),
         steps,
         lanes=rows,
-        step="reject",
         walks=walks,
     )
     # The ends go back to the nodes' own numbers, and the labels to the rows.

@@ -34,6 +34,11 @@ class StabilizerChain:
         """Number of automorphisms."""
         return math.prod(len(coset) for coset in self.cosets)
 
+    @property
+    def generators(self) -> list[np.ndarray]:
+        """Automorphisms that generate the group: representatives of the cosets, without the identities."""
+        return [image for coset in self.cosets for image in coset[1:]]
+
     def orbit(self, index: int) -> list[int]:
         """Return the images of ``base[index]``, itself first."""
         return [int(image[self.base[index]]) for image in self.cosets[index]]
@@ -129,7 +134,7 @@ def node_orbits(pattern: Pattern) -> np.ndarray:
       >>> node_orbits(Pattern.from_edges([(0, 1), (1, 2)])).tolist()
       [0, 1, 0]
     """
-    generators = [image for coset in stabilizer_chain(pattern).cosets for image in coset[1:]]
+    generators = stabilizer_chain(pattern).generators
     lowest = np.full(pattern.num_nodes, -1)
     for v in range(pattern.num_nodes):
         if lowest[v] < 0:

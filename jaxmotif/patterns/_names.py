@@ -81,27 +81,11 @@ _ALIASES = {
 }
 
 
-def _cycle(k: int, directed: bool) -> Edges:
-    return [(i, (i + 1) % k) for i in range(k)]
-
-
-def _clique(k: int, directed: bool) -> Edges:
-    return [(i, j) for i in range(k) for j in range(k) if (i < j or (directed and i != j))]
-
-
-def _path(k: int, directed: bool) -> Edges:
-    return [(i, i + 1) for i in range(k - 1)]
-
-
-def _star(leaves: int, directed: bool) -> Edges:
-    return [(0, i + 1) for i in range(leaves)]
-
-
 _FAMILIES: dict[str, tuple[Callable[[int, bool], Edges], int]] = {
-    "cycle": (_cycle, 3),
-    "clique": (_clique, 1),
-    "path": (_path, 1),
-    "star": (_star, 1),
+    "cycle": (lambda k, _: [(i, (i + 1) % k) for i in range(k)], 3),
+    "clique": (lambda k, directed: [(i, j) for i in range(k) for j in range(k) if i < j or (directed and i != j)], 1),
+    "path": (lambda k, _: [(i, i + 1) for i in range(k - 1)], 1),
+    "star": (lambda leaves, _: [(0, i + 1) for i in range(leaves)], 1),
 }
 """Families of patterns by the word after the number: the function that makes the edges, and the least number."""
 

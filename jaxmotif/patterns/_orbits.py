@@ -247,7 +247,7 @@ def inverse(matrix: np.ndarray) -> np.ndarray:
     return result
 
 
-def partitions(items: list[int]) -> Iterator[list[list[int]]]:
+def partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:
     """Yield the partitions of some items.
 
     Example:

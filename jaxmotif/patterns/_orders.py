@@ -36,14 +36,14 @@ def greatest_constraint_first(
     sizes = np.zeros(k, np.int64) if domain_sizes is None else np.asarray(domain_sizes, np.int64)
     # Patterns are so small that a NumPy call for each step would take many times as long as these lists.
     neighbours: list[list[int]] = [[] for _ in range(k)]
-    for u, x in zip(*(ends.tolist() for ends in np.nonzero(pattern.neighbors)), strict=True):
+    for u, x in np.argwhere(pattern.neighbors).tolist():
         neighbours[u].append(x)
     mutual = (pattern.adjacency & pattern.adjacency.T).tolist() if pattern.directed else None
     # One key decides. From its highest bits it holds: edges to placed nodes, neighbours that touch a placed node, other
     # neighbours, how small the domain is, and how early the first placed neighbour came.
     bits = max(k - 1, 1).bit_length()
     rank = np.unique(-sizes, return_inverse=True)[1].reshape(-1).tolist()
-    joined, shared, beyond, smaller = (1 << field * bits for field in (4, 3, 2, 1))
+    joined, shared, beyond, smaller = [1 << field * bits for field in (4, 3, 2, 1)]
     key = [len(neighbours[v]) * beyond + rank[v] * smaller + (k - 1) for v in range(k)]
     first_key = [len(neighbours[v]) * beyond + rank[v] for v in range(k)]  # decides the first node of a component
     placed, fresh = [False] * k, [True] * k  # a fresh node has no neighbour that is placed

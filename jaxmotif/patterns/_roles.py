@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from jaxmotif.patterns import Pattern, canonical_string, node_orbits, stabilizer_chain
-from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS, inclusion, orbit_at, roles, to_mask
+from jaxmotif.patterns import EDGE_COLUMN_NAMES, Pattern, canonical_string, stabilizer_chain
+from jaxmotif.patterns._orbits import CONNECTED, EDGE_NAMES_5, NUM_ORBITS, inclusion, orbit_at, roles, to_mask
 
 Per = Literal["graph", "node", "edge"]
 Place = tuple[int, ...]
@@ -39,14 +39,10 @@ def roles_of(pattern: Pattern, name: str, per: Per) -> list[Role]:
     """
     if per == "graph":
         return [Role(name, ((),))]
-    if per == "node":
-        lowest = node_orbits(pattern)
-        orbits = [tuple((int(u),) for u in np.flatnonzero(lowest == v)) for v in np.unique(lowest)]
-    else:
-        orbits = _edge_orbits(pattern)
+    orbits = place_orbits(pattern, places_of(pattern, per), stabilizer_chain(pattern).generators)
     if len(orbits) == 1:
-        return [Role(name, orbits[0])]
-    return [Role(f"{name}:{'-'.join(map(str, places[0]))}", places) for places in orbits]
+        return [Role(name, tuple(orbits[0]))]
+    return [Role(f"{name}:{'-'.join(map(str, places[0]))}", tuple(places)) for places in orbits]
 
 
 def all_roles(patterns: list[Pattern], arguments: Sequence[object], per: Per) -> list[list[Role]]:
@@ -61,33 +57,39 @@ def all_roles(patterns: list[Pattern], arguments: Sequence[object], per: Per) ->
 
 
 def places_of(pattern: Pattern, of: Literal["node", "edge"]) -> list[Place]:
-    """Return the nodes, or the edges in ascending order, of a pattern."""
+    """Return the nodes of a pattern, or its edges (arcs), ascending; edges without direction as ``(u, v)`` with u < v.
+
+    Example:
+      >>> places_of(Pattern.from_edges([(1, 0), (1, 2)]), "edge")
+      [(0, 1), (1, 2)]
+    """
     if of == "node":
         return [(u,) for u in range(pattern.num_nodes)]
-    return [(int(u), int(v)) for u, v in np.argwhere(pattern.adjacency) if pattern.directed or u < v]
+    return [(u, v) for u, v in np.argwhere(pattern.adjacency).tolist() if pattern.directed or u < v]
 
 
-def _edge_orbits(pattern: Pattern) -> list[tuple[Place, ...]]:
-    """Return the orbits of edges under the automorphisms, each ascending."""
-    edges = places_of(pattern, "edge")
-    generators = [image for coset in stabilizer_chain(pattern).cosets for image in coset[1:]]
-    parent = {edge: edge for edge in edges}
+def place_orbits(pattern: Pattern, places: Sequence[Place], generators: Sequence[np.ndarray]) -> list[list[Place]]:
+    """Return the orbits of nodes or edges of a pattern under the automorphisms that some generate, each ascending.
 
-    def root(edge: Place) -> Place:
-        while parent[edge] != edge:
-            edge = parent[edge]
-        return edge
-
-    for image in generators:
-        for u, v in edges:
-            a, b = int(image[u]), int(image[v])
-            one, other = root((u, v)), root((a, b) if pattern.directed or a < b else (b, a))
-            parent[max(one, other)] = min(one, other)
-    return [tuple(edge for edge in edges if root(edge) == lowest) for lowest in edges if root(lowest) == lowest]
-
-
-NUM_COLUMNS = {("node", 4): 15, ("edge", 4): 17, ("node", 5): 73, ("edge", 5): 68}
-"""Columns of the tables of orbits, by size."""
+    Example:
+      >>> place_orbits(Pattern.from_edges([(0, 1), (1, 2)]), [(0,), (1,), (2,)], [np.array([2, 1, 0])])
+      [[(0,), (2,)], [(1,)]]
+    """
+    found: dict[Place, list[Place]] = {}
+    for place in places:
+        if place in found:
+            continue
+        orbit = found[place] = [place]
+        for member in orbit:  # the list grows in the loop
+            for image in generators:
+                moved = tuple(image[list(member)].tolist())
+                # An edge without direction is one place, whichever end comes first.
+                moved = moved if pattern.directed else tuple(sorted(moved))
+                if moved not in found:
+                    found[moved] = orbit
+                    orbit.append(moved)
+    # The members of an orbit share one list, which is returned once.
+    return list({id(orbit): sorted(orbit) for orbit in found.values()}.values())
 
 
 class OrbitWeights(NamedTuple):
@@ -146,7 +148,8 @@ def weight_table(weights: list[OrbitWeights], per: Per) -> tuple[Literal[4, 5], 
     """Return the size of the orbits that are needed, and a column for each of the weights, int64."""
     size = 5 if any(w.size == 5 for w in weights) else 4
     # For edges of 4-node graphlets there are more columns than orbits; those of the orbits come first.
-    table = np.zeros((NUM_COLUMNS["edge" if per == "edge" else "node", size], len(weights)), np.int64)
+    names = {4: EDGE_COLUMN_NAMES, 5: EDGE_NAMES_5}[size] if per == "edge" else range(NUM_ORBITS["node"][size])
+    table = np.zeros((len(names), len(weights)), np.int64)
     for column, w in enumerate(weights):
         table[w.first : w.first + w.weights.size, column] = w.weights
     return size, table

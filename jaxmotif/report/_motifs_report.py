@@ -14,8 +14,9 @@ from jaxmotif.motifs._compare import check_comparable, compare_motifs
 from jaxmotif.motifs._tables import null_interval
 from jaxmotif.patterns import class_columns, named_pattern
 from jaxmotif.report._charts import Profile, bar, legend, profile_chart
-from jaxmotif.report._page import Cell, Head, count_cell, number, page, paragraphs, section, table, text_cell
+from jaxmotif.report._page import Cell, count_cell, number, page, paragraphs, section, table, text_cell
 from jaxmotif.report._parts import (
+    MEANINGS,
     MOST_CLASSES,
     MOST_RANKED,
     class_cells,
@@ -30,16 +31,13 @@ from jaxmotif.report._parts import (
 )
 from jaxmotif.report._words import mixing_in_words
 
-_HEADS = (
-    Head("count"),
-    Head("mean", meaning="of the counts in the random graphs"),
-    Head("sd"),
-    Head("effect", meaning="(count + 1/2) / (mean + 1/2)"),
-    Head("z", meaning="(count - mean) / sd, of estimates with their errors"),
-    Head("", sorts=False),
-    Head("q", meaning="false discovery rate"),
-    Head("verdict", text=True),
-)
+_HEADS = ("count", "mean", "sd", "effect", "z", "", "q", "verdict")
+_MEANINGS = MEANINGS | {
+    "mean": "of the counts in the random graphs",
+    "effect": "(count + 1/2) / (mean + 1/2)",
+    "z": "(count - mean) / sd, of estimates with their errors",
+    "q": "false discovery rate",
+}
 
 
 class NetworkMotifs(NamedTuple):
@@ -180,7 +178,7 @@ def _square(names: Sequence[str], matrix: np.ndarray) -> str:
         [text_cell(name), *(Cell(number(value, 3), value) for value in values)]
         for name, values in zip(names, matrix.tolist(), strict=True)
     ]
-    return table([Head("", text=True), *map(Head, names)], rows)
+    return table(["", *names], rows)
 
 
 def _class_section(
@@ -209,8 +207,8 @@ def _class_section(
         f"mean, with a half added to both; z decides nothing. {omitted}"
     )
     heading = f"Classes: {network.name}" if named else "Classes"
-    heads = [Head("", sorts=False), *class_heads(columns), *_HEADS]
-    return section(heading, table(heads, rows), note=note.strip())
+    heads = ["", *class_heads(columns), *_HEADS]
+    return section(heading, table(heads, rows, _MEANINGS), note=note.strip())
 
 
 def _marked(content: str, verdict: str) -> str:

@@ -23,22 +23,6 @@ class Cell(NamedTuple):
     value: float | str | None = None
 
 
-class Head(NamedTuple):
-    """The head of a column of a table.
-
-    Attributes:
-      name: The text that the head shows.
-      text: Whether the column holds words, which stand to the left and sort by letter, and not numbers.
-      meaning: An explanation that is shown when the mouse rests on the head.
-      sorts: Whether a click on the head sorts the table by this column.
-    """
-
-    name: str
-    text: bool = False
-    meaning: str = ""
-    sorts: bool = True
-
-
 def page(title: str, eyebrow: str, heading: str, lead: str, sections: Iterable[str]) -> str:
     """Return a whole page as HTML.
 
@@ -49,8 +33,8 @@ def page(title: str, eyebrow: str, heading: str, lead: str, sections: Iterable[s
       lead: The paragraph below the heading, as HTML.
       sections: The parts of the page in order, as HTML.
     """
-    style, script = _read_template("page.css"), _read_template("page.js")
-    return Template(_read_template("page.html")).substitute(
+    style, script = read_template("page.css"), read_template("page.js")
+    return Template(read_template("page.html")).substitute(
         title=as_text(title),
         eyebrow=as_text(eyebrow),
         heading=as_text(heading),
@@ -65,7 +49,8 @@ def page(title: str, eyebrow: str, heading: str, lead: str, sections: Iterable[s
     )
 
 
-def _read_template(name: str) -> str:
+def read_template(name: str) -> str:
+    """Return the text of a file of the folder of templates."""
     return files("jaxmotif.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
@@ -84,24 +69,27 @@ def paragraphs(texts: Iterable[str]) -> str:
     return "".join(f'<p class="say">{as_text(text)}</p>' for text in texts)
 
 
-def table(heads: Sequence[Head], rows: Iterable[Sequence[Cell]]) -> str:
-    """Return a table, which the page's script sorts when the head of a column is clicked."""
-    kinds = [' class="text"' if head.text else "" for head in heads]
-    head_row = "".join(_head_cell(head, kind) for head, kind in zip(heads, kinds, strict=True))
+def table(heads: Sequence[str], rows: Sequence[Sequence[Cell]], meanings: Mapping[str, str] | None = None) -> str:
+    """Return a table, which the page's script sorts when the head of a column is clicked.
+
+    Args:
+      heads: The name of each column, as text. A column without a name does not sort.
+      rows: The cells of each row. Columns of words stand to the left and sort by letter.
+      meanings: Explanations that are shown when the mouse rests on a head, by the name of the column.
+    """
+    words = [any(isinstance(row[i].value, str) for row in rows) for i in range(len(heads))]
+    kinds = [' class="text"' if is_word else "" for is_word in words]
+    head_row = ""
+    for head, kind in zip(heads, kinds, strict=True):
+        name = f'<button type="button">{as_text(head)}</button>' if head else ""
+        meaning = f' title="{as_text(meanings[head])}"' if meanings and head in meanings else ""
+        head_row += f'<th scope="col"{kind}{meaning}>{name}</th>'
     body = []
     for row in rows:
         cells = [f"<td{kind}{_sort_key(cell)}>{cell.html}</td>" for cell, kind in zip(row, kinds, strict=True)]
         body.append(f"<tr>{''.join(cells)}</tr>")
     lines = "\n".join(body)
     return f'<div class="scroll"><table><thead><tr>{head_row}</tr></thead>\n<tbody>{lines}</tbody></table></div>'
-
-
-def _head_cell(head: Head, kind: str) -> str:
-    name = as_text(head.name)
-    if head.sorts:
-        name = f'<button type="button">{name}</button>'
-    meaning = f' title="{as_text(head.meaning)}"' if head.meaning else ""
-    return f'<th scope="col"{kind}{meaning}>{name}</th>'
 
 
 def _sort_key(cell: Cell) -> str:

@@ -14,20 +14,20 @@ from jaxmotif.arrays._present import Column, counted
 from jaxmotif.drawing._drawing import as_text
 from jaxmotif.graph import Graph
 from jaxmotif.patterns import class_columns, named_pattern
-from jaxmotif.report._page import Cell, Head, cards, facts, paragraphs, section, text_cell
+from jaxmotif.report._page import Cell, cards, facts, paragraphs, section, text_cell
 from jaxmotif.report._roles import MOST_OCCURRENCES, role_card
 from jaxmotif.report._words import citations
 
 MOST_CLASSES = 500
 """Number of classes that a page shows at most; it says where the others are."""
 
+MEANINGS = {"id": "the number of the class in mfinder and FANMOD"}
+"""Explanations of columns that several pages have."""
+
 MOST_RANKED = 4
 """Number of patterns whose nodes a page ranks by role at most."""
 
 _MOST_LETTERS = 40  # of a class's string in a table
-
-_CLASS_HEADS = (Head("id", meaning="the number of the class in mfinder and FANMOD"), Head("class", text=True))
-_LABELLED_HEADS = (Head("class", text=True), Head("labels", text=True))
 
 LabelNames = Mapping[int, str] | None
 ClassColumns = Mapping[str, Column]
@@ -61,9 +61,9 @@ def class_label(columns: ClassColumns, i: int) -> str:
     return signed[0] if signed else columns["reading"][i]
 
 
-def class_heads(columns: ClassColumns) -> tuple[Head, ...]:
+def class_heads(columns: ClassColumns) -> tuple[str, str]:
     """Return the heads of the two columns that :func:`class_cells` fills."""
-    return _LABELLED_HEADS if None in columns["id"] else _CLASS_HEADS
+    return ("class", "labels") if None in columns["id"] else ("id", "class")
 
 
 def class_cells(columns: ClassColumns, i: int, graph: Graph) -> list[Cell]:

@@ -18,7 +18,6 @@ from jaxmotif.patterns._orbits import CONNECTED
 from jaxmotif.report._charts import bar, distributions
 from jaxmotif.report._page import (
     Cell,
-    Head,
     cards,
     count_cell,
     facts,
@@ -31,6 +30,7 @@ from jaxmotif.report._page import (
     text_cell,
 )
 from jaxmotif.report._parts import (
+    MEANINGS,
     MOST_CLASSES,
     MOST_RANKED,
     class_cells,
@@ -60,7 +60,7 @@ def census_report(name: str, graph: Graph, census: Census, run: Mapping[str, obj
     """
     order = np.argsort(-census.counts, kind="stable")[:MOST_CLASSES].tolist()
     columns = class_columns(census.classes, census.directed, census.label_words)
-    heads = [Head("", sorts=False), *class_heads(columns), Head("count"), Head("share"), Head("", sorts=False)]
+    heads = ["", *class_heads(columns), "count", "share", ""]
     rows = []
     for i in order:
         share = float(census.counts[i] / max(census.total, 1))
@@ -74,7 +74,7 @@ def census_report(name: str, graph: Graph, census: Census, run: Mapping[str, obj
     )
     frequent = [(census.classes[i], int(census.counts[i])) for i in order[:MOST_RANKED]]
     sections = [
-        section("Classes", table(heads, rows), note=omission_note(len(census.classes))),
+        section("Classes", table(heads, rows, MEANINGS), note=omission_note(len(census.classes))),
         roles_section(graph, census.directed, frequent, "Top nodes by role", "of the most frequent classes"),
         origin_section("census", run),
     ]
@@ -119,14 +119,6 @@ def _graphlet_table(counts: Mapping[str, int]) -> str:
         size = patterns[graphlet].num_nodes
         totals[size] = totals.get(size, 0) + count
     przulj = graphlet_columns(list(counts))["przulj"]
-    heads = [
-        Head("", sorts=False),
-        Head("graphlet", text=True),
-        Head("Pržulj", text=True),
-        Head("nodes"),
-        Head("count"),
-        Head("share", meaning="of all sets of this many nodes"),
-    ]
     rows = []
     for i, (graphlet, count) in enumerate(counts.items()):
         pattern = patterns[graphlet]
@@ -141,7 +133,8 @@ def _graphlet_table(counts: Mapping[str, int]) -> str:
                 share_cell(count / total if total else 0.0),
             ]
         )
-    return table(heads, rows)
+    heads = ["", "graphlet", "Pržulj", "nodes", "count", "share"]
+    return table(heads, rows, {"share": "of all sets of this many nodes"})
 
 
 def _draw_orbit(number: int) -> Drawing:
@@ -207,14 +200,7 @@ def match_report(
         rows.append([Cell(drawing), text_cell(query), *counts, text_cell(matches.status)])
         if drawable and matches.exact and 0 < matches.count <= MOST_OCCURRENCES and len(role_cards) < MOST_RANKED:
             role_cards.append(role_card(graph, pattern, query, induced, wildcard, names))
-    heads = [
-        Head("", sorts=False),
-        Head("query", text=True),
-        Head("nodes"),
-        Head("arcs" if graph.directed else "edges"),
-        Head("matches"),
-        Head("status", text=True),
-    ]
+    heads = ["", "query", "nodes", "arcs" if graph.directed else "edges", "matches", "status"]
     unit = "sets of nodes" if per == "occurrence" else "maps"
     preserved = "edges and non-edges" if induced else "edges"
     lead = f"{describe_size(graph)}. Counted are {unit} that keep {preserved} and labels."
@@ -249,7 +235,6 @@ def search_report(
         lead = f"{vertices} of {graph.n:,} {verb} a connected subgraph colored {colors}."
     else:
         lead = f"No connected subgraph is colored {colors}."
-    heads = [Head("number"), Head("vertices", text=True)]
     rows = []
     for i, match in enumerate(found.matches[:_MOST_MATCHES], 1):
         rows.append([count_cell(i), text_cell(", ".join(str(names[v]) for v in match))])
@@ -260,7 +245,7 @@ def search_report(
     }
     listed = ", ".join(map(str, names[found.vertices].tolist()))
     sections = [
-        section("Matches", table(heads, rows), note=more) if rows else "",
+        section("Matches", table(["number", "vertices"], rows), note=more) if rows else "",
         section("Vertices", paragraphs([listed])) if found.found else "",
         section("Certainty", facts(bound), paragraphs(found.notes)),
         origin_section("search", run),

@@ -7,36 +7,14 @@ import numpy as np
 import jaxmotif
 from jaxmotif.arrays._present import counted
 from jaxmotif.motifs import Motifs
-
-_CITATIONS = {
-    "motifs": (
-        "Milo, Shen-Orr, Itzkovitz, Kashtan, Chklovskii, Alon: Network motifs: simple building blocks of complex "
-        "networks. Science 298, 2002.",
-        "Milo et al.: Superfamilies of evolved and designed networks. Science 303, 2004 (significance profile).",
-        "Lin, Xiao, Xie, Li: Network motif discovery: a GPU approach. IEEE TKDE 29, 2017.",
-    ),
-    "census": ("Lin, Xiao, Xie, Li: Network motif discovery: a GPU approach. IEEE TKDE 29, 2017.",),
-    "graphlets": (
-        "Rossi, Zhou: Hybrid CPU-GPU framework for network motifs. arXiv:1608.05138, 2016.",
-        "Hočevar, Demšar: A combinatorial approach to graphlet counting. Bioinformatics 30, 2014 (orbits).",
-        "Pržulj: Biological network comparison using graphlet degree distribution. Bioinformatics 23, 2007.",
-    ),
-    "match": (
-        "Bonnici, Giugno, Bombieri: An efficient implementation of a subgraph isomorphism algorithm for GPUs. BIBM "
-        "2018.",
-        "Bhattarai, Liu, Huang: CECI: compact embedding cluster index for scalable subgraph matching. SIGMOD 2019.",
-    ),
-    "search": (
-        "Björklund, Kaski, Kowalik: Constrained multilinear detection and generalized graph motifs. Algorithmica 74, "
-        "2016.",
-    ),
-}
+from jaxmotif.report._page import read_template
 
 
 def citations(job: str) -> list[str]:
     """Return what to cite for a job: the software, then the papers of the method."""
     own = f"The jaxmotif authors: jaxmotif: small patterns in graphs with JAX, version {jaxmotif.__version__}."
-    return [own, *_CITATIONS[job]]
+    papers = read_template("citations.txt").partition(f"## {job}\n")[2].partition("\n##")[0]
+    return [own, *papers.strip().splitlines()]
 
 
 def mixing_in_words(found: Motifs) -> list[str]:

@@ -20,10 +20,9 @@ from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.kernels._expand import take
 from jaxmotif.search._deadline import NO_DEADLINE, Deadline
-from jaxmotif.search._layout import Operands
-from jaxmotif.search._loop import Allowance, DeviceReport, Part, SearchState, advance, advance_part
-from jaxmotif.search._parts import MOST_PART, Prefixes
-from jaxmotif.search._run import ReadySearch, Run, Stage
+from jaxmotif.search._loop import DeviceReport
+from jaxmotif.search._parts import THE_WHOLE, InParts, Prefixes
+from jaxmotif.search._run import ReadySearch, Run
 
 PART_OF_FIRST = 1 / 16
 """The part of the usual first work that the first slice has, so that the first matches come soon."""
@@ -65,43 +64,27 @@ class Images(NamedTuple):
     ids: Any
 
 
-class ListingDriver:
+class ListingDriver(InParts):
     """The driver of a listing, which always works on the last nonempty table.
 
     Matches wait in the table after the last placement.
 
     Args:
       search: a search of one stage, whose program keeps matches.
-      prefixes: the prefixes that are fed; ``None`` to list all matches at one go.
+      prefixes: the prefixes that are fed.
       enough: how many waiting matches end a dispatch.
     """
 
-    def __init__(self, search: ReadySearch, prefixes: Prefixes | None, enough: int):
-        (stage,) = search.stages
-        self._tables, self._enough, self._part = stage.program.tables, enough, None
-        self.most = MOST_PART
-        if prefixes is not None:
-            level = len(prefixes.positions)
-            self._rows = jax.device_put(prefixes.rows, *search.operands.offsets.devices())
-            self._part = Part(level, enough, prefixes.columns, 0, 0)
-            self.most = min(stage.program.table(level).room, MOST_PART)
+    def __init__(self, search: ReadySearch, prefixes: Prefixes, enough: int):
+        super().__init__(search, prefixes, 0)
+        self._enough, self._is_whole = np.int32(enough), prefixes is THE_WHOLE
+        self._tables = search.stages[0].program.tables
         self.num_waiting = 0
 
-    def feed(self, first: int, stop: int) -> None:
-        """Go on with prefixes ``first`` to ``stop - 1``, once the last dispatch was done."""
-        if self._part is not None:
-            self._part = self._part._replace(first=first, count=stop - first)
-
-    def send(
-        self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
-    ) -> tuple[SearchState, jax.Array]:
-        state = state or stage.new_state(operands)
-        stop, work = np.int32(allowed.stop_step), np.int64(allowed.work)
-        if self._part is None:
-            return advance(operands, state, stop, np.int32(self._enough), work, sizes=stage.sizes, ordered=True)
-        part, self._part = np.array(self._part, np.int32), self._part._replace(count=0)
-        static: dict[str, Any] = {"most": MOST_PART, "sizes": stage.sizes, "ordered": True}
-        return advance_part(operands, state, self._rows, part, stop, work, **static)
+    def options(self) -> dict[str, Any]:
+        # A search of all begins with the row of no nodes, which need not be fed.
+        fed = {} if self._is_whole else super().options()
+        return {**fed, "enough": self._enough, "ordered": True}
 
     def end_reason(self, now: DeviceReport) -> str | None:
         self.num_waiting = int(now.rows[0, self._tables])
@@ -114,7 +97,7 @@ def list_matches(
     images: Images,
     limit: int | None = None,
     deadline: Deadline = NO_DEADLINE,
-    prefixes: Prefixes | None = None,
+    prefixes: Prefixes = THE_WHOLE,
     stretches: Sequence[tuple[int, int]] = ((0, 1),),
 ) -> Iterator[Listed]:
     """List the matches of a search of one stage, in lexicographic order of the placements.
@@ -124,7 +107,7 @@ def list_matches(
       images: the meaning of the tables' entries.
       limit: most matches to list.
       deadline: when to stop.
-      prefixes: the prefixes, ascending, that the stretches divide; ``None`` where one device lists all.
+      prefixes: the prefixes, ascending, that the stretches divide.
       stretches: ``(first, stop)``, in order.
 
     Yields:
@@ -167,7 +150,7 @@ def list_matches(
 class _Worker:
     """A device that lists one stretch after another."""
 
-    def __init__(self, search: ReadySearch, images: Images, prefixes: Prefixes | None, enough: int):
+    def __init__(self, search: ReadySearch, images: Images, prefixes: Prefixes, enough: int):
         (stage,) = search.stages
         base, room = stage.program.after(stage.program.tables)
         self._width = len(images.positions)

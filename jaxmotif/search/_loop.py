@@ -10,7 +10,6 @@ in lexicographic order. Either way no table overflows, whatever the input, and a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -113,6 +112,9 @@ class Allowance(NamedTuple):
 MOST_WORK = 2**60
 """Work that no dispatch does."""
 
+MOST_PART = 2**16
+"""Most rows that are fed at a time to a search in parts."""
+
 
 class Part(NamedTuple):
     """A part of a search that is fed in parts; all fields are integers.
@@ -206,58 +208,34 @@ class _Tables(NamedTuple):
         return jnp.minimum(jnp.where(able, self.number, self.count).min(), self.count - 1)
 
 
-Wanted = Callable[[SearchState, Any], Any]
-"""A test of whether a search goes on, from its state and the tables that a step can work on."""
+def _is_wanted(
+    state: SearchState, able: jax.Array, last: jax.Array, enough: Any, part: Part | None, ordered: bool, once: bool
+) -> Any:
+    """Return whether a search goes on.
 
-
-def _until_all(state: SearchState, able: jax.Array) -> Any:
-    """Go on until all matches are counted."""
-    # As long as any table has rows left, a step can work on the last of these: its successor is empty, or it counts.
-    return able.any()
-
-
-def _until_a_match(state: SearchState, able: jax.Array) -> Any:
-    """Go on until there is a match."""
-    return able.any() & ~state.matches.any()
-
-
-def _until_a_level(enough: int | np.ndarray | jax.Array) -> Wanted:
-    """Return the test of a search for prefixes, which goes on until a level has ``enough`` of them.
-
-    A table is filled before it is worked on. When the first table with rows left is worked on from its start, it
-    therefore holds all partial matches of its length. The search ends there if they are enough, or if the next table
-    is full before all of them are expanded.
+    Args:
+      state: the search so far.
+      able: the tables that a step can work on. As long as any table has rows left, a step can work on the last of
+        these: its successor is empty, or it counts.
+      last: the table of listed matches.
+      enough: as for :func:`advance`, and so ``part``, ``ordered`` and ``once``.
     """
-
-    def wanted(state: SearchState, able: jax.Array) -> Any:
-        # The first table with rows left: it is worked on before any later one.
-        t = (state.rows[0] - state.rows[1] > 0).argmax()
-        return able[t] & ((state.rows[0, t] < enough) | (state.rows[1, t] > 0))
-
-    return wanted
-
-
-def _until_listed(op: Operands, enough: int | np.ndarray | jax.Array, sizes: Sizes) -> Wanted:
-    """Return the test of a listing, which goes on until ``enough`` matches wait in the last table."""
-    last = array_reader(op, op.program, sizes).search.tables
-
-    def wanted(state: SearchState, able: jax.Array) -> Any:
-        return able.any() & (state.rows[0, last] < enough)
-
-    return wanted
-
-
-def _until_a_part_is_used(part: Part) -> Wanted:
-    """Return the test of a search in parts, which goes on until the part is used up and few rows are left."""
-
-    def wanted(state: SearchState, able: jax.Array) -> Any:
-        left = state.rows[0] - state.rows[1]
+    filled, cursor, _ = state.rows
+    left = filled - cursor
+    if enough is not None and ordered:
+        return able.any() & (filled[last] < enough)
+    if part is not None:  # until the part is used up and few rows are left
         level = jnp.arange(left.shape[0], dtype=jnp.int32) == part.level
         # The rows of each table are cut to `keep` before they are added up: the sum of full tables could wrap.
         some_left = jnp.minimum(left, part.keep).sum(dtype=jnp.int32)
         return able.any() & ((jnp.where(level, left, 0).max() > 0) | (some_left >= part.keep))
-
-    return wanted
+    if enough is not None:
+        # A table is filled before it is worked on. When the first table with rows left is worked on from its start, it
+        # therefore holds all partial matches of its length. The search ends there if they are enough, or if the next
+        # table is full before all of them are expanded.
+        t = (left > 0).argmax()
+        return able[t] & ((filled[t] < enough) | (cursor[t] > 0))
+    return able.any() & ~state.matches.any() if once else able.any()
 
 
 def _advance(
@@ -265,10 +243,12 @@ def _advance(
     state: SearchState,
     allowed: Allowance,
     sizes: Sizes,
-    wanted: Wanted = _until_all,
+    enough: Any = None,
+    part: Part | None = None,
     ordered: bool = False,
+    once: bool = False,
 ) -> tuple[SearchState, jax.Array]:
-    """Search on as far as is allowed, or until the test ``wanted`` fails."""
+    """Search on as far as is allowed and wanted."""
     column = jnp.arange(state.rows.shape[1], dtype=jnp.int32)
     tables = _Tables.of(op, state.rows.shape[1] - 1, sizes)
     if ordered:  # the matches of the last dispatch were fetched, and make room
@@ -285,7 +265,8 @@ def _advance(
     def go_on(carry: tuple[SearchState, jax.Array]) -> Any:
         state, work = carry
         more = (state.steps < allowed.stop_step) & (work < allowed.work)
-        return wanted(state, tables.able(state.rows, ordered)) & more
+        able = tables.able(state.rows, ordered)
+        return _is_wanted(state, able, tables.count, enough, part, ordered, once) & more
 
     def step(carry: tuple[SearchState, jax.Array]) -> tuple[SearchState, jax.Array]:
         goes = go_on(carry)  # the last of several steps at once may have nothing to do
@@ -328,8 +309,10 @@ def advance(
     op: Operands,
     state: SearchState,
     stop_step: Any,
-    enough: Any = None,
     work: Any = MOST_WORK,
+    enough: Any = None,
+    rows: Any = None,
+    part: Any = None,
     *,
     sizes: Sizes,
     ordered: bool = False,
@@ -341,10 +324,13 @@ def advance(
       op: int32 arrays; programs of one length, and lists and matrices of one capacity, share a compilation.
       state: the search so far.
       stop_step: int32 scalar, the step at which to stop (:class:`Allowance`).
+      work: int64 scalar, the work after which to stop (:class:`Allowance`).
       enough: int32 scalar. Where it is given, search level by level, and stop when the first table with rows left holds
         that many, or its successor is full: then all partial matches of one length are there. With ``ordered``, stop
         when that many matches wait.
-      work: int64 scalar, the work after which to stop (:class:`Allowance`).
+      rows: int32 ``[C, L]``, the columns of the rows of all parts, of a search that is fed in parts.
+      part: a :class:`Part` as int32 ``[5]``, which is put into its table first; if it has rows, its table must be used
+        up and have room for them.
       sizes: static.
       ordered: static; always work on the last nonempty table. With ``sizes.in_order`` matches then come in
         lexicographic order; the matches of the last call are dropped.
@@ -353,43 +339,17 @@ def advance(
     Returns:
       The state, and a report for :meth:`DeviceReport.read`, uint32.
     """
-    if enough is None:
-        wanted = _until_a_match if once else _until_all
-    else:
-        wanted = _until_listed(op, enough, sizes) if ordered else _until_a_level(enough)
-    return _advance(op, state, Allowance(stop_step, work), sizes, wanted, ordered)
+    if part is not None:
+        part = Part(*part)
+        state = _fed(op, state, rows, part, sizes)
+    return _advance(op, state, Allowance(stop_step, work), sizes, enough, part, ordered, once)
 
 
-@partial(jit64, static_argnames=("most", "sizes", "ordered"), donate_argnames=("state",))
-def advance_part(
-    op: Operands,
-    state: SearchState,
-    rows: Any,
-    part: Any,
-    stop_step: Any,
-    work: Any,
-    *,
-    most: int,
-    sizes: Sizes,
-    ordered: bool = False,
-) -> tuple[SearchState, jax.Array]:
-    """Put a part into its table, and search on as :func:`advance` does.
-
-    Args:
-      op: as for :func:`advance`.
-      state: the search so far.
-      rows: int32 ``[C, L]``, the columns of the rows of all parts.
-      part: a :class:`Part` as int32 ``[5]``; if it has rows, its table must be used up and have room for them.
-      stop_step: int32 scalar, as for :func:`advance`.
-      work: int64 scalar, as for :func:`advance`.
-      most: static, at least the rows of a part.
-      sizes: static.
-      ordered: static, as for :func:`advance`; then ``keep`` is the number of matches that are enough.
-    """
-    part = Part(*part)
+def _fed(op: Operands, state: SearchState, rows: jax.Array, part: Part, sizes: Sizes) -> SearchState:
+    """Put a part into its table; without rows the search goes on with what the tables hold."""
     head = array_reader(op, op.program, sizes).table_words(part.level)
     base, room = head.base, head.room
-    number = jnp.arange(most, dtype=jnp.int32)
+    number = jnp.arange(MOST_PART, dtype=jnp.int32)
 
     def put(column, table):
         values = rows.at[column, part.first + number].get(mode="clip")
@@ -397,14 +357,11 @@ def advance_part(
         to = jnp.where(number < part.count, base + column * room + number, table.shape[0])
         return table.at[to].set(values, mode="drop")
 
-    # Without rows the search goes on with what the tables hold.
     table = lax.fori_loop(jnp.int32(0), jnp.where(part.count > 0, part.columns, 0), put, state.table)
     new_rows = jnp.zeros_like(state.rows).at[0, part.level].set(part.count)
     at = jnp.arange(state.rows.shape[1], dtype=jnp.int32)
     changes = (part.count > 0) & ((at == part.level) | (at == 0))  # table 0 loses the row that a search begins with
-    state = dataclasses.replace(state, table=table, rows=jnp.where(changes, new_rows, state.rows))
-    wanted = _until_listed(op, part.keep, sizes) if ordered else _until_a_part_is_used(part)
-    return _advance(op, state, Allowance(stop_step, work), sizes, wanted, ordered)
+    return dataclasses.replace(state, table=table, rows=jnp.where(changes, new_rows, state.rows))
 
 
 @partial(jit64, quick=QuickLimits(unoptimised=2**24), static_argnames=("entries", "tables", "sizes", "once"))
@@ -415,4 +372,4 @@ def begin(
     state = start_state(entries=entries, tables=tables, sizes=sizes)
     head = array_reader(op, op.program, sizes).search
     allowed = Allowance(head.first_steps, head.first_work.astype(jnp.int64))
-    return _advance(op, state, allowed, sizes, _until_a_match if once else _until_all)
+    return _advance(op, state, allowed, sizes, once=once)

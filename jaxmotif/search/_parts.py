@@ -13,17 +13,14 @@ from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.kernels._expand import take
 from jaxmotif.search._deadline import NO_DEADLINE, Deadline, TimeIsUp
 from jaxmotif.search._layout import Operands
-from jaxmotif.search._loop import Allowance, DeviceReport, Part, SearchState, advance, advance_part
-from jaxmotif.search._run import ReadySearch, Run, Stage, finish
+from jaxmotif.search._loop import MOST_PART, Allowance, DeviceReport, Part, SearchState
+from jaxmotif.search._run import Driver, ReadySearch, Run, Stage, finish
 
 MOST_PREFIX, MOST_PREFIXES = 8, 2**20
 """Most nodes of a prefix, and about how many entries all prefixes of one length take at most."""
 
 ENOUGH = 2**14
 """Number of prefixes that is enough: a search is divided by the shortest prefixes of which there are that many."""
-
-MOST_PART = 2**16
-"""Most prefixes that are fed at a time."""
 
 
 class Prefixes(NamedTuple):
@@ -51,10 +48,13 @@ def _no_prefixes(level: int, work: np.ndarray) -> Prefixes:
     return Prefixes(np.zeros((MOST_PREFIX, 1), np.int32), np.arange(level), 0, work)
 
 
+THE_WHOLE = _no_prefixes(0, np.ones(1, np.int64))
+"""The prefix of no nodes, which is all of a search."""
+
 PrefixOrder = Literal["hardest first", "mixed", "given"]
 
 
-class _Levels:
+class _Levels(Driver):
     """The driver of a search level by level.
 
     It ends when a level has :data:`ENOUGH` rows, or when the table of the next level is full.
@@ -63,12 +63,14 @@ class _Levels:
     def __init__(self):
         self.now: DeviceReport | None = None
 
+    def options(self) -> dict[str, Any]:
+        return {"enough": np.int32(ENOUGH)}
+
     def send(
         self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
     ) -> tuple[SearchState, jax.Array]:
         self._work = allowed.work
-        limits = np.int32(allowed.stop_step), np.int32(ENOUGH), np.int64(allowed.work)
-        return advance(operands, state or stage.new_state(operands), *limits, sizes=stage.sizes)
+        return super().send(operands, state, stage, allowed)
 
     def end_reason(self, now: DeviceReport) -> str | None:
         self.now = now
@@ -96,7 +98,7 @@ def list_prefixes(search: ReadySearch, order: PrefixOrder, deadline: Deadline = 
     operands, program = search.operands, listing.program
     (device,) = operands.offsets.devices()
     if program.tables == 0:
-        return _no_prefixes(0, np.ones(1, np.int64))
+        return THE_WHOLE
     levels = _Levels()
     run = Run(ReadySearch(operands, [listing]), levels)
     *_, standing = finish(run, deadline)
@@ -158,20 +160,18 @@ def _gather_prefixes(
     return rows, for_host((take(offsets, at + 1) - take(offsets, at)).min(axis=0) + 1)
 
 
-class InParts:
+class InParts(Driver):
     """The driver of a search in parts, to which prefixes are fed a few at a time.
 
     A dispatch ends, and asks for more, before the tables are too empty for full steps.
 
     Args:
-      search: a search of one stage, as it cannot start again.
+      search: a search of one stage.
       prefixes: the prefixes of all parts.
       keep: how few rows make it ask for more; it is at most a quarter of a window.
     """
 
     def __init__(self, search: ReadySearch, prefixes: Prefixes, keep: int):
-        if len(search.stages) > 1 or search.ahead is not None:
-            raise ValueError("a search in parts cannot start again: it must have one stage")
         (stage,), level = search.stages, len(prefixes.positions)
         self._rows = jax.device_put(prefixes.rows, *search.operands.offsets.devices())
         self._part = Part(level, min(keep, stage.sizes.window // 4), prefixes.columns, 0, 0)
@@ -186,14 +186,10 @@ class InParts:
         """Tell the search that there are no more prefixes."""
         self._part = self._part._replace(keep=0)
 
-    def send(
-        self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
-    ) -> tuple[SearchState, jax.Array]:
+    def options(self) -> dict[str, Any]:
         # A part is fed once; the next dispatches go on with what is in the tables.
         part, self._part = np.array(self._part, np.int32), self._part._replace(count=0)
-        state = state or stage.new_state(operands)
-        limits = np.int32(allowed.stop_step), np.int64(allowed.work)
-        return advance_part(operands, state, self._rows, part, *limits, most=MOST_PART, sizes=stage.sizes)
+        return {"rows": self._rows, "part": part}
 
     def end_reason(self, now: DeviceReport) -> str | None:
         if now.drained:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -101,8 +101,18 @@ class SearchProgress(NamedTuple):
 NOTHING = SearchProgress(0, 0, 0, "done")
 
 
-class Driver(Protocol):
-    """The dispatches of a :class:`Run`, and when they end. A driver belongs to one run."""
+class Driver:
+    """The dispatches of a :class:`Run`, and when they end: here all of a search, or with ``once`` one match.
+
+    A driver belongs to one run.
+    """
+
+    def __init__(self, once: bool = False):
+        self._once = once
+
+    def options(self) -> dict[str, Any]:
+        """Return further arguments of :func:`jaxmotif.search._loop.advance` for the next dispatch."""
+        return {"once": self._once}
 
     def send(
         self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
@@ -118,29 +128,13 @@ class Driver(Protocol):
         Returns:
           The state, and the report on it.
         """
-        ...
+        if state is None and allowed.stop_step == stage.most_steps:  # one dispatch makes the state and takes the steps
+            return begin(operands, entries=stage.entries, tables=stage.tables, sizes=stage.sizes, **self.options())
+        limits = np.int32(allowed.stop_step), np.int64(allowed.work)
+        return advance(operands, state or stage.new_state(operands), *limits, sizes=stage.sizes, **self.options())
 
     def end_reason(self, now: DeviceReport) -> str | None:
         """Return why there is nothing more to dispatch, ``"done"`` if all is searched, or ``None`` to go on."""
-        ...
-
-
-class Whole:
-    """The driver of a search that runs at one go, with ``once`` until there is a match."""
-
-    def __init__(self, once: bool = False):
-        self._once = once
-
-    def send(
-        self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
-    ) -> tuple[SearchState, jax.Array]:
-        if state is None and allowed.stop_step == stage.most_steps:  # one dispatch makes the state and takes the steps
-            return begin(operands, entries=stage.entries, tables=stage.tables, sizes=stage.sizes, once=self._once)
-        state = state or stage.new_state(operands)
-        limits = np.int32(allowed.stop_step), None, np.int64(allowed.work)
-        return advance(operands, state, *limits, sizes=stage.sizes, once=self._once)
-
-    def end_reason(self, now: DeviceReport) -> str | None:
         if now.drained:
             return "done"
         return "found a match" if self._once and now.matches else None
@@ -165,7 +159,7 @@ class Run:
         max_steps: int | None = None,
         part_of_first: float = 1.0,
     ):
-        self._operands, self._ahead, self._driver = search.operands, search.ahead, driver or Whole()
+        self._operands, self._ahead, self._driver = search.operands, search.ahead, driver or Driver()
         self._last = MOST_STEPS if max_steps is None else max_steps
         (device,) = search.operands.offsets.devices()
         self._first = int(step_sizes(target_of(device)).first_work * part_of_first)

@@ -106,7 +106,9 @@ class Matches:
         self, keep: np.ndarray, forced: frozenset[int], match: tuple[int, ...]
     ) -> Iterator[tuple[np.ndarray, frozenset[int]]]:
         """Divide the rest of a part: without the match's first free vertex, with it and without the second, ..."""
-        exclusive = self._has_single_colors(keep)
+        # Only vertices with a single color can be forced: their shades are the mask of that color.
+        one_color = [np.uint32(mask) for mask in self.motif.masks.values()]
+        exclusive = np.isin(self.graph.shades[keep], one_color).all()
         for vertex in match:
             if vertex in forced:
                 continue
@@ -117,30 +119,24 @@ class Matches:
             if exclusive:
                 forced = forced | {vertex}
 
-    def _has_single_colors(self, keep: np.ndarray) -> bool:
-        """Return whether every vertex has a single color: only such vertices can be forced."""
-        # The shades of a vertex with a single color are the mask of that color.
-        one_color = [np.uint32(mask) for mask in self.motif.masks.values()]
-        return bool(np.isin(self.graph.shades[keep], one_color).all())
+    def _mask(self, vertices: np.ndarray) -> np.ndarray:
+        """Return some vertices as a mask."""
+        mask = np.zeros(self.graph.n, bool)
+        mask[vertices] = True
+        return mask
 
-    def _parts(self, keep: np.ndarray) -> list[np.ndarray]:
-        """Return the components of a mask that could hold a match, as masks, largest first."""
+    def _parts(self, keep: np.ndarray, forced: frozenset[int] = frozenset()) -> list[np.ndarray]:
+        """Return the components of a mask that could hold a match with the forced vertices, as masks, largest first."""
         inside, ids = restrict(self.graph, keep)
-        keep = np.zeros(self.graph.n, bool)
         # The cheap tests come first, since the rest may fall into more components.
-        keep[ids[candidates(inside, self.motif)]] = True
-        inside, ids = restrict(self.graph, keep)
+        inside, ids = restrict(self.graph, self._mask(ids[candidates(inside, self.motif)]))
         label = components(inside)
-        masks = []
-        for root in np.unique(label):
-            mask = np.zeros(self.graph.n, bool)
-            mask[ids[label == root]] = True
-            masks.append(mask)
-        return sorted(masks, key=np.count_nonzero, reverse=True)
+        parts = (self._mask(ids[label == root]) for root in np.unique(label))
+        return sorted((x for x in parts if x[list(forced)].all()), key=np.count_nonzero, reverse=True)
 
     def _find_one(self, keep: np.ndarray, forced: frozenset[int]) -> tuple[int, ...] | None:
         """Find a match with the forced vertices inside a mask; return ``None`` when the sieve finds none."""
-        parts = self._parts_with(keep, forced)
+        parts = self._parts(keep, forced)
         # If there are as many vertices as the motif has, they are the only possible match.
         if len(parts) == 1 and self._has_motif_size(parts[0]):
             return self._verify(parts[0])
@@ -163,9 +159,7 @@ class Matches:
         order = ids[breadth_first(inside, int(np.searchsorted(ids, root)))]
         count = 2 * self.motif.size
         while count < order.size:
-            ball = np.zeros(self.graph.n, bool)
-            ball[order[:count]] = True
-            yield ball
+            yield self._mask(order[:count])
             count *= 2
 
     def _shrink(self, rest: np.ndarray, whole: np.ndarray, forced: frozenset[int]) -> tuple[int, ...]:
@@ -173,7 +167,7 @@ class Matches:
         while True:
             # Group testing: vertices are taken away in groups, which are halved where the sieve then answers no.
             needed = set(forced)
-            free = self._shuffle(rest, needed)
+            free = [vertex for vertex in self._order.permutation(np.flatnonzero(rest)).tolist() if vertex not in needed]
             group = self._group_size(free, needed)
             while free and not self._has_motif_size(rest):
                 smaller = rest.copy()
@@ -212,14 +206,6 @@ class Matches:
         vertices = np.flatnonzero(keep)
         return tuple(vertices.tolist()) if is_match(self.graph, self.motif, vertices) else None
 
-    def _shuffle(self, keep: np.ndarray, needed: set[int]) -> list[int]:
-        """Return the vertices of a mask that are not known to be needed, in random order."""
-        return [vertex for vertex in self._order.permutation(np.flatnonzero(keep)).tolist() if vertex not in needed]
-
-    def _parts_with(self, keep: np.ndarray, forced: frozenset[int]) -> list[np.ndarray]:
-        """Return the components of a mask that could hold a match with the forced vertices."""
-        return [part for part in self._parts(keep) if part[list(forced)].all()]
-
     def _sieve_inside(self, keep: np.ndarray, forced: frozenset[int]) -> np.ndarray | None:
         """Run the sieve inside a mask.
 
@@ -227,7 +213,7 @@ class Matches:
           The smallest component of vertices that lie in a match, or ``None`` where the sieve answers no.
         """
         shades = self._forced_shades(forced)
-        parts = self._parts_with(keep, forced)
+        parts = self._parts(keep, forced)
         if shades is None or not parts:
             return None
         # One run covers all components that could hold a match.
@@ -241,10 +227,9 @@ class Matches:
             # With arcs these are roots, which reach all vertices of their match.
             root = np.arange(inside.n) == self._order.choice(np.flatnonzero(in_match))
             in_match = reached(inside, root, self.motif.size - 1)
-        positive = np.zeros(self.graph.n, bool)
-        positive[ids[in_match]] = True
+        positive = self._mask(ids[in_match])
         # A run may miss a vertex, and the positive ones then hold no match; the component that they lie in does.
-        parts = self._parts_with(positive, forced) or [part for part in parts if part[positive].any()]
+        parts = self._parts(positive, forced) or [part for part in parts if part[positive].any()]
         return parts[-1]
 
     def _forced_shades(self, forced: frozenset[int]) -> np.ndarray | None:

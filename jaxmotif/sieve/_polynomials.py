@@ -212,9 +212,9 @@ def block_words(size: int, vertices: int, target: Target) -> int:
     """Return a good number of words for a block.
 
     On a CPU the rows of a few vertices should stay in its cache. A GPU's kernel needs many programs, plain XLA whole
-    vectors of 128 lanes, and a TPU's kernel whole tiles of 8 such vectors.
+    vectors of 128 lanes.
     """
     if not target.is_accelerator:
         return min(num_words(size), 64)
-    least = 6 if target.fused else 10 if target.kernels == "mosaic" else 7
+    least = 6 if target.fused else 7
     return min(num_words(size), 1 << max(least, 21 - max(vertices - 1, 1).bit_length()))

@@ -14,10 +14,6 @@ def document(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
-def mean_of(motifs, name):
-    return next(row["mean"] for row in motifs["classes"] if row["class"] == name)
-
-
 def test_census_and_motifs(capsys, tmp_path):
     (tmp_path / "g.txt").write_text("".join(f"{i} {i + 1}\n{i} {i + 2}\n" for i in range(12)))
     census = document(capsys, "census", tmp_path / "g.txt", "--size", 3, "--directed")
@@ -38,20 +34,8 @@ def test_census_and_motifs(capsys, tmp_path):
     assert {"mean", "sd", "z", "p_high", "p_low", "q"} <= set(row)
     assert "reciprocal degree" in motifs["null_model"]
     assert document(capsys, "motifs", *options) == motifs
-    assert (motifs["engine"], motifs["absent_classes"]) == ("census", "counted")
     edges = document(capsys, "census", tmp_path / "g.txt", "--size", 3)
     assert [row["name"] for row in edges["classes"]] == ["2-star", "triangle"]
-
-
-@pytest.mark.more
-def test_motifs_by_matching(capsys, tmp_path):
-    (tmp_path / "g.txt").write_text("".join(f"{i} {i + 1}\n{i} {i + 2}\n" for i in range(12)))
-    options = "motifs", tmp_path / "g.txt", "--directed", "--random", 20
-    motifs, matched = document(capsys, *options), document(capsys, *options, "--engine", "matching")
-    assert (matched["engine"], matched["absent_classes"]) == ("matching", "not looked for")
-    assert matched["classes"] != motifs["classes"]
-    met = [row["class"] for row in motifs["classes"] if row["count"]]
-    assert {row["class"]: row["mean"] for row in matched["classes"]} == {c: mean_of(motifs, c) for c in met}
 
 
 def test_bad_size_is_told_in_one_line(capsys):
@@ -84,7 +68,7 @@ def test_estimated_motifs(capsys, tmp_path):
     given = "motifs", "florentine", "--size", 4, "--random", 5, "--attempts", 5
     options = *given, "--estimate", "--samples", "3e3", "--checkpoint", tmp_path
     found = document(capsys, *options)
-    assert (found["estimate"], found["engine"], found["run"]["samples"]) == (3000, "estimate", 3000)
+    assert (found["estimate"], found["run"]["samples"]) == (3000, 3000)
     exact = {row["class"]: row for row in document(capsys, *given)["classes"]}
     assert all(abs(row["count"] - exact[row["class"]]["count"]) < 5 * row["error"] + 3 for row in found["classes"])
     assert all({"error", "random_error", "z", "p_high"} <= set(row) for row in found["classes"])
@@ -94,7 +78,6 @@ def test_estimated_motifs(capsys, tmp_path):
     assert "error" in capsys.readouterr().out.split("\n\n")[1].splitlines()[0].split()
     for extra, text in (
         (("--samples", 10), "add --estimate"),
-        (("--engine", "matching"), "has no estimates"),
         (("--occurrences", tmp_path / "where.csv"), "of exact counts"),
         (("--size", 11), "between 3 and 10"),
     ):

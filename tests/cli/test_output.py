@@ -1,5 +1,6 @@
 """Reports as table, JSON and CSV, and files that appear whole or not at all."""
 
+import argparse
 import csv
 import io
 import itertools
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.cli import main
-from jaxmotif.cli._output import Report, check_output, choose_format, whole_file, write_report
+from jaxmotif.cli._output import Report, check_outputs, choose_format, whole_file, write_report
 
 HUGE = 4166416671249950000
 COUNTS = Report({"nodes": 5, "edges": 2}, {"graphlet": ["edge", "4-node-indep"], "count": [2, HUGE * HUGE]}, "counts")
@@ -88,10 +89,14 @@ def test_parquet_keeps_all_digits(tmp_path):
     assert json.loads(table.schema.metadata[b"jaxmotif"])["seed"] == 7
 
 
+def check(form, path):
+    check_outputs(argparse.Namespace(format=form, output=path))
+
+
 def test_parquet_without_pyarrow_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"jaxmotif\[io\]"):
-        check_output("parquet", None)
+        check("parquet", None)
 
 
 def test_a_table_shows_some_columns_and_the_others_when_wide(capsys):
@@ -174,14 +179,14 @@ def test_a_link_stays_a_link(tmp_path):
 def test_unwritable_places_are_found_early(path, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match=rf"cannot write .*{path}"):
-        check_output("csv", tmp_path / path)
+        check("csv", tmp_path / path)
     assert os.listdir(tmp_path) == ["file"]
 
 
 def test_checking_leaves_nothing_behind(tmp_path):
-    check_output("csv", tmp_path / "out.csv")
-    check_output("csv", Path(os.devnull))
-    check_output("csv", None)
+    check("csv", tmp_path / "out.csv")
+    check("csv", Path(os.devnull))
+    check("csv", None)
     assert os.listdir(tmp_path) == []
 
 

@@ -8,8 +8,9 @@ import pytest
 
 import jaxmotif
 from jaxmotif import Graph
-from jaxmotif.features import _dense, _patterns, all_patterns, dense_pattern_features, pattern_features
+from jaxmotif.features import _patterns, all_patterns, dense_pattern_features, pattern_features
 from jaxmotif.graph import Graphs, stack_graphs
+from jaxmotif.matching import _stacks
 from jaxmotif.patterns import Pattern, automorphism_count, named_pattern
 from jaxmotif.patterns._roles import roles_of
 from tests.compilations import compilations
@@ -134,7 +135,7 @@ def test_the_same_in_other_ways(way, monkeypatch):
         count = jax.jit(jax.vmap(lambda graph: dense_pattern_features(graph, patterns, per="node")))
         other = count(stack_graphs(graphs, pad=(N, N * N))).to_numpy().reshape(-1, found.shape[1])
     else:
-        monkeypatch.setattr(_dense, "TOGETHER", 8)  # so that there are stacks for both
+        monkeypatch.setattr(_stacks, "TOGETHER", 8)  # so that there are stacks for both
         other = pattern_features(graphs, patterns, per="node", devices=jax.devices()[:2]).values
     np.testing.assert_array_equal(other, found)
 

@@ -34,7 +34,6 @@ FORMS = {
     "translated": Form(emulated.TARGET, 1024),
     "triton": Form(Target("cuda", "triton"), 1024),
     "ptx": Form(Target("cuda", "ptx"), 1024),
-    "ptx-plugin": Form(Target("cuda", "ptx-plugin"), 1024),
 }
 
 
@@ -43,7 +42,7 @@ FORMS = {
         "xla",
         pytest.param("interpreted", marks=pytest.mark.more),
         pytest.param("translated", marks=emulated.NEEDS),
-        *(pytest.param(name, marks=pytest.mark.gpu) for name in ("triton", "ptx", "ptx-plugin")),
+        *(pytest.param(name, marks=pytest.mark.gpu) for name in ("triton", "ptx")),
     ]
 )
 def form(request) -> Form:

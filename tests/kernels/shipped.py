@@ -21,12 +21,11 @@ from jaxmotif.arrays._compile import Target, compiling_for
 from jaxmotif.graph._order import degree_order
 from jaxmotif.kernels import _launch, _sieve_pallas
 from jaxmotif.kernels import _subgraphs as subgraphs
-from jaxmotif.kernels import _tree as tree
 from jaxmotif.kernels._cliques import common_bits
 from jaxmotif.kernels._expand import FlatWork
 from jaxmotif.kernels._triangles import TriangleBlock, triangle_block
 from jaxmotif.kernels._wedges import wedge_block
-from jaxmotif.kernels.cuda import _launchers
+from jaxmotif.kernels.cuda import _call
 from jaxmotif.kernels.cuda._nvrtc import compile_ptx
 from jaxmotif.kernels.cuda._ptx import shipped_name
 from jaxmotif.kernels.cuda._translate import Program
@@ -35,7 +34,7 @@ from jaxmotif.search._loop import advance, start_state
 from jaxmotif.sieve import _polynomials as polynomials
 from tests.samples import DENSE, build
 
-FOLDER = Path(_launchers.__file__).parent / "ptx"
+FOLDER = Path(_call.__file__).parent / "ptx"
 BLOCK = 4096
 
 Case = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -74,11 +73,6 @@ def motifs() -> Iterator[Case]:
                 for wide in (False, True):
                     visit = partial(subgraphs.visit_codes, block=BLOCK, wide=wide)
                     yield visit, (dyads, rows, added, PLACE)
-            for nodes in range(1, 5):
-                plan = tree.Tree(_ints(1), _ints(9), words, words, _ints(3, 9))
-                rows = tree.Matches(_ints(9), _ints(nodes, 9), _ints(9))
-                longer = partial(tree.longer_matches, steps=9, block=BLOCK)
-                yield longer, (dyads, plan, rows, tree.Walks(_ints(9), WORK), SCALAR, PLACE)
 
 
 def searches() -> Iterator[Case]:
@@ -122,11 +116,11 @@ def programs(cases: Iterator[Case]) -> dict[str, Program]:
         return [jnp.zeros(shape.shape, shape.dtype) for shape in shapes]
 
     recorded = Target("cuda", "recorded")  # pyright: ignore[reportArgumentType]
-    _launchers.LAUNCHERS["recorded"] = record
+    _call.LAUNCHERS["recorded"] = record
     with compiling_for(recorded), jax.enable_x64(True):
         for function, args in cases:
             jax.eval_shape(lambda *args, function=function: function(*args), *args)
-    del _launchers.LAUNCHERS["recorded"]
+    del _call.LAUNCHERS["recorded"]
     return found
 
 

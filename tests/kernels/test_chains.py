@@ -7,10 +7,8 @@ from jaxmotif.kernels._switching import Ends, Fixed
 from tests.more import more
 
 
-@pytest.mark.parametrize(
-    ("step", "walks"), [("global", True), *more(("reject", True), ("global", False), ("reject", False))]
-)
-def test_lowers_for_a_gpu(lowered_for_cuda, step, walks):
+@pytest.mark.parametrize("walks", [True, *more(False)])
+def test_lowers_for_a_gpu(lowered_for_cuda, walks):
     """1,000 chains of 1,079 labels, in the room they take there."""
 
     def ints(*shape):
@@ -23,4 +21,4 @@ def test_lowers_for_a_gpu(lowered_for_cuda, step, walks):
     )
     key = jax.eval_shape(lambda: jax.random.key(0))
     arguments = fixed, Ends(ints(1152), ints(1152)), ints(1024), key, ints(1024), ints(), ints(), ints()
-    assert "scatter" in lowered_for_cuda(run_chains.__wrapped__, *arguments, lanes=lanes, step=step, walks=walks)
+    assert "scatter" in lowered_for_cuda(run_chains.__wrapped__, *arguments, lanes=lanes, walks=walks)

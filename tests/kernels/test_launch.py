@@ -12,7 +12,6 @@ import pytest
 from jaxmotif.arrays._compile import Target, compiling_for, target_of
 from jaxmotif.kernels._launch import first_that_works, kernel_call, probe, whole
 from jaxmotif.kernels.cuda import _ptx
-from jaxmotif.kernels.cuda._launchers import isolate_aliases
 from jaxmotif.kernels.cuda._nvrtc import NvrtcMissing
 from tests import emulated
 
@@ -62,13 +61,9 @@ def test_a_form_that_is_none_is_refused(monkeypatch):
     assert target_of(CPU) == Target("cpu", "xla")
 
 
-def test_a_tpu_is_given_its_own_kernel(monkeypatch):
+def test_a_tpu_is_given_plain_xla():
     described = jax.sharding.AbstractDevice("TPU v5 lite", num_cores=1, platform="tpu")
-    assert target_of(described) == Target("tpu", "mosaic")
-    assert not target_of(described).fused  # there are no others for it
-    for asked in ("xla", "ptx"):
-        monkeypatch.setenv("JAXMOTIF_KERNELS", asked)
-        assert target_of(described) == Target("tpu")
+    assert target_of(described) == Target("tpu", "xla")
 
 
 @emulated.NEEDS
@@ -105,13 +100,3 @@ def test_a_kernel_that_is_not_shipped_takes_another_form_without_nvrtc(monkeypat
 
 def _no_library():
     raise NvrtcMissing("no NVRTC")
-
-
-def test_a_result_in_an_operands_memory_is_kept_apart_from_the_loop_under_vmap():
-    """Operands and results, by barriers inside of it; the others are the kernel's own business."""
-    call = isolate_aliases(lambda x, y: [x + y], {0: 0})
-    x, y = jnp.arange(6, dtype=jnp.int32).reshape(3, 2), jnp.ones(2, jnp.int32)
-    (found,) = jax.vmap(call, (0, None))(x, y)
-    np.testing.assert_array_equal(found, x + 1)
-    (loop,) = (e for e in jax.make_jaxpr(jax.vmap(call, (0, None)))(x, y).eqns if e.primitive.name == "scan")
-    assert str(loop.params["jaxpr"]).count("optimization_barrier") == 2

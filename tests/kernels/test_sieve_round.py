@@ -12,8 +12,6 @@ from jaxmotif.kernels import _gf256 as gf256
 from jaxmotif.kernels import _sieve_pallas as sieve_pallas
 from jaxmotif.kernels import _sieve_round as sieve_round
 from jaxmotif.kernels import _sieve_rows as sieve_rows
-from jaxmotif.kernels import _sieve_tpu as sieve_tpu
-from jaxmotif.kernels._launch import probe
 from tests import emulated
 from tests.kernels import field_tables
 from tests.kernels.field_tables import multiply_bytes
@@ -96,7 +94,7 @@ def run(instance, words, max_row, label_forms, start, extend, blocks=None):
         P = start(planes, forms, jnp.int32(block * words), words, rows.live)
         for t in range(2, size):
             P = extend(P, jnp.int32(t), jnp.int32(sum(sieve_round.num_forms(size)[:t])), expanded, rows)
-        found.append(P.reshape(*P.shape[:3], words))  # a TPU's are in tiles
+        found.append(P)
     found = np.array(jax.jit(field_tables.unslice_bytes)(jnp.concatenate(found, axis=-1)))
     # Past their first, rows of vertices that neither have neighbours nor are one are not written; they would be zeros.
     found[1:, int(rows.live) :] = 0
@@ -128,22 +126,6 @@ def test_pallas_equals_reference(instance, target):
     ]
     with compiling_for(target):
         np.testing.assert_array_equal(run(instance, 4, MAX_ROW, *kernels), instance[-1])
-
-
-@pytest.mark.more
-def test_a_tpus_rounds_equal_reference(instance, monkeypatch):
-    """Interpreted with tiles and blocks so small that there are several, and rows lie across blocks."""
-    for name, value in (("LANES", 2), ("SUBLANES", 1), ("SLOTS", 8), ("AHEAD", 3)):
-        monkeypatch.setattr(sieve_tpu, name, value)
-    kernels = jit64(sieve_round.label_forms), jit64(sieve_round.start, static_argnums=3), jit64(sieve_round.extend)
-    with compiling_for(Target("cpu", "mosaic")):
-        np.testing.assert_array_equal(run(instance, 4, MAX_ROW, *kernels), instance[-1])
-
-
-def test_a_tpus_kernel_is_probed():
-    numbers = np.arange(64, dtype=np.int32)
-    with compiling_for(Target("cpu", "mosaic")):
-        np.testing.assert_array_equal(jit64(lambda x: probe(x))(numbers), numbers[::-1])
 
 
 @pytest.mark.parametrize("pieces", [32, *more(0)])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.graph import Graph, Graphs, stack_graphs
-from jaxmotif.matching import _many, count_matches
+from jaxmotif.matching import _many, _stacks, count_matches
 from jaxmotif.patterns import Pattern
 from tests.matching.oracle import brute_force
 from tests.more import more
@@ -30,7 +30,7 @@ PATH = [(0, 1), (1, 2), (2, 3)]
 # Targets of more than 14 nodes are counted alone.
 @pytest.mark.parametrize(("directed", "labelled", "induced"), [(True, True, False), *more((False, False, True))])
 def test_equals_brute_force(directed, labelled, induced, monkeypatch):
-    monkeypatch.setattr(_many, "STACKED_NODES", 14)
+    monkeypatch.setattr(_many, "MOST_NODES", 14)
     targets = _targets(directed, labelled)
     query = Graph.from_edges(PATH, 4, directed, [0, 1, 9, 1] if labelled else None, [1, 9, 0] if labelled else None)
     found = count_matches(query, targets, induced, wildcard=9)
@@ -46,7 +46,7 @@ def test_occurrences_stacks_and_queries_that_take_long(monkeypatch):
         [Graph.from_networkx(graph) for graph in (nx.complete_graph(5), nx.path_graph(7), nx.petersen_graph())]
     )
     for steps in (2**14, 3):
-        monkeypatch.setattr(_many, "MAX_STEPS", steps)
+        monkeypatch.setattr(_stacks, "MOST_STEPS", steps)
         found = count_matches([(0, 1), (1, 2)], graphs, per="occurrence")
         assert found.values[:, 0].tolist() == [30, 5, 30]
     assert np.asarray(count_matches("triangle", stack_graphs(graphs)))[:, 0].tolist() == [60, 0, 0]

@@ -1,5 +1,7 @@
 """Orders, leaves and placements by plain values; and what they save, on fixed cases."""
 
+from types import SimpleNamespace
+
 import jax
 import networkx as nx
 import numpy as np
@@ -10,7 +12,8 @@ from jaxmotif.matching import Search, count_matches
 from jaxmotif.matching._host_search import candidate_budget
 from jaxmotif.matching._options import Options
 from jaxmotif.matching.planner._ask import constrain_query
-from jaxmotif.matching.planner._order import choose_order, order_nodes
+from jaxmotif.matching.planner._leaves import NO_LEAVES
+from jaxmotif.matching.planner._order import SearchOrder, choose_order, order_nodes
 from jaxmotif.matching.planner._placements import Layout, placements
 from jaxmotif.matching.planner._reduce import Measures
 from jaxmotif.patterns import Pattern
@@ -76,13 +79,15 @@ def test_placements():
     meet = np.ones((4, 4), bool)
     meet[0, 3] = meet[3, 0] = False
     non_neighbours = np.where((which < 0) & ~np.eye(4, dtype=bool), 0, -1)[None]
-    core = [1, 0, 2, 3]
-    number = np.array([[3, 5, 7, 9]])
-    layout = Layout(core, {v: i for i, v in enumerate(core)}, [1, 3], which, meet, non_neighbours, number, 32, 32, 1000)
-    placed = placements(layout, [(0, 2)])
-    assert np.array(placed[0].anchors).tolist() == [[-1, 1000, 0]]
+    asked = SimpleNamespace(which=which, non_neighbours=non_neighbours)
+    order = SearchOrder([1, 0, 2, 3], [1, 3], NO_LEAVES, [(0, 2)], 1)
+    # Of 10 families with 33 offsets each, those that lead to the nodes are 3, 5, 7 and 9.
+    families = SimpleNamespace(rows=np.zeros((10, 2)))
+    lists = SimpleNamespace(nodes=32, number=np.array([[3, 5, 7, 9]]), bitmap=True, families=families)
+    placed = placements(Layout(asked, order, lists, SimpleNamespace(meet=meet)))
+    assert np.array(placed[0].anchors).tolist() == [[-1, 330, 0]]
     assert np.array(placed[1].anchors).tolist() == [[0, 3 * 33, 0]]
-    assert np.array(placed[3].anchors).tolist() == [[-1, 1002, 0]]
+    assert np.array(placed[3].anchors).tolist() == [[-1, 332, 0]]
     assert [list(p.distinct_from) for p in placed] == [[], [], [], [0, 2]]  # neighbours differ, and so do 0 and 3
     assert [list(p.below) for p in placed] == [[], [], [1], []]
     assert np.array(placed[2].non_neighbours).tolist() == [[1, 7 * 33, 0]]

@@ -11,7 +11,6 @@ import pytest
 from jaxmotif.graph import Graph
 from jaxmotif.matching import Search, count_matches, iter_matches, participation_counts
 from jaxmotif.matching import _participation as participation
-from jaxmotif.matching import _sizes as sizes
 from jaxmotif.patterns import Pattern, automorphisms
 from tests.matching.oracle import brute_force
 from tests.matching.test_count import BLOCK, cases
@@ -109,7 +108,7 @@ def listed():
 def test_leaves_on_any_devices(device, listed, closed, monkeypatch):
     """Planned on the device, or on the host and searched on one device or two."""
     if device:
-        monkeypatch.setattr(sizes, "CPU", sizes.CPU._replace(host_work=0))
+        monkeypatch.setattr("jaxmotif.matching.planner._plan.host_work", lambda device: 0)
     query, target, matches = listed
     count = len(matches)
     by_node = [np.bincount(column, minlength=32) for column in matches.T]

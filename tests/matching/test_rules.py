@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from jaxmotif.matching import Search, count_matches, find_matches, participation_counts
-from jaxmotif.matching._sizes import CPU
 from jaxmotif.matching.planner import _plan as planning
 from jaxmotif.matching.planner import _reduce as reducing
 from jaxmotif.patterns import automorphisms
@@ -22,8 +21,8 @@ def home(request, monkeypatch):
     """Where a target is planned; or on the host, without room for bit matrices."""
     if request.param == "lists":
         monkeypatch.setattr(reducing, "MOST_MATRIX_WORDS", 0)
-    sizes = CPU._replace(host_work=0) if request.param == "device" else CPU
-    monkeypatch.setattr(planning, "plan_sizes", lambda device: sizes)
+    if request.param == "device":
+        monkeypatch.setattr(planning, "host_work", lambda device: 0)
     return request.param
 
 

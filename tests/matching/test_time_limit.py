@@ -12,9 +12,8 @@ from jaxmotif.matching import Search, count_matches, count_queries, find_matches
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching._target import index_target
+from jaxmotif.matching.planner import _device
 from jaxmotif.matching.planner._ask import constrain_query
-from jaxmotif.matching.planner._device import DeviceBackend
-from jaxmotif.matching.planner._device_filter import filter_domains
 from jaxmotif.patterns import Pattern
 from jaxmotif.search._deadline import Deadline, TimeIsUp
 
@@ -90,14 +89,14 @@ def test_planning_ends_at_a_deadline():
 def test_filters_on_a_device_are_called_until_domains_are_final():
     asked = constrain_query(Pattern.from_edges([(0, 1), (1, 2), (2, 0)], directed=True), Options())
     index = index_target(Graph.from_edges([(i, i + 1) for i in range(100)], directed=True), True)
-    _, sizes, (*_, final) = filter_domains(index, asked.conditions, None, filters=("consistency",))
+    _, sizes, (*_, final) = _device.sweep_domains(index, asked.conditions, None, filters=("consistency",))
     assert not final
     assert np.asarray(sizes).any()
-    kept = DeviceBackend().filter_domains(index, asked, None, Options())
+    kept = _device.filter_domains(index, asked, None, Options())
     assert kept.empty
     assert not kept.sizes.any()
     with pytest.raises(TimeIsUp):
-        DeviceBackend().filter_domains(index, asked, None, Options(deadline=Deadline(0.0)))
+        _device.filter_domains(index, asked, None, Options(deadline=Deadline(0.0)))
 
 
 def test_a_deadline_that_has_passed():

@@ -7,7 +7,6 @@ import pytest
 
 from jaxmotif.graph import Graph
 from jaxmotif.matching import Search, count_matches, dense_match_count, find_matches
-from jaxmotif.matching import _sizes as sizes
 from jaxmotif.patterns import Pattern
 from tests.more import more
 
@@ -18,7 +17,7 @@ PAD = (1032, 8192)
 def home(request, monkeypatch):
     """Planned in NumPy or on the device."""
     if request.param == "device":
-        monkeypatch.setattr(sizes, "CPU", sizes.CPU._replace(host_work=0))
+        monkeypatch.setattr("jaxmotif.matching.planner._plan.host_work", lambda device: 0)
     return request.param
 
 

@@ -49,9 +49,7 @@ def test_estimates_of_the_same_random_graphs_agree_with_exact_counts():
     """In units of their errors: of every class in every graph, of means and of standard deviations."""
     worm, options = datasets.load("celegans"), {"size": 3, "num_random": 40, "key": 1, "attempts": 5}
     exact, found = find_motifs(worm, **options), find_motifs(worm, **options, estimate=48_000)
-    assert (found.engine, found.estimate, found.counts.dtype, found.random_counts.dtype) == (
-        "estimate", 48_000, np.float64, np.float64,
-    )  # fmt: skip
+    assert (found.estimate, found.counts.dtype, found.random_counts.dtype) == (48_000, np.float64, np.float64)
     assert set(found.classes) <= set(exact.classes)
     at = [exact.classes.index(name) for name in found.classes]
     far = (found.random_counts - exact.random_counts[:, at]) / np.maximum(found.random_error, 1e-9)
@@ -192,7 +190,7 @@ def test_memory_that_runs_out_changes_no_bit(graph, estimate, monkeypatch):
 @pytest.mark.more
 def test_hits_are_the_same_in_lanes_and_of_fewer_draws_at_once(graph, monkeypatch):
     """As chains leave graphs on an accelerator, and as they are fetched; by a matrix and by an index of pairs."""
-    plan, device = plan_chains(graph, 3, "bidegree", 15.0, 5.0, "reject"), jax.devices()[0]
+    plan, device = plan_chains(graph, 3, "bidegree", 15.0, 5.0), jax.devices()[0]
     lot = Chains(plan, device, None, 3).run(np.arange(3, dtype=np.int32), None, 0, plan.steps)
     fetched = Sample(graph, plan.wiring, lot.fetch(plan.wiring).ends)
     begins = plan.wiring.labels * np.arange(3, dtype=np.int32)
@@ -220,7 +218,6 @@ def test_hits_are_the_same_in_lanes_and_of_fewer_draws_at_once(graph, monkeypatc
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"engine": "matching"}, ValueError, "engine='matching' counts, and has no estimates"),
         ({"estimate": 0}, ValueError, "estimate must be at least 1"),
         ({"estimate": 2.5}, TypeError, "estimate must be an integer, got 2.5"),
         ({"size": 2}, ValueError, "between 3 and 8 in directed"),

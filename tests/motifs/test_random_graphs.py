@@ -63,11 +63,6 @@ def test_uniform_at_the_defaults(name):
     assert p_value(name, 1000) > 0.001
 
 
-@pytest.mark.parametrize("name", more("mixed", "reciprocation free", "undirected"))
-def test_moves_in_turn_are_uniform(name):
-    assert p_value(name, 500, step="global") > 0.001
-
-
 @pytest.mark.slow
 def test_uniform_on_many_ensembles():
     found = []
@@ -131,16 +126,11 @@ def _again(compiled):
     """The same function, traced anew."""
     from jaxmotif.arrays._compile import jit64
 
-    return jit64(
-        lambda *args, **static: compiled.__wrapped__(*args, **static), static_argnames=("lanes", "step", "walks")
-    )
+    return jit64(lambda *args, **static: compiled.__wrapped__(*args, **static), static_argnames=("lanes", "walks"))
 
 
-@pytest.mark.parametrize(
-    ("keep", "step"),
-    [("bidegree", "global"), ("degree", "reject"), *more(("bidegree", "reject"), ("degree", "global"))],
-)
-def test_degrees_are_exact_and_graphs_simple(keep, step):
+@pytest.mark.parametrize("keep", ["bidegree", "degree"])
+def test_degrees_are_exact_and_graphs_simple(keep):
     rng = np.random.default_rng(0)
     matrix = rng.random((25, 25)) < 0.15
     matrix |= np.triu(matrix, 1).T & (rng.random((25, 25)) < 0.5)
@@ -148,7 +138,7 @@ def test_degrees_are_exact_and_graphs_simple(keep, step):
     arcs = np.argwhere(matrix)
     graph = Graph.from_edges(arcs, 25, directed=True)
     wanted = degrees_of(frozenset(map(tuple, arcs.tolist())), keep)
-    sample = random_graphs(graph, 5, 0, keep, step=step)
+    sample = random_graphs(graph, 5, 0, keep)
     for drawn in drawn_sets(sample):
         assert len(drawn) == graph.m
         assert degrees_of(drawn, keep) == wanted
@@ -327,7 +317,6 @@ def test_graphs_that_cannot_change(edges):
     [
         ({"num": 0}, "num"),
         ({"keep": "both"}, "keep must be one of 'bidegree', 'degree', 'labels'"),
-        ({"step": "fast"}, "step"),
         ({"attempts": -1}, "attempts"),
         ({"switches": float("inf")}, "switches"),
         ({"key": 2**64}, "seed"),
@@ -341,7 +330,7 @@ def test_bad_options(options, message):
 
 def test_chains_that_stay_on_their_device_go_on_as_others_do():
     graph = Graph.from_edges(np.random.default_rng(5).integers(0, 60, (150, 2)), 60, directed=True)
-    plan = module.plan_chains(graph, 0, "bidegree", 15.0, 4.0, "reject")
+    plan = module.plan_chains(graph, 0, "bidegree", 15.0, 4.0)
     chains = module.Chains(plan, jax.devices("cpu")[0], None, 6)
     numbers, rows = np.arange(6, dtype=np.int32), np.array([1, 4])
     once = chains.run(numbers, None, 0, 8)

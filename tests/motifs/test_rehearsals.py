@@ -3,7 +3,7 @@
 import jax
 import pytest
 
-from jaxmotif.census import _count as _census
+from jaxmotif.census import _job as _census
 from jaxmotif.census import _sizes
 from jaxmotif.devices import _job
 from jaxmotif.motifs import (

@@ -1,4 +1,4 @@
-"""Canonical forms, automorphisms, constraints, orders and the matching tree, against brute force and networkx."""
+"""Canonical forms, automorphisms, constraints and orders, against brute force and networkx."""
 
 import itertools
 import math

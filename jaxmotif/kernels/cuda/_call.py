@@ -1,15 +1,30 @@
-"""Calls of Pallas kernels by PTX of our own."""
+"""Calls of Pallas kernels by PTX of our own, which XLA launches.
+
+XLA's custom call for PTX is no public interface that will stay. It is tried with a tiny kernel before a device runs
+kernels.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from jaxmotif.kernels.cuda._launchers import LAUNCHERS
-from jaxmotif.kernels.cuda._translate import translate
+from jaxmotif.kernels.cuda._ptx import ptx_of
+from jaxmotif.kernels.cuda._translate import Program, translate
+
+Launcher = Callable[
+    [Program, Sequence[jax.Array], Sequence[jax.ShapeDtypeStruct], dict[int, int], tuple[int, int, int]],
+    Sequence[jax.Array],
+]
+"""A function that runs a program and returns its results.
+
+Its arguments are the program, the operands, the shapes of the results, for operands that are written in place the
+number of the result by that of the operand, and the grid.
+"""
 
 
 def ptx_call(
@@ -41,3 +56,29 @@ def ptx_call(
         (x, y, z),
     )
     return jax.tree.unflatten(jax.tree.structure(out), results)
+
+
+def launch(
+    program: Program,
+    operands: Sequence[jax.Array],
+    shapes: Sequence[jax.ShapeDtypeStruct],
+    aliases: dict[int, int],
+    grid: tuple[int, int, int],
+) -> Sequence[jax.Array]:
+    """Launch PTX by XLA itself, whose compiler for GPUs expands a custom call; nothing needs to be registered."""
+    block = {"block_x": np.int32(program.threads), "block_y": np.int32(1), "block_z": np.int32(1)}
+    return jax.ffi.ffi_call("__gpu$xla.gpu.ptx", shapes, input_output_aliases=aliases, vmap_method="sequential")(
+        *operands,
+        name=program.name,
+        kernel_type="ptx",
+        kernel_data=ptx_of(program),
+        grid_x=np.int32(grid[0]),
+        grid_y=np.int32(grid[1]),
+        grid_z=np.int32(grid[2]),
+        **block,
+        shared_mem_bytes=np.int32(0),
+    )
+
+
+LAUNCHERS: dict[str, Launcher] = {"ptx": launch}
+"""The launchers by the names of the forms of kernels; tests add some that need no GPU."""

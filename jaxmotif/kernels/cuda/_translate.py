@@ -267,8 +267,6 @@ class _Writer:
             return f"({a[0]} {'>' if name == 'max' else '<'} {a[1]} ? {a[0]} : {a[1]})"
         if name == "not":
             return f"!{a[0]}" if kind == "bool" else f"({kind})~{a[0]}"
-        if name == "neg":
-            return f"({kind})(0 - ({UNSIGNED.get(kind, kind)}){a[0]})"
         if name == "sign":
             return f"({kind})(({a[0]} > 0) - ({a[0]} < 0))"
         if name == "clamp":
@@ -497,17 +495,6 @@ def _cumsum(writer: _Writer, env: Env, equation: Any) -> list[str]:
     return [name]
 
 
-def _concatenate(writer: _Writer, env: Env, equation: Any) -> list[str]:
-    out = equation.outvars[0].aval
-    if writer.is_vector(out) or any(writer.is_vector(v.aval) for v in equation.invars):
-        raise writer.refuse("concatenate of vectors")
-    name, at = writer.declare(out), itertools.count()
-    for v in equation.invars:
-        for e in range(math.prod(v.aval.shape)):
-            writer.put(f"{name}[{next(at)}] = {writer.read(env, v, str(e))};")
-    return [name]
-
-
 def _carry(writer: _Writer, env: Env, start: Sequence[Any], like: Sequence[Any]) -> list[str]:
     names = []
     for v, own in zip(start, like, strict=True):
@@ -546,23 +533,6 @@ def _while(writer: _Writer, env: Env, equation: Any) -> list[str]:
     return names
 
 
-def _scan(writer: _Writer, env: Env, equation: Any) -> list[str]:
-    params, ins = equation.params, equation.invars
-    body = params["jaxpr"].jaxpr
-    # Newer versions of JAX have this number in a tree.
-    consts = params["num_consts"] if "num_consts" in params else len([*params["ft_in"].unpack()[0].vals])
-    like = body.invars[consts:]
-    if params["reverse"] or len(body.outvars) != len(like):
-        raise writer.refuse("a scan that is not a counted loop")
-    names, of_body = _carry(writer, env, ins[consts:], like), [writer.operand(env, v) for v in ins[:consts]]
-    number = f"v{next(writer._ids)}"
-    writer.block(
-        f"for (int {number} = 0; {number} < {params['length']}; {number}++)",
-        lambda: _assign(writer, names, writer.run(body, of_body + names), like),
-    )
-    return names
-
-
 def _cond(writer: _Writer, env: Env, equation: Any) -> list[str]:
     index, args = writer.read(env, equation.invars[0]), [writer.operand(env, v) for v in equation.invars[1:]]
     if writer.is_vector(equation.invars[0].aval):
@@ -583,9 +553,7 @@ _RULES: dict[str, Callable[[_Writer, dict[Any, Any], Any], list[Any]]] = {
     "jit": _call,
     "pjit": _call,
     "while": _while,
-    "scan": _scan,
     "cond": _cond,
     "cumsum": _cumsum,
-    "concatenate": _concatenate,
     **dict.fromkeys(REDUCED, _reduce),
 }

@@ -13,10 +13,10 @@ import numpy as np
 
 from jaxmotif.arrays._bits import pack_bits, words_for
 from jaxmotif.arrays._sizes import power_of_four
-from jaxmotif.matching._sizes import MOST_AHEAD_NODES, MOST_AHEAD_WORDS, MOST_ROW_WORDS, PlanSizes
+from jaxmotif.matching._sizes import LEAST_ENTRIES, LEAST_SETS, MOST_AHEAD_NODES, MOST_AHEAD_WORDS, MOST_ROW_WORDS
 from jaxmotif.matching.planner import _leaves as leaves
 from jaxmotif.matching.planner._placements import Layout
-from jaxmotif.matching.planner._reduce import CandidateLists
+from jaxmotif.matching.planner._reduce import CandidateLists, backend_of
 from jaxmotif.search._program import CandidateSet, Factor, Pair, Placement, Term
 
 
@@ -27,15 +27,15 @@ class BitRows:
     every target node, which nodes of x's domain the kind allows.
     """
 
-    def __init__(self, lists: CandidateLists, sizes: PlanSizes):
-        self._lists, self._sizes = lists, sizes
+    def __init__(self, lists: CandidateLists):
+        self._lists = lists
         self._unions: list[list[int]] = []
         self._rows: dict[tuple[int, int, int], tuple[int, int]] = {}
         self._numbers: Any = None
         self.words = 0
 
     def copy(self) -> BitRows:
-        other = BitRows(self._lists, self._sizes)
+        other = BitRows(self._lists)
         other._unions, other._rows, other.words = list(self._unions), dict(self._rows), self.words
         return other
 
@@ -57,12 +57,12 @@ class BitRows:
     def number(self) -> tuple[Any, Any]:
         """Return the numberings where the target lies, int32 ``[G, N]``, and how many nodes each has."""
         if self._numbers is None:
-            reduced = self._lists.reduced
+            bits = self._lists.families.bits
             # Padding unions are empty, and number no one.
-            unions = np.zeros((power_of_four(len(self._unions), self._sizes.sets), 32 * len(reduced.bits)), bool)
+            unions = np.zeros((power_of_four(len(self._unions), LEAST_SETS), 32 * len(bits)), bool)
             for g, members in enumerate(self._unions):
                 unions[g, members] = True
-            self._numbers = self._lists.backend.number_nodes(reduced.bits, pack_bits(unions))
+            self._numbers = backend_of(self._lists.target).number_nodes(bits, pack_bits(unions))
         return self._numbers
 
     def arrays(self) -> tuple[Any, Any]:
@@ -70,13 +70,13 @@ class BitRows:
         if not self._unions:
             return np.zeros(1, np.int32), np.zeros(1, np.int32)
         numbers, _ = self.number()
-        R = power_of_four(len(self._rows), self._sizes.sets)
+        R = power_of_four(len(self._rows), LEAST_SETS)
         lists, rows = np.zeros((R, 2), np.int32), np.zeros((R, 4), np.int32)
         for r, ((kind, x, g), (first, width)) in enumerate(self._rows.items()):
             lists[r], rows[r] = (kind, x), (r, g, width, first)
         families = self._lists.families._replace(rows=lists, count=np.int32(len(self._rows)))
-        capacity = power_of_four(self.words, self._sizes.entries)
-        words = self._lists.backend.bit_rows(families, numbers, rows, capacity=capacity)
+        capacity = power_of_four(self.words, LEAST_ENTRIES)
+        words = backend_of(self._lists.target).bit_rows(families, numbers, rows, capacity=capacity)
         return words, numbers.reshape(-1)
 
 
@@ -90,8 +90,9 @@ def make_candidate_set(layout: Layout, pair: Pair, x: int, rows: int, inside: bo
     return CandidateSet(pair, rows, (x >> 5) * layout.nodes, x & 31, inside)
 
 
-def build_leaf_terms(plan: leaves.LeafPlan, layout: Layout, rows: BitRows) -> list[list[Term]]:
+def build_leaf_terms(layout: Layout, rows: BitRows) -> list[list[Term]]:
     """Return the terms of every sum that the ways to map the leaves multiply from."""
+    plan = layout.order.leaves
     sums = [terms for group in plan.groups for terms in leaves.products(plan, group)]
     # Sums in which several sets meet have bit rows over the union of these.
     meeting = [
@@ -112,7 +113,7 @@ def build_leaf_terms(plan: leaves.LeafPlan, layout: Layout, rows: BitRows) -> li
 
 def pairs(layout: Layout, block: leaves.Block) -> list[tuple[int, int]]:
     """Return the leaves of a block's sets, each after each of its neighbours."""
-    return [(u, x) for x in block.sets for u in layout.core if layout.which[u, x] >= 0]
+    return [(u, x) for x in block.sets for u in layout.order.core if layout.asked.which[u, x] >= 0]
 
 
 def leaf_factor(layout: Layout, rows: BitRows, block: leaves.Block, group: int | None, counts: Sequence[int]) -> Factor:
@@ -126,16 +127,16 @@ def leaf_factor(layout: Layout, rows: BitRows, block: leaves.Block, group: int |
         places, width, ranks = [0], 0, 0
     else:
         width, ranks = row_words(int(counts[group])), group * layout.nodes
-        places = [rows.place(int(layout.which[u, x]), x, group, width) for u, x in near]
+        places = [rows.place(int(layout.asked.which[u, x]), x, group, width) for u, x in near]
     sets = [make_candidate_set(layout, layout.pair(u, x), x, place) for (u, x), place in zip(near, places, strict=True)]
     # An image may be a candidate of all leaves if its domain meets theirs. An image of a leaf's neighbour cannot, as no
     # node is its own neighbour.
-    meets, joined = np.all(layout.meet[:, block.sets], axis=1), {u for u, _ in near}
-    rivals = [i for i, u in enumerate(layout.core) if meets[u] and u not in joined]
+    meets, joined = np.all(layout.measured.meet[:, block.sets], axis=1), {u for u, _ in near}
+    rivals = [i for i, u in enumerate(layout.order.core) if meets[u] and u not in joined]
     return Factor(sets, rivals, width, ranks, block.less, block.leaves)
 
 
-def look_ahead(placed: Sequence[Placement], layout: Layout, rows: BitRows, sizes: np.ndarray) -> list[Placement]:
+def look_ahead(placed: Sequence[Placement], layout: Layout, rows: BitRows) -> list[Placement]:
     """Return placements that drop a partial match if a later neighbour of the node just placed has no candidate left.
 
     The candidates left are the nodes of its domain that fulfil the pairs with all nodes placed so far and are not among
@@ -145,22 +146,19 @@ def look_ahead(placed: Sequence[Placement], layout: Layout, rows: BitRows, sizes
       placed: how each core node is placed.
       layout: the places of lists and nodes.
       rows: the bit rows asked for so far, added to here.
-      sizes: integers ``[k]``, the number of nodes in each domain.
     """
     position = layout.position
     numberings: dict[int, int] = {}
     result = []
-    for i, (placement, v) in enumerate(zip(placed, layout.core, strict=True)):
+    for i, (placement, v) in enumerate(zip(placed, layout.order.core, strict=True)):
         # Leaves have no position, and are looked ahead to as the last of all.
-        later = [x for x in np.flatnonzero(layout.which[v] >= 0).tolist() if position.get(x, i + 1) > i]
-        factors = [look_ahead_factor(layout, rows, numberings, i, x, int(sizes[x])) for x in later]
+        later = [x for x in np.flatnonzero(layout.asked.which[v] >= 0).tolist() if position.get(x, i + 1) > i]
+        factors = [look_ahead_factor(layout, rows, numberings, i, x) for x in later]
         result.append(dataclasses.replace(placement, ahead=[factor for factor in factors if factor is not None]))
     return result
 
 
-def look_ahead_factor(
-    layout: Layout, rows: BitRows, numberings: dict[int, int], last: int, x: int, size: int
-) -> Factor | None:
+def look_ahead_factor(layout: Layout, rows: BitRows, numberings: dict[int, int], last: int, x: int) -> Factor | None:
     """Return the candidates that the nodes placed so far leave for a later node.
 
     Args:
@@ -169,17 +167,16 @@ def look_ahead_factor(
       numberings: the numbering of each domain looked ahead to so far, added to here.
       last: the position of the node that is placed last.
       x: the later node.
-      size: the number of nodes in its domain.
 
     Returns:
       The candidates, or ``None`` if it costs more to see whether there are any than that saves.
     """
-    before = np.array(layout.core[: last + 1])
-    joined = layout.which[before, x] >= 0
+    before, size = np.array(layout.order.core[: last + 1]), int(layout.measured.sizes[x])
+    joined = layout.asked.which[before, x] >= 0
     anchors, others = before[joined].tolist(), before[~joined].tolist()
-    used = np.flatnonzero(~joined & layout.meet[before, x]).tolist()
+    used = np.flatnonzero(~joined & layout.measured.meet[before, x]).tolist()
     width = row_words(size)
-    strange = [(u, kind) for u in others for kind in layout.non_neighbours[:, u, x].tolist() if kind >= 0]
+    strange = [(u, kind) for u in others for kind in layout.asked.non_neighbours[:, u, x].tolist() if kind >= 0]
     tests = len(anchors) + len(strange)
     # This bounds the new words from above: rows that were asked for before are there already.
     new_words = layout.nodes * width * (len(anchors) + len({kind for _, kind in strange}))
@@ -192,7 +189,7 @@ def look_ahead_factor(
     g = numberings[x]
     # What is left is common to the rows of all neighbours placed so far and in no row that the other nodes forbid.
     near = [
-        make_candidate_set(layout, layout.pair(u, x), x, rows.place(int(layout.which[u, x]), x, g, width))
+        make_candidate_set(layout, layout.pair(u, x), x, rows.place(int(layout.asked.which[u, x]), x, g, width))
         for u in anchors
     ]
     excluded = [

@@ -1,6 +1,6 @@
 """Planning in NumPy, for small targets: nothing to compile, and no size but the exact one.
 
-It is the oracle of the device's backend in tests. What differs is inside: only nodes that are still in some domain, and
+It is the oracle of the device's form in tests. What differs is inside: only nodes that are still in some domain, and
 the slots between them, are looked at; rows are folded by ``reduceat``, and the lists of all query nodes are measured at
 once.
 """
@@ -8,6 +8,7 @@ once.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -16,137 +17,180 @@ import numpy as np
 from jaxmotif.arrays._bits import bit_of, unpack_bits
 from jaxmotif.arrays._rows import offsets_from, offsets_of, places_of, row_of
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._sizes import HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT, pad_first_axis
 from jaxmotif.matching._target import SLOT_ARRAYS, Target
 from jaxmotif.matching.planner._ask import Conditions, QueryConstraints
-from jaxmotif.matching.planner._backend import (
-    Families,
-    FilteredDomains,
-    FreeDomains,
-    ListSizes,
-    PlanningBackend,
-    Reduced,
-)
+from jaxmotif.matching.planner._families import Families, FilteredDomains
 from jaxmotif.search._deadline import Deadline
 
 KEPT = 2**22
 """Slots at most of a target whose candidate lists are kept from one phase to the next."""
 
+FEW_SLOTS = 2**13
+"""Slots that take as long to look at as it takes to find those next to nodes that were dropped."""
 
-class HostBackend(PlanningBackend):
-    """Planning in NumPy: nothing to compile, and no size but the exact one."""
 
-    making = 1
+def filter_domains(
+    target: Target, asked: QueryConstraints, allowed: np.ndarray | None, options: Options
+) -> FilteredDomains:
+    """Return which target nodes each query node can be mapped to.
 
-    def filter_domains(
-        self, target: Target, asked: QueryConstraints, allowed: np.ndarray | None, options: Options
-    ) -> FilteredDomains:
-        query, filters = asked.conditions, options.chosen_filters(asked.query.node_labels, target.node_labels)
-        k = int(query.size)
-        bits = np.zeros((query.near.shape[-1], target.nodes), np.uint32)
-        # Query nodes that ask the same share one look at the target.
-        alike: dict[tuple[int, ...], list[int]] = {}  # query nodes by what the first filters ask
-        wanted = np.concatenate([query.free[None], query.labels[None], query.degrees, *query.frequent])[:, :k]
-        for u, row in enumerate(wanted.T.tolist()):
-            alike.setdefault(tuple(row), []).append(u)
-        labels = query.frequent_labels[: query.num_labels].tolist()
-        for row, members in alike.items():
-            nodes = _find_nodes(target, row, labels, filters)
-            for word in {u >> 5 for u in members}:
-                bits[word, nodes] |= np.uint32(sum(1 << (u & 31) for u in members if u >> 5 == word))
-        if allowed is not None:
-            bits &= allowed
-        if "consistency" in filters:
-            _make_consistent(target, query, bits, options.deadline)
-        alive = np.flatnonzero(bits.any(axis=0))
-        # Padded query nodes have empty domains, which say nothing.
-        sizes = _unpack_rows(bits[:, alive]).sum(axis=1, dtype=np.int32)[:k].astype(np.int64)
-        return FilteredDomains(bits, sizes, len(alive), _count_slots_between(target, alive))
+    Args:
+      target: its index.
+      asked: by the query.
+      allowed: uint32 ``[W, N]``, domains to begin with, or ``None`` for all nodes.
+      options: which filters are used, and until when.
 
-    def capacity(self, count: int, least: int, words: bool = False) -> int:
-        return max(32, -(-count // 32) * 32) if words else count
+    Raises:
+      TimeIsUp: the deadline of the options passed.
+    """
+    query, filters = asked.conditions, options.chosen_filters(asked.query.node_labels, target.node_labels)
+    k = int(query.size)
+    bits = np.zeros((query.near.shape[-1], target.nodes), np.uint32)
+    # Query nodes that ask the same share one look at the target.
+    alike: dict[tuple[int, ...], list[int]] = {}  # query nodes by what the first filters ask
+    wanted = np.concatenate([query.free[None], query.labels[None], query.degrees, *query.frequent])[:, :k]
+    for u, row in enumerate(wanted.T.tolist()):
+        alike.setdefault(tuple(row), []).append(u)
+    labels = query.frequent_labels[: query.num_labels].tolist()
+    for row, members in alike.items():
+        nodes = _find_nodes(target, row, labels, filters)
+        words: dict[int, int] = {}
+        for u in members:
+            words[u >> 5] = words.get(u >> 5, 0) | 1 << (u & 31)
+        for number, word in words.items():
+            bits[number, nodes] |= np.uint32(word)
+    if allowed is not None:
+        bits &= allowed
+    if "consistency" in filters:
+        _make_consistent(target, query, bits, options.deadline)
+    alive = np.flatnonzero(bits.any(axis=0))
+    # Padded query nodes have empty domains, which say nothing.
+    sizes = _unpack_rows(bits[:, alive]).sum(axis=1, dtype=np.int32)[:k].astype(np.int64)
+    return FilteredDomains(bits, sizes, len(alive), _count_slots_between(target, alive))
 
-    def matrix_words(self, most: int, slots: int) -> int:
-        # A search on a CPU reads short lists as fast, and to make large matrices takes longer than the search.
-        return min(most, max(HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT * slots))
 
-    def pad_first_axis(self, arrays: tuple[Any, ...], least: tuple[int, ...]) -> tuple[Any, ...]:
-        return tuple(pad_first_axis(array, room) for array, room in zip(arrays, least, strict=True))
+def reduce_target(target: Target, bits: np.ndarray, *, nodes: int, slots: int) -> tuple[Target, np.ndarray]:
+    """Keep the nodes in some domain and the slots between them, at capacities that hold them."""
+    del slots  # the arrays have their exact sizes
+    ids = np.flatnonzero(bits.any(axis=0)).astype(np.int32)
+    size = len(ids)
+    kept_bits = np.zeros((len(bits), nodes), np.uint32)
+    kept_bits[:, :size] = bits[:, ids]
+    rows = [_induced_slots(target, ids, d) for d in range(len(target.offsets))]
+    # Rows past the last are empty.
+    offsets = np.stack([np.append(row.offsets, np.repeat(row.offsets[-1:], nodes - size)) for row in rows])
+    columns = {name: [getattr(row, name) for row in rows] for name in SLOT_ARRAYS[1:]}
+    arrays = {name: None if column[0] is None else np.stack(column) for name, column in columns.items()}
+    kept_ids = np.zeros(nodes, np.int32)
+    kept_ids[:size] = target.ids[ids]
+    kept = dataclasses.replace(
+        target, size=np.int32(size), ids=kept_ids, node_labels=None, facts={}, offsets=offsets, **arrays
+    )
+    return kept, kept_bits
 
-    def reduce_target(self, target: Target, bits: np.ndarray, *, nodes: int, slots: int) -> Reduced:
-        del slots  # the arrays have their exact sizes
-        ids = np.flatnonzero(bits.any(axis=0)).astype(np.int32)
-        size = len(ids)
-        kept_bits = np.zeros((len(bits), nodes), np.uint32)
-        kept_bits[:, :size] = bits[:, ids]
-        rows = [_induced_slots(target, ids, d) for d in range(len(target.offsets))]
-        # Rows past the last are empty.
-        offsets = np.stack([np.append(row.offsets, np.repeat(row.offsets[-1:], nodes - size)) for row in rows])
-        columns = {name: [getattr(row, name) for row in rows] for name in SLOT_ARRAYS[1:]}
-        arrays = {name: None if column[0] is None else np.stack(column) for name, column in columns.items()}
-        kept_ids = np.zeros(nodes, np.int32)
-        kept_ids[:size] = target.ids[ids]
-        kept = dataclasses.replace(
-            target, size=np.int32(size), ids=kept_ids, node_labels=None, facts={}, offsets=offsets, **arrays
-        )
-        return Reduced(kept, kept_bits)
 
-    def measure_lists(self, families: Families, options: Options) -> ListSizes:
-        reduced, offsets = families.reduced, np.zeros((len(families.rows), families.reduced.target.nodes + 1), np.int32)
-        for j in range(int(families.count)):
-            options.deadline.check()
-            offsets[j] = _family(families, j).offsets
-        lengths = np.diff(offsets)
-        totals = offsets[:, -1]
-        squares = (lengths.astype(np.float32) ** 2).sum(axis=1)
-        typical = squares / np.maximum(totals, 1).astype(np.float32)
-        # Nodes in the same domains say the same, and there are few kinds of them.
-        words = np.ascontiguousarray(reduced.bits.T)
-        if words.shape[1] == 1:
-            few = np.unique(words)[None]
-        else:  # the words of a node are one value, so that `unique` compares whole nodes
-            few = np.unique(words.view(f"V{4 * words.shape[1]}")).view(np.uint32).reshape(-1, words.shape[1]).T
-        meet, within = np.zeros((32 * len(few),) * 2, bool), np.ones((32 * len(few),) * 2, bool)
-        x, of = np.nonzero(_unpack_rows(few))
-        firsts = np.flatnonzero(np.diff(x, prepend=-1))
-        meet[x[firsts]] = unpack_bits(np.bitwise_or.reduceat(few.T[of], firsts, axis=0))
-        within[x[firsts]] = unpack_bits(np.bitwise_and.reduceat(few.T[of], firsts, axis=0))
-        return ListSizes(offsets, totals, lengths.max(axis=1), typical, meet, within)
+def measure_lists(families: Families, options: Options) -> tuple[np.ndarray, ...]:
+    """Lay out the list families, until a deadline of the options.
 
-    def fill_lists(
-        self, families: Families, offsets: np.ndarray, starts: np.ndarray, free: FreeDomains, *, capacity: int
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        del capacity  # the arrays have their exact sizes
-        bits, lists = families.reduced.bits, [_family(families, j).targets for j in range(int(families.count))]
-        inside = _unpack_rows(bits)
-        domains = [np.flatnonzero(inside[u]) for u in free.nodes[: int(free.count)]]
-        entries = np.concatenate([np.zeros(0, np.int32), *lists, *domains]).astype(np.int32)
-        bounds = np.stack([free.starts[:-1], free.starts[1:]], axis=1)
-        flat = np.concatenate([(offsets + starts[:, None]).reshape(-1), bounds.reshape(-1)])
-        return flat.astype(np.int32), entries, bits.reshape(-1).view(np.int32)
+    Returns:
+      offsets: int32 ``[J, N + 1]`` of every list family, each from 0, where the target lies.
+      totals, longest: integers ``[J]``, entries and longest list.
+      typical: float32 ``[J]``, the length of the list that an entry is in, on average.
+      meet: bool ``[K, K]``, which domains have a node in common.
+      within: bool ``[K, K]``, which domains (rows) lie within which.
+    """
+    offsets = np.zeros((len(families.rows), families.target.nodes + 1), np.int32)
+    for j in range(int(families.count)):
+        options.deadline.check()
+        offsets[j] = _family(families, j).offsets
+    lengths = np.diff(offsets)
+    totals = offsets[:, -1]
+    squares = (lengths.astype(np.float32) ** 2).sum(axis=1)
+    typical = squares / np.maximum(totals, 1).astype(np.float32)
+    # Nodes in the same domains say the same, and there are few kinds of them.
+    words = np.ascontiguousarray(families.bits.T)
+    if words.shape[1] == 1:
+        few = np.unique(words)[None]
+    else:  # the words of a node are one value, so that `unique` compares whole nodes
+        few = np.unique(words.view(f"V{4 * words.shape[1]}")).view(np.uint32).reshape(-1, words.shape[1]).T
+    meet, within = np.zeros((32 * len(few),) * 2, bool), np.ones((32 * len(few),) * 2, bool)
+    x, of = np.nonzero(_unpack_rows(few))
+    firsts = np.flatnonzero(np.diff(x, prepend=-1))
+    meet[x[firsts]] = unpack_bits(np.bitwise_or.reduceat(few.T[of], firsts, axis=0))
+    within[x[firsts]] = unpack_bits(np.bitwise_and.reduceat(few.T[of], firsts, axis=0))
+    return offsets, totals, lengths.max(axis=1), typical, meet, within
 
-    def bit_matrices(self, families: Families, chosen: np.ndarray, *, count: int) -> np.ndarray:
-        target, N = families.reduced.target, families.reduced.target.nodes
-        stride = N // 32
-        words = np.zeros((count, N * stride), np.uint32)
-        for number, kind in enumerate(families.kinds[chosen[:count]]):
-            slots = target.direction(kind[0])
-            ok = slots.fits(kind)
-            _set_bits(words[number], slots.sources[ok].astype(np.int64) * stride, slots.targets[ok])
-        return words.reshape(-1).view(np.int32)
 
-    def number_nodes(self, bits: np.ndarray, unions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        inside = ((bits[None] & unions[:, :, None]) != 0).any(axis=1)
-        number = np.cumsum(inside, axis=1, dtype=np.int32)
-        return np.where(inside, number, 0), number[:, -1]
+def fill_lists(
+    families: Families, offsets: np.ndarray, starts: np.ndarray, free: tuple[Any, Any, Any], *, capacity: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Write the list families, and whole domains for the nodes that no earlier node leads to.
 
-    def bit_rows(self, families: Families, ranks: np.ndarray, rows: np.ndarray, *, capacity: int) -> np.ndarray:
-        N, words = families.reduced.target.nodes, np.zeros(capacity, np.uint32)
-        for j, numbering, width, first in rows[: int(families.count)]:
-            family = _family(families, j)
-            sources = row_of(family.offsets, len(family.targets)).astype(np.int64)
-            _set_bits(words[first : first + N * width], sources * width, ranks[numbering].take(family.targets))
-        return words.view(np.int32)
+    Args:
+      families: the families of lists.
+      offsets: int32 ``[J, N + 1]``, as measured.
+      starts: int32 ``[J]``, where each family begins in the entries.
+      free: int32 ``[F]``, the query nodes that no earlier node leads to, padded; how many there are; and int32
+        ``[F + 1]``, where the domain of each begins in the entries.
+      capacity: entries.
+
+    Returns:
+      Flat int32 offsets ``[J (N + 1) + 2 F]``, the bounds of whole domains last; entries; and the domains' bits, int32
+      ``[W N]``.
+    """
+    del capacity  # the arrays have their exact sizes
+    nodes, count, begins = free
+    bits, lists = families.bits, [_family(families, j).targets for j in range(int(families.count))]
+    inside = _unpack_rows(bits)
+    domains = [np.flatnonzero(inside[u]) for u in nodes[: int(count)]]
+    entries = np.concatenate([np.zeros(0, np.int32), *lists, *domains]).astype(np.int32)
+    bounds = np.stack([begins[:-1], begins[1:]], axis=1)
+    flat = np.concatenate([(offsets + starts[:, None]).reshape(-1), bounds.reshape(-1)])
+    return flat.astype(np.int32), entries, bits.reshape(-1).view(np.int32)
+
+
+def bit_matrices(families: Families, chosen: np.ndarray, *, count: int) -> np.ndarray:
+    """Return adjacency by pair kind as bits: int32, ``count`` matrices of N rows of N / 32 words."""
+    target, N = families.target, families.target.nodes
+    stride = N // 32
+    words = np.zeros((count, N * stride), np.uint32)
+    for number, kind in enumerate(families.kinds[chosen[:count]]):
+        slots = target.direction(kind[0])
+        ok = slots.fits(kind)
+        _set_bits(words[number], slots.sources[ok].astype(np.int64) * stride, slots.targets[ok])
+    return words.reshape(-1).view(np.int32)
+
+
+def number_nodes(bits: np.ndarray, unions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Assign numbers to the nodes in unions of domains, from 1 in ascending order; 0 stands for nodes outside.
+
+    Args:
+      bits: uint32 ``[W, N]``, the domains.
+      unions: uint32 ``[G, W]``, the query nodes of each union as bits.
+
+    Returns:
+      Int32 ``[G, N]`` where the target lies, and integers ``[G]``, how many nodes each union has.
+    """
+    inside = ((bits[None] & unions[:, :, None]) != 0).any(axis=1)
+    number = np.cumsum(inside, axis=1, dtype=np.int32)
+    return np.where(inside, number, 0), number[:, -1]
+
+
+def bit_rows(families: Families, ranks: np.ndarray, rows: np.ndarray, *, capacity: int) -> np.ndarray:
+    """Return the lists of some families as bit rows over numberings, int32.
+
+    Args:
+      families: the families of lists.
+      ranks: int32 ``[G, N]`` of :func:`number_nodes`.
+      rows: int32 ``[R, 4]``: list family, numbering, words of a row, first word.
+      capacity: words.
+    """
+    N, words = families.target.nodes, np.zeros(capacity, np.uint32)
+    for j, numbering, width, first in rows[: int(families.count)]:
+        family = _family(families, j)
+        sources = row_of(family.offsets, len(family.targets)).astype(np.int64)
+        _set_bits(words[first : first + N * width], sources * width, ranks[numbering].take(family.targets))
+    return words.view(np.int32)
 
 
 def _count_slots_between(target: Target, ids: np.ndarray) -> int:
@@ -209,88 +253,53 @@ def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarr
       Whether the domains are stable.
     """
     directions = [_induced_slots(target, ids, d) for d in range(len(target.offsets))]
-    kinds = [
-        _Near(directions[kind[0]], directions[-1 - kind[0]], kind, near, domains)
-        for kind, near in zip(query.kinds[: query.num_kinds], query.near, strict=False)
-    ]
-    bits = 32 * len(domains)
-    v, u = np.divmod(np.flatnonzero(unpack_bits(np.ascontiguousarray(domains.T))), bits)
-    first = len(u)
-    while any(kind.stale for kind in kinds):
-        for kind in kinds:
+    kinds = query.kinds[: query.num_kinds]
+    slots = [select_slots(directions[kind[0]], kind) for kind in kinds]
+    filled = [np.flatnonzero(ends[:-1] < ends[1:]) for ends, *_ in slots]
+    around = [np.zeros_like(domains) for _ in kinds]  # the OR of the domains of each node's neighbours
+    dropped: list[np.ndarray | None] = [None] * len(kinds)  # nodes dropped since each kind looked; None before it has
+    v, u = np.divmod(np.flatnonzero(unpack_bits(np.ascontiguousarray(domains.T))), 32 * len(domains))
+    first, waiting = len(u), len(kinds)
+    for number in itertools.cycle(range(len(kinds))):
+        if not waiting:
+            return True
+        if not number:
             deadline.check()
-            lost = kind.unmet(u, v) if kind.stale else []
-            if not len(lost):
-                continue
-            np.bitwise_xor.at(domains, (u[lost] >> 5, v[lost]), bit_of(u[lost]))
-            for other in kinds:
-                other.drop(v[lost])
-            left = np.ones(len(u), bool)
-            left[lost] = False
-            u, v = u[left], v[left]
-            # Fewer pairs lead to fewer nodes, and to shorter rows to fold.
-            if 2 * len(u) < first:
-                return False
-    return True
-
-
-class _Near:
-    """Neighbours by a pair kind, among query nodes and among target nodes.
-
-    The domains, uint32 ``[W, nodes]``, say which query nodes each target node may stand for.
-
-    Attributes:
-      stale: whether some domain has lost a node since :meth:`unmet` looked.
-    """
-
-    def __init__(self, slots: Target, back: Target, kind: np.ndarray, near: np.ndarray, domains: np.ndarray):
-        self._near, self._domains, self._back, self.stale = near, domains, back, True
-        self._ends, self._targets, _ = select_slots(slots, kind)
-        self._found = np.zeros_like(domains)  # the OR of the domains of each node's neighbours
-        self._dropped: list[np.ndarray] | None = None  # at first, all rows are folded
-
-    def drop(self, nodes: np.ndarray) -> None:
-        """Note that some nodes are no longer in some domain."""
-        self.stale = True
-        if self._dropped is not None:
-            self._dropped.append(nodes)
-
-    def unmet(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Return which pairs of a query node and a node in its domain lack a neighbour that they need."""
-        near = self._near_dropped()
-        if near is None:
-            pairs, rows = slice(None), np.flatnonzero(self._ends[:-1] < self._ends[1:])
-            starts, targets = self._ends[rows], self._targets
-        else:
-            pairs, rows = np.flatnonzero(near[v]), np.flatnonzero(near & (self._ends[:-1] < self._ends[1:]))
-            lengths = self._ends[rows + 1] - self._ends[rows]
-            targets, starts = self._targets[places_of(self._ends[rows], lengths)], np.cumsum(lengths) - lengths
+        ends, targets, _ = slots[number]
+        rows, pairs, few, back = filled[number], None, dropped[number], directions[-1 - kinds[number, 0]]
+        starts = None  # of all rows
+        if few is not None and len(targets) > FEW_SLOTS:
+            lengths = back.offsets[few + 1] - back.offsets[few]
+            if 8 * lengths.sum() < len(targets):  # only nodes next to a dropped one can be dropped now
+                near = np.zeros(len(ids), bool)
+                near[back.targets[places_of(back.offsets[few], lengths)]] = True
+                rows, pairs = rows[near[rows]], np.flatnonzero(near[v])
+                lengths = ends[rows + 1] - ends[rows]
+                targets, starts = targets[places_of(ends[rows], lengths)], np.cumsum(lengths) - lengths
         if len(rows):  # an empty row would give the first slot of the next one
-            self._found[:, rows] = np.bitwise_or.reduceat(self._domains[:, targets], starts, axis=1)
-        self.stale, self._dropped = False, []
-        u, v = u[pairs], v[pairs]
-        lacking = np.zeros(len(u), np.uint32)
-        for asked, found in zip(self._near.T, self._found, strict=True):
-            lacking |= asked[u] & ~found[v]
-        lost = np.flatnonzero(lacking)
-        return lost if isinstance(pairs, slice) else pairs[lost]
-
-    def _near_dropped(self) -> np.ndarray | None:
-        """Return which rows may have a neighbour that was dropped, bool ``[nodes]``.
-
-        The result is ``None``, which stands for all rows, at first, and where it takes as long to find them.
-        """
-        if self._dropped is None:
-            return None
-        dropped, back = np.zeros(len(self._ends) - 1, bool), self._back
-        dropped[np.concatenate(self._dropped)] = True
-        nodes = np.flatnonzero(dropped)
-        lengths = back.offsets[nodes + 1] - back.offsets[nodes]
-        if 8 * lengths.sum() > len(self._targets):
-            return None
-        near = np.zeros_like(dropped)
-        near[back.targets[places_of(back.offsets[nodes], lengths)]] = True
-        return near
+            around[number][:, rows] = np.bitwise_or.reduceat(
+                domains[:, targets], ends[rows] if starts is None else starts, axis=1
+            )
+        looked_u, looked_v = (u, v) if pairs is None else (u[pairs], v[pairs])
+        lacking = np.zeros(len(looked_u), np.uint32)
+        for asked, met in zip(query.near[number].T, around[number], strict=True):
+            lacking |= asked[looked_u] & ~met[looked_v]
+        lost, dropped[number] = np.flatnonzero(lacking), np.zeros(0, np.int64)
+        if not len(lost):
+            waiting -= 1
+            continue
+        lost = lost if pairs is None else pairs[lost]
+        # Every kind has to look again at what this one has dropped.
+        waiting = len(kinds)
+        dropped = [nodes if nodes is None else np.append(nodes, v[lost]) for nodes in dropped]
+        np.bitwise_xor.at(domains, (u[lost] >> 5, v[lost]), bit_of(u[lost]))
+        left = np.ones(len(u), bool)
+        left[lost] = False
+        u, v = u[left], v[left]
+        # Fewer pairs lead to fewer nodes, and to shorter rows to fold.
+        if 2 * len(u) < first:
+            return False
+    return True
 
 
 def select_slots(slots: Target, kind: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -360,13 +369,13 @@ class _Family(NamedTuple):
 
 def _family(families: Families, number: int) -> _Family:
     """Return the slots of a kind that lead to nodes of a domain. Short ones are kept: several phases ask."""
-    reduced, (kind, x) = families.reduced, families.rows[number].tolist()
+    kind, x = families.rows[number].tolist()
     kind = families.kinds[kind]
-    slots = reduced.target.direction(kind[0])
+    slots = families.target.direction(kind[0])
 
     def find() -> _Family:
         ends, targets, _ = select_slots(slots, kind)
-        inside = reduced.bits[x >> 5] >> np.uint32(x & 31) & np.uint32(1) != 0
+        inside = families.bits[x >> 5] >> np.uint32(x & 31) & np.uint32(1) != 0
         held = np.flatnonzero(inside.take(targets))
         if len(held) == len(targets):
             return _Family(ends, targets)

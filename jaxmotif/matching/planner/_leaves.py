@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import functools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from jaxmotif.matching._sizes import LEAF_LIMBS, MOST_IN_GROUP, MOST_RANKED, MOST_TWIN_WORDS, PAIRS_A_WORD
 from jaxmotif.matching.planner._reduce import Measures
+from jaxmotif.patterns._orbits import partitions
 from jaxmotif.search._limbs import SPARE_BITS
 
 
@@ -35,12 +37,12 @@ class LeafPlan:
 
     Attributes:
       groups: query nodes.
-      inside: of each leaf, as bits, the query nodes all of whose candidates are its own too, whatever is mapped.
+      inside: of each leaf, the query nodes all of whose candidates are its own too, whatever is mapped.
       limbs: 32-bit words that hold the ways to map all leaves of one partial match, whichever it is; 0 without leaves.
     """
 
     groups: list[list[int]]
-    inside: dict[int, int]
+    inside: dict[int, set[int]]
     limbs: int
 
     @functools.cached_property
@@ -50,7 +52,7 @@ class LeafPlan:
 
     def holds(self, x: int, others: Iterable[int]) -> bool:
         """Return whether the candidates of leaf x hold those of some others."""
-        return all(self.inside[x] >> y & 1 for y in others)
+        return self.inside[x].issuperset(others)
 
     def sets(self, block: Sequence[int], group: Sequence[int]) -> tuple[int, ...]:
         """Return the leaves of a group whose candidates are intersected to find those that a block has in common.
@@ -78,6 +80,9 @@ class LeafPlan:
 NO_LEAVES = LeafPlan([], {}, 0)
 
 
+_MOST_WAYS = [2 ** (32 * limbs - SPARE_BITS) for limbs in LEAF_LIMBS]
+
+
 def limbs_for(ways: int) -> int | None:
     """Return how many limbs, of :data:`LEAF_LIMBS`, hold a number of ways to map leaves.
 
@@ -89,7 +94,8 @@ def limbs_for(ways: int) -> int | None:
       >>> limbs_for(2**52), limbs_for(2**52 + 1), limbs_for(5000**8), limbs_for(2**600)
       (2, 4, 4, None)
     """
-    return next((limbs for limbs in LEAF_LIMBS if ways <= 2 ** (32 * limbs - SPARE_BITS)), None)
+    at = bisect.bisect_left(_MOST_WAYS, ways)
+    return LEAF_LIMBS[at] if at < len(LEAF_LIMBS) else None
 
 
 def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], tied: np.ndarray) -> LeafPlan:
@@ -109,7 +115,7 @@ def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], t
     degree = [mask.bit_count() for mask in near]
     sizes, closest = measured.sizes.tolist(), measured.closest.tolist()
     groups: list[list[int]] = []
-    inside: dict[int, int] = {}
+    inside: dict[int, set[int]] = {}
     plan = LeafPlan(groups, inside, 0)
     chosen, ways = 0, 1
     rest = (1 << len(near)) - 1
@@ -118,11 +124,12 @@ def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], t
         """Find who is inside x: all of the domain, and next to whatever x is next to."""
         if x not in inside:
             us = np.flatnonzero(which[:, x] >= 0)
-            inside[x] = _masks((measured.within[:, x] & (which[us] == which[us, x, None]).all(axis=0))[None])[0]
+            same = measured.within[:, x] & (which[us] == which[us, x, None]).all(axis=0)
+            inside[x] = set(np.flatnonzero(same).tolist())
 
     def worth(x: int, words: int) -> bool:
         """Return whether all twins of x can be leaves, and searching them is more work than reading wide bit rows."""
-        mates = sum(1 << y for y in _ones(inside[x]) if near[y] == near[x] and measured.within[x, y])
+        mates = sum(1 << y for y in inside[x] if near[y] == near[x] and measured.within[x, y])
         return (
             mates.bit_count() > 1
             and not near[x] & mates
@@ -137,9 +144,9 @@ def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], t
         for y in group:
             compare(y)
         layers, tangled = plan.layers(group)
-        # This bounds the union from above, since domains may overlap.
-        union = min(nodes, sum(sizes[y] for y in tangled))
-        if len(tangled) > MOST_IN_GROUP or (len(tangled) > 1 and union >= MOST_RANKED):
+        # The sum bounds the union from above, since domains may overlap.
+        wide = len(tangled) > 1 and min(nodes, sum([sizes[y] for y in tangled])) >= MOST_RANKED
+        if wide or len(tangled) > MOST_IN_GROUP:
             return False
         # Candidates are the length of one list, unless several sets meet.
         several = [layer[0] for layer in layers if degree[layer[0]] > 1]
@@ -190,24 +197,6 @@ def products(plan: LeafPlan, group: Sequence[int]) -> list[Sum]:
     return found
 
 
-def partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:
-    """Return all set partitions.
-
-    Example:
-      >>> list(partitions([1, 2]))
-      [[[1, 2]], [[1], [2]]]
-    """
-    if not items:
-        yield []
-        return
-    first, rest = items[0], items[1:]
-    # The first goes into a block of the others, or is one by itself.
-    for partition in partitions(rest):
-        for i, block in enumerate(partition):
-            yield partition[:i] + [[first, *block]] + partition[i + 1 :]
-        yield [[first], *partition]
-
-
 def coefficient(partition: Sequence[Sequence[int]]) -> int:
     """Return the coefficient of a set partition in the count of injective maps.
 
@@ -220,13 +209,6 @@ def _masks(matrix: np.ndarray) -> list[int]:
     """Return the rows of a bool matrix as integers, column 0 the lowest bit."""
     packed = np.packbits(matrix, axis=1, bitorder="little")
     return [int.from_bytes(row.tobytes(), "little") for row in packed]
-
-
-def _ones(mask: int) -> Iterator[int]:
-    """Return the bits of an integer."""
-    while mask:
-        yield (mask & -mask).bit_length() - 1
-        mask &= mask - 1
 
 
 def _connected(near: Sequence[int], wanted: int, allowed: int) -> bool:

@@ -77,8 +77,14 @@ def choose_order(
         core = [ids[i] for i in order_nodes(query.relabel(ids), search.order, measured.sizes[ids])]
     below, multiplier = [], 1
     if search.symmetry:
-        # Automorphisms that move leaves are left alone: the closed form counts all maps of leaves.
-        below, multiplier = symmetry_constraints(shape, [*core, *leaves.nodes], leaves.nodes, colors)
+
+        def find() -> tuple[list[tuple[int, int]], int]:
+            # Automorphisms that move leaves are left alone: the closed form counts all maps of leaves.
+            return symmetry_constraints(shape, [*core, *leaves.nodes], leaves.nodes, colors)
+
+        # Given domains are of one call, and orders of the query are few.
+        key = "symmetry", *core, "leaves", *leaves.nodes
+        below, multiplier = shape.known(key, find) if colors is None else find()
     # No list leads to a node without an earlier neighbour, so that all of its domain is tried.
     led = set(np.nonzero(np.tril(query.neighbors[np.ix_(core, core)], -1))[0].tolist())
     free = [core[i] for i in range(len(core)) if i not in led]

@@ -2,103 +2,86 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 
 from jaxmotif.matching.planner._ask import QueryConstraints
 from jaxmotif.matching.planner._order import SearchOrder
-from jaxmotif.matching.planner._reduce import CandidateLists
+from jaxmotif.matching.planner._reduce import CandidateLists, Measures
 from jaxmotif.search._program import Pair, Placement
 
 
-class Layout(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class Layout:
     """The places of everything that a program refers to.
 
     Attributes:
-      core: query nodes searched, in order; position: of each; free: those without an earlier neighbour.
-      which: int64 ``[k, k]``, the pair kind asked of images of (u, x), or -1.
-      meet: bool ``[k, k]``, which domains have a node in common.
-      non_neighbours: int64 ``[R, k, k]``, the pair kinds that images of (u, x) must not fulfil, or -1.
-      number: int64 ``[kinds, k]``, of the list family of a kind and node.
-      nodes: N, of the reduced target: a family has N + 1 offsets, a domain N words.
-      matrix_words: of the bit matrix of a kind; 0 if there are none.
-      whole: where the bounds of whole domains start in the offsets, two for each free node.
+      asked: all that the query asks.
+      order: the order of the search, its leaves, and the constraints that break symmetry.
+      lists, measured: the candidate lists, and what they say of the nodes.
     """
 
-    core: list[int]
-    position: dict[int, int]
-    free: list[int]
-    which: np.ndarray
-    meet: np.ndarray
-    non_neighbours: np.ndarray
-    number: np.ndarray
-    nodes: int
-    matrix_words: int
-    whole: int
+    asked: QueryConstraints
+    order: SearchOrder
+    lists: CandidateLists
+    measured: Measures
 
-    @classmethod
-    def of(cls, asked: QueryConstraints, order: SearchOrder, lists: CandidateLists, meet: np.ndarray) -> Layout:
-        nodes = lists.nodes
-        matrix_words = nodes * (nodes // 32) if lists.bitmap else 0
-        whole = len(lists.families.rows) * (nodes + 1)
-        return cls(
-            order.core,
-            order.position,
-            order.free,
-            asked.which,
-            meet,
-            asked.non_neighbours,
-            lists.number,
-            nodes,
-            matrix_words,
-            whole,
-        )
+    @cached_property
+    def position(self) -> dict[int, int]:
+        """The position of each core node in the order."""
+        return self.order.position
+
+    @property
+    def nodes(self) -> int:
+        """N, of the reduced target: a family has N + 1 offsets, a domain N words."""
+        return self.lists.nodes
 
     def pairs(self, positions: np.ndarray | int, kinds: np.ndarray, x: np.ndarray | int) -> np.ndarray:
         """Return pairs of the nodes at earlier positions with nodes x, integers ``[P, 3]`` like :class:`Pair`."""
         # A family has N + 1 offsets, a kind a matrix: numbers times sizes are places.
-        return np.stack([positions, self.number[kinds, x] * (self.nodes + 1), kinds * self.matrix_words], axis=-1)
+        matrix_words = self.nodes * (self.nodes // 32) if self.lists.bitmap else 0
+        return np.stack([positions, self.lists.number[kinds, x] * (self.nodes + 1), kinds * matrix_words], axis=-1)
 
     def pair(self, u: int, x: int) -> Pair:
         """Return the pair of query nodes that are joined, u placed before x."""
-        return Pair(*self.pairs(self.position[u], self.which[u, x], x).tolist())
+        return Pair(*self.pairs(self.position[u], self.asked.which[u, x], x).tolist())
 
     def whole_domain(self, x: int) -> Pair:
         """Return the pair by which a free node is placed: its candidates are its whole domain, whatever came before."""
         # The list is the same whatever was placed before, so that two offsets are enough: its begin and its end.
-        return Pair(-1, self.whole + 2 * self.free.index(x), 0)
+        # The bounds of whole domains stand behind the offsets of all families.
+        return Pair(-1, len(self.lists.families.rows) * (self.nodes + 1) + 2 * self.order.free.index(x), 0)
 
 
-def placements(layout: Layout, below: list[tuple[int, int]]) -> list[Placement]:
+def placements(layout: Layout) -> list[Placement]:
     """Return how each core node is placed.
 
-    Args:
-      below: pairs (a, b) of query nodes such that a's image must have the lower number; leaves among them are left
-        to the leaf counts.
+    Of the nodes whose images must ascend, leaves are left to the leaf counts.
     """
-    core = np.array(layout.core)
-    position = layout.position
-    asked = layout.which[np.ix_(core, core)]  # by [earlier, later] position, as all masks here
-    before = np.triu(np.ones(asked.shape, bool), 1)
-    ascending = np.zeros(asked.shape, bool)
-    for a, b in below:
+    core, position, asked, meet = np.array(layout.order.core), layout.position, layout.asked, layout.measured.meet
+    joined = asked.which[np.ix_(core, core)]  # by [earlier, later] position, as all masks here
+    before = np.triu(np.ones(joined.shape, bool), 1)
+    ascending = np.zeros(joined.shape, bool)
+    for a, b in layout.order.below:
         if b in position:
             ascending[position[a], position[b]] = True
     # Neighbours differ anyway, and so do nodes whose domains have nothing in common.
     # A node that must exceed another one differs from it already.
-    differ = before & layout.meet[np.ix_(core, core)] & (asked < 0) & ~ascending
-    strange = layout.non_neighbours[:, core[:, None], core]
+    differ = before & meet[np.ix_(core, core)] & (joined < 0) & ~ascending
+    strange = asked.non_neighbours[:, core[:, None], core]
 
     def pairs(kinds: np.ndarray) -> list[np.ndarray]:
         return _by_later(before & (kinds >= 0), lambda r, a, b: layout.pairs(a, kinds[r, a, b], core[b]))
 
-    anchors, foreign = pairs(asked[None]), pairs(strange)
+    anchors, foreign = pairs(joined[None]), pairs(strange)
     distinct_from, lower = (_by_later(mask[None], lambda _, earlier, __: earlier) for mask in (differ, ascending))
+    tests = zip(distinct_from, lower, foreign, strict=True)
     return [
-        Placement([layout.whole_domain(x)] if x in layout.free else joined, *tests)
-        for x, joined, tests in zip(layout.core, anchors, zip(distinct_from, lower, foreign, strict=True), strict=True)
+        Placement([layout.whole_domain(x)] if x in layout.order.free else near, *more)
+        for x, near, more in zip(layout.order.core, anchors, tests, strict=True)
     ]
 
 

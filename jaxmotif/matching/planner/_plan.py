@@ -3,7 +3,7 @@
 | phase | where | what it finds |
 |---|---|---|
 | ask | ``_ask`` (NumPy) | what the query asks of target nodes and of pairs of them |
-| filter | ``_device_filter``, or ``_host`` in NumPy; one wait | which target nodes each query node can map to |
+| filter | ``_device``, or ``_host`` in NumPy; one wait | which target nodes each query node can map to |
 | reduce | ``_device``, or ``_host``; one wait | the target between these, and how long its candidate lists are |
 | order | ``_order``, ``_leaves`` (NumPy) | which nodes are searched in which order, and which counted in closed form |
 | search | ``matching._host_search`` (NumPy) | if it is on the host and small: the matches, and no more phases |
@@ -21,18 +21,19 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxmotif.arrays._bits import pack_bits
 from jaxmotif.graph import Graph
 from jaxmotif.matching._host_search import (
     MOST_SLOTS,
     NOTHING_FOUND,
     Found,
+    HostSearch,
     candidate_budget,
     search_small,
-    search_unreduced,
 )
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._seconds import PhaseClock
-from jaxmotif.matching._sizes import LABELS_LEAVE, plan_sizes
+from jaxmotif.matching._sizes import LABELS_LEAVE, host_work
 from jaxmotif.matching._target import Target, index_target
 from jaxmotif.matching.planner._ask import FEW_NODES, QueryConstraints, constrain_query
 from jaxmotif.matching.planner._bit_sets import BitRows, build_leaf_terms
@@ -71,9 +72,16 @@ class Plan:
     tally: TallyPlan = NO_TALLY
     found: Found = NOTHING_FOUND
 
-    def with_search(self, ready: ReadySearch) -> Plan:
-        """Return the same by another search."""
-        return dataclasses.replace(self, ready=ready)
+    @property
+    def search(self) -> ReadySearch:
+        """The search that is ready to run.
+
+        Raises:
+          ValueError: when there is none, which callers see to first.
+        """
+        if self.ready is None:
+            raise ValueError("there is nothing to search")
+        return self.ready
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -133,7 +141,6 @@ def _make_plans(
             # Marks lie where the index does, and are of one query: the index itself is kept with the graph.
             place = (lambda marks: marks) if target.on_host else partial(jax.device_put, device=device)
             target = dataclasses.replace(target, marks=place(query.edges))
-    sizes = plan_sizes(device)
     asked = constrain_query(query, options)
     few = isinstance(query, RuledPattern) and query.num_nodes <= FEW_NODES and target.targets.size <= MOST_SLOTS
     if few and target.on_host and options.may_be_small:
@@ -145,7 +152,7 @@ def _make_plans(
     if kept.empty:
         return [Plan(None, list(range(query.num_nodes)), [], 1, kept.sizes)]
     options.deadline.check()
-    lists, measured = reduce_and_measure(target, asked, kept, options, sizes)
+    lists, measured = reduce_and_measure(target, asked, kept, options)
     clock.end("reduce")
     options.deadline.check()
     # No closed form sees that leaves must not be joined to each other, if induced; and a listing needs every node.
@@ -155,22 +162,19 @@ def _make_plans(
         most = candidate_budget(device, order, measured)
         found = None if most < 0 else search_small(asked, order, lists, measured, options, most)
         if found is not None:
-            ids = lists.reduced.target.ids
+            ids = lists.target.ids
             return [Plan(None, order.core, order.leaves.nodes, order.multiplier, kept.sizes, ids, found=found)]
     plans: list[Plan] = []
     # Without a tally there is one; with one the domains and lists of all are the same.
     for tallied in choose_tallied_orders(asked, order, measured, options, allowed):
         options.deadline.check()
         order = tallied.order
-        layout, rows = Layout.of(asked, order, lists, measured.meet), BitRows(lists, sizes)
-        groups = build_leaf_terms(order.leaves, layout, rows)
-        tally = lay_out(tallied, layout, lists)
-        draft = Draft(order, lists, measured, layout, groups, rows, tally, options, sizes, device)
+        layout, rows = Layout(asked, order, lists, measured), BitRows(lists)
+        tally = lay_out(tallied, layout)
+        draft = Draft(layout, build_leaf_terms(layout, rows), rows, tally, options, device)
         # Entries and matrices are made once, by the first search, since all searches have the same lists.
         ready = write(draft, plans[0].ready if plans else None)
-        plans.append(
-            Plan(ready, order.core, order.leaves.nodes, order.multiplier, kept.sizes, lists.reduced.target.ids, tally)
-        )
+        plans.append(Plan(ready, order.core, order.leaves.nodes, order.multiplier, kept.sizes, lists.target.ids, tally))
     return plans
 
 
@@ -188,7 +192,10 @@ def search_unfiltered(
     order = choose_order(asked, None, options.search, closed_form=False, allowed=allowed)
     if not sizes.all():
         return Plan(None, order.core, [], 1, sizes)
-    found = search_unreduced(asked, order, target, domains, options, candidate_budget(device, order))
+    bits = pack_bits(domains)
+    meet = np.asarray((bits[:, None] & bits[None]).any(axis=2))
+    # Without filters, which take longer than a search for few nodes.
+    found = HostSearch(asked, order, target, domains, meet, candidate_budget(device, order)).found(options)
     return None if found is None else Plan(None, order.core, [], order.multiplier, sizes, target.ids, found=found)
 
 
@@ -199,7 +206,7 @@ def index_for_planning(pattern: Pattern, target: Graph, device: jax.Device, by_d
     # The time of planning in NumPy grows with the pairs of the query times the slots of the target.
     labelled = pattern.node_labels is not None and target.node_labels is not None
     work = max(pairs, 1) * slots // (LABELS_LEAVE if labelled else 1)
-    on_host = work <= plan_sizes(device).host_work
+    on_host = work <= host_work(device)
     if not on_host and device not in target.out_offsets.devices():
         target = target.to_device(device)
     numbered = isinstance(pattern, RuledPattern) and pattern.edges is not None

@@ -7,20 +7,31 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxmotif.arrays._bits import pack_bits
+from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._sizes import MAKING, MOST_MATRIX_WORDS, PlanSizes
+from jaxmotif.matching._sizes import (
+    HOST_MATRIX_WORDS,
+    LEAST_FAMILIES,
+    LEAST_NODES,
+    LEAST_SLOTS,
+    MAKING,
+    MATRIX_WORDS_A_SLOT,
+    MOST_MATRIX_WORDS,
+)
 from jaxmotif.matching._target import Target
+from jaxmotif.matching.planner import _device, _host
 from jaxmotif.matching.planner._ask import QueryConstraints
-from jaxmotif.matching.planner._backend import Families, FilteredDomains, PlanningBackend, Reduced
-from jaxmotif.matching.planner._device import DeviceBackend
-from jaxmotif.matching.planner._host import HostBackend
-
-ON_DEVICE, ON_HOST = DeviceBackend(), HostBackend()
+from jaxmotif.matching.planner._families import Families, FilteredDomains
 
 
-def backend_of(target: Target) -> PlanningBackend:
-    """Return the backend that plans where a target's index lies."""
-    return ON_HOST if target.on_host else ON_DEVICE
+def backend_of(target: Target):
+    """Return the module that plans where the index of a target lies.
+
+    Both give the same bits. ``_host``, in NumPy, compiles nothing and works in exact sizes: it wins while the pairs of
+    the query times the slots of the target (a sixteenth of these, where there are labels) are below
+    :func:`jaxmotif.matching._sizes.host_work`. ``_device`` compiles for each padded size and wins beyond.
+    """
+    return _host if target.on_host else _device
 
 
 class Measures(NamedTuple):
@@ -47,7 +58,6 @@ class CandidateLists(NamedTuple):
     """The candidate lists, measured but not filled.
 
     Attributes:
-      backend: where they are planned.
       families: the families of lists, ascending by pair kind and query node.
       number: int64 ``[kinds, k]``, of the family of a kind and node.
       offsets: of the lists, where the target lies. totals, longest: integers ``[J]``, entries and longest list.
@@ -55,7 +65,6 @@ class CandidateLists(NamedTuple):
       nodes: N, the capacity of the reduced target.
     """
 
-    backend: PlanningBackend
     families: Families
     number: np.ndarray
     offsets: Any
@@ -65,9 +74,9 @@ class CandidateLists(NamedTuple):
     nodes: int
 
     @property
-    def reduced(self) -> Reduced:
+    def target(self) -> Target:
         """The target between the nodes kept."""
-        return self.families.reduced
+        return self.families.target
 
     @property
     def count(self) -> int:
@@ -94,26 +103,30 @@ def filter_target(
 
 
 def reduce_and_measure(
-    target: Target, asked: QueryConstraints, kept: FilteredDomains, options: Options, sizes: PlanSizes
+    target: Target, asked: QueryConstraints, kept: FilteredDomains, options: Options
 ) -> tuple[CandidateLists, Measures]:
     """Return the third phase: the target between the nodes kept, and how long its candidate lists are."""
-    k, kinds = asked.query.num_nodes, asked.kind_table()
-    backend = backend_of(target)
-    nodes = backend.capacity(kept.nodes, sizes.nodes, words=True)
-    small = backend.reduce_target(target, kept.bits, nodes=nodes, slots=backend.capacity(kept.slots, sizes.slots))
+    k, backend = asked.query.num_nodes, backend_of(target)
     # Matrices may take half of the memory given. A word has four bytes, and making them takes MAKING times as much.
     most_words = min(MOST_MATRIX_WORDS, (options.memory or 2**63) // (8 * MAKING))
-    bitmap = len(asked.kinds) * nodes * (nodes // 32) <= backend.matrix_words(most_words, kept.slots)
+    if target.on_host:
+        nodes, slots = max(32, -(-kept.nodes // 32) * 32), kept.slots
+        # A search on a CPU reads short lists as fast, and to make large matrices takes longer than the search.
+        most_words = min(most_words, max(HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT * slots))
+    else:
+        nodes, slots = power_of_four(kept.nodes, LEAST_NODES), power_of_four(kept.slots, LEAST_SLOTS)
+    bitmap = len(asked.kinds) * nodes * (nodes // 32) <= most_words
     some = list_families(asked, bitmap)
-    rows = np.zeros((backend.capacity(len(some), sizes.families), 2), np.int32)
+    rows = np.zeros((len(some) if target.on_host else power_of_four(len(some), LEAST_FAMILIES), 2), np.int32)
     rows[: len(some)] = some
-    families = Families(small, kinds, rows, np.int32(len(some)))
-    found = backend.measure_lists(families, options)
+    small, bits = backend.reduce_target(target, kept.bits, nodes=nodes, slots=slots)
+    families = Families(small, bits, asked.kind_table(), rows, np.int32(len(some)))
+    offsets, totals, longest, typical, meet, within = backend.measure_lists(families, options)
     number = np.zeros((len(asked.kinds), k), np.int64)
     # Padding of `rows` is no family: it would take the number of the first.
     number[tuple(some.T)] = np.arange(len(some))
-    lists = CandidateLists(backend, families, number, found.offsets, found.totals, found.longest, bitmap, nodes)
-    return lists, measure_nodes(asked, kept, lists, found.typical, found.meet[:k, :k], found.within[:k, :k])
+    lists = CandidateLists(families, number, offsets, totals, longest, bitmap, nodes)
+    return lists, measure_nodes(asked, kept, lists, typical, meet[:k, :k], within[:k, :k])
 
 
 def list_families(asked: QueryConstraints, bitmap: bool) -> np.ndarray:

@@ -12,12 +12,21 @@ import numpy as np
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._sizes import FEW_LISTED, MOST_PLACES, PREFIX_BLOCK, PlanSizes, pad_first_axis
-from jaxmotif.matching.planner._backend import FreeDomains
+from jaxmotif.matching._sizes import (
+    FEW_LISTED,
+    LEAST_ENTRIES,
+    LEAST_FREE,
+    LEAST_PROGRAM,
+    LEAST_READ,
+    LEAST_READ_ENTRIES,
+    MAKING,
+    MOST_PLACES,
+    PREFIX_BLOCK,
+    pad_first_axis,
+)
 from jaxmotif.matching.planner._bit_sets import BitRows, look_ahead
-from jaxmotif.matching.planner._order import SearchOrder
 from jaxmotif.matching.planner._placements import Layout, placements
-from jaxmotif.matching.planner._reduce import CandidateLists, Measures
+from jaxmotif.matching.planner._reduce import backend_of
 from jaxmotif.matching.planner._tally import TallyPlan
 from jaxmotif.search import _sizes as step
 from jaxmotif.search._layout import Operands, Sizes
@@ -30,24 +39,18 @@ class Draft(NamedTuple):
     """A plan of which only programs are still to be written: what all stages of its search have in common.
 
     Attributes:
-      order: the order of the search, its leaves, and the constraints that break symmetry.
-      lists, measured: the candidate lists, and what they say of the nodes.
       layout, groups, rows: the places of what programs refer to, the terms of the leaves, and their bit rows.
       tally: what is added up.
-      options, sizes, device: how to search, and where.
+      options, device: how to search, and where.
       placed: how nodes are placed.
       held: bytes of the operands but the program.
     """
 
-    order: SearchOrder
-    lists: CandidateLists
-    measured: Measures
     layout: Layout
     groups: list[list[Term]]
     rows: BitRows
     tally: TallyPlan
     options: Options
-    sizes: PlanSizes
     device: jax.Device
     placed: Sequence[Placement] = ()
     held: int = 0
@@ -62,7 +65,7 @@ class Draft(NamedTuple):
         """Cells of the tally: one of few numbers, so that searches share compilations."""
         size = self.tally.size
         # Places of cells are int32.
-        return min(power_of_four(size, self.sizes.program), 2**31 - 1) if size else 0
+        return min(power_of_four(size, LEAST_PROGRAM), 2**31 - 1) if size else 0
 
     @property
     def first_steps(self) -> int:
@@ -72,16 +75,16 @@ class Draft(NamedTuple):
     @property
     def longest(self) -> int:
         """Entries of the longest list that candidates are taken from."""
-        lists, free = self.lists, self.measured.sizes[self.order.free]
+        lists, free = self.layout.lists, self.layout.measured.sizes[self.layout.order.free]
         return max(int(lists.longest[: lists.count].max(initial=1)), int(free.max(initial=1)))
 
     @property
     def row_candidates(self) -> float:
         """Candidates that a row of the tables is likely to have at least."""
-        lists, measured = self.lists, self.measured
+        order, lists, measured = self.layout.order, self.layout.lists, self.layout.measured
         # The first node has its whole domain, once; the rest take the shortest list.
-        found = measured.likely[self.order.core[1:]].min(initial=np.inf)
-        if self.order.below:  # symmetry cuts their lists
+        found = measured.likely[order.core[1:]].min(initial=np.inf)
+        if order.below:  # symmetry cuts their lists
             most = lists.totals[: lists.count].max(initial=0)
             found = min(found, most / max(measured.nodes, 1) / 2)
         return float(found)
@@ -89,17 +92,16 @@ class Draft(NamedTuple):
 
 def write(draft: Draft, made: ReadySearch | None = None) -> ReadySearch:
     """Write a search that is ready to run; ``made``: another one of the same lists."""
-    order, lists, measured, sizes = draft.order, draft.lists, draft.measured, draft.sizes
-    draft = draft._replace(placed=placements(draft.layout, order.below))
+    layout = draft.layout
+    draft = draft._replace(placed=placements(layout))
     # With None, the search itself begins to look ahead once it goes badly.
     lookahead = draft.options.search.lookahead
     looks = bool(lookahead)
     if looks:
-        draft = draft._replace(placed=look_ahead(draft.placed, draft.layout, draft.rows, measured.sizes))
-    check_places(order, lists, measured)
-    leaf_arrays = lists.backend.pad_first_axis(draft.rows.arrays(), (sizes.read, sizes.read))
+        draft = draft._replace(placed=look_ahead(draft.placed, layout, draft.rows))
+    leaf_arrays = _pad_read(layout, draft.rows.arrays())
     # A search of the same lists shares all operands but the program, which is first, and the leaves, which are last.
-    shared = list_arrays(order, lists, measured, sizes) if made is None else made.operands[1:5]
+    shared = list_arrays(layout) if made is None else made.operands[1:5]
     arrays = jax.device_put((*shared, *leaf_arrays), draft.device)
     # The bytes of the operands are known only now, and tables may take what they leave.
     draft = draft._replace(held=sum(array.nbytes for array in arrays) + 8 * draft.cells)
@@ -112,53 +114,50 @@ def write(draft: Draft, made: ReadySearch | None = None) -> ReadySearch:
     )
 
 
-def list_arrays(order: SearchOrder, lists: CandidateLists, measured: Measures, sizes: PlanSizes) -> tuple[Any, ...]:
-    """Return the offsets, entries, matrices and domains of the operands."""
-    offsets, entries, domains = fill(order, lists, measured, sizes)
-    least = (sizes.read, sizes.read_entries, sizes.read, sizes.read)
-    return lists.backend.pad_first_axis((offsets, entries, bit_matrices(lists), domains), least)
+def list_arrays(layout: Layout) -> tuple[Any, ...]:
+    """Return the offsets, entries, matrices and domains of the operands, where the target lies.
 
+    The entries of the families come first, then the domains of the free nodes.
 
-def check_places(order: SearchOrder, lists: CandidateLists, measured: Measures) -> None:
-    """Raise ValueError when lists have more entries, or offsets, than int32 can number."""
-    entries = int(lists.starts[-1]) + int(measured.sizes[order.free].sum())
-    offsets = len(lists.families.rows) * (lists.nodes + 1)
+    Raises:
+      ValueError: for more entries, or offsets, than int32 can number.
+    """
+    lists, free, starts = layout.lists, layout.order.free, layout.lists.starts
+    backend, families = backend_of(lists.target), lists.families
+    free_starts = starts[-1] + np.concatenate([[0], np.cumsum(layout.measured.sizes[free])])
+    entries, offsets = int(free_starts[-1]), len(families.rows) * (lists.nodes + 1)
     if max(entries, offsets) > MOST_PLACES:
         raise ValueError(
             f"candidate lists of {entries} entries and {offsets} offsets are over the limit of {MOST_PLACES}; add "
             "labels or domains, or split the query"
         )
-
-
-def fill(order: SearchOrder, lists: CandidateLists, measured: Measures, sizes: PlanSizes) -> tuple[Any, Any, Any]:
-    """Return offsets, entries and domains, where the target lies.
-
-    The entries of the families come first, then the domains of the free nodes.
-    """
-    free, starts = order.free, lists.starts
-    free_starts = starts[-1] + np.concatenate([[0], np.cumsum(measured.sizes[free])])
-    F = power_of_four(len(free), sizes.free)
-    padded_free = np.zeros(F, np.int32)
+    padded_free = np.zeros(power_of_four(len(free), LEAST_FREE), np.int32)
     padded_free[: len(free)] = free
-    # Padded domains are empty, since they begin and end where the entries end.
-    padded_starts = np.full(F + 1, free_starts[-1], np.int32)
+    # Padded domains are empty, since they begin and end where the entries end; and so are padded families.
+    padded_starts = np.full(len(padded_free) + 1, entries, np.int32)
     padded_starts[: len(free) + 1] = free_starts
-    # Padded families are empty for the same reason.
-    first = np.full(len(lists.families.rows), starts[-1], np.int32)
+    first = np.full(len(families.rows), starts[-1], np.int32)
     first[: lists.count] = starts[:-1]
-    capacity = power_of_four(int(free_starts[-1]), sizes.entries)
-    domains = FreeDomains(padded_free, np.int32(len(free)), padded_starts)
-    return lists.backend.fill_lists(lists.families, lists.offsets, first, domains, capacity=capacity)
+    domains = padded_free, np.int32(len(free)), padded_starts
+    capacity = power_of_four(entries, LEAST_ENTRIES)
+    flat, filled, bits = backend.fill_lists(families, lists.offsets, first, domains, capacity=capacity)
+    matrices = np.zeros(1, np.int32)
+    if lists.bitmap:  # one matrix of each kind
+        kinds = len(lists.number)
+        chosen = np.zeros(power_of_four(kinds, 1), np.int32)
+        chosen[:kinds] = np.arange(kinds)
+        matrices = backend.bit_matrices(families, chosen, count=len(chosen))
+    least = LEAST_READ, LEAST_READ_ENTRIES, LEAST_READ, LEAST_READ
+    return _pad_read(layout, (flat, filled, matrices, bits), least)
 
 
-def bit_matrices(lists: CandidateLists) -> Any:
-    """Return a bit matrix of each kind, if there is room for them."""
-    if not lists.bitmap:
-        return np.zeros(1, np.int32)
-    kinds = len(lists.number)
-    chosen = np.zeros(power_of_four(kinds, 1), np.int32)
-    chosen[:kinds] = np.arange(kinds)
-    return lists.backend.bit_matrices(lists.families, chosen, count=len(chosen))
+def _pad_read(
+    layout: Layout, arrays: tuple[Any, ...], least: tuple[int, ...] = (LEAST_READ, LEAST_READ)
+) -> tuple[Any, ...]:
+    """Return arrays that a search reads in few sizes, to share programs; those of a device have them already."""
+    if not layout.lists.target.on_host:
+        return arrays
+    return tuple(pad_first_axis(array, room) for array, room in zip(arrays, least, strict=True))
 
 
 def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
@@ -197,14 +196,14 @@ def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool, l
         columns = like.columns
     widths = table_widths(columns, options.listing)
     usual = sizes.listing if draft.keeps_lanes else sizes.counting
-    making = draft.held * draft.lists.backend.making
+    making = draft.held * (1 if draft.layout.lists.target.on_host else MAKING)
     block, rooms = step.fit_tables(block, usual, widths, options.memory, draft.device, draft.held, making)
     static = Sizes(
         block,
         step.window_rows(block, draft.row_candidates, target),
-        draft.lists.bitmap,
+        draft.layout.lists.bitmap,
         looks,
-        draft.order.leaves.limbs,
+        draft.layout.order.leaves.limbs,
         in_order=options.listing,
         cells=draft.cells,
     )
@@ -222,8 +221,8 @@ def prefix_stage(draft: Draft) -> Stage:
     # Rows of later nodes are wider, so that fewer of them take about as many entries.
     rooms = [MOST_PREFIXES // (t + 1) for t in range(len(first))]
     if first:  # the first node's candidates all fit
-        rooms[0] = max(rooms[0], int(draft.measured.sizes[draft.layout.core[0]]) + 2 * PREFIX_BLOCK)
-    static = Sizes(PREFIX_BLOCK, PREFIX_BLOCK // 8, draft.lists.bitmap, limbs=0, in_order=True)
+        rooms[0] = max(rooms[0], int(draft.layout.measured.sizes[draft.layout.order.core[0]]) + 2 * PREFIX_BLOCK)
+    static = Sizes(PREFIX_BLOCK, PREFIX_BLOCK // 8, draft.layout.lists.bitmap, limbs=0, in_order=True)
     return place_stage(draft, write_program(draft, first, [], rooms, static, True), static, None)
 
 
@@ -237,13 +236,13 @@ def look_ahead_stage(draft: Draft, block: int, operands: Operands) -> tuple[Oper
     """
     # The rows made so far stay: what is looked ahead to is added.
     rows = draft.rows.copy()
-    placed = look_ahead(draft.placed, draft.layout, rows, draft.measured.sizes)
+    placed = look_ahead(draft.placed, draft.layout, rows)
     # Every test would cost more than it saves.
     if not any(placement.ahead for placement in placed):
         return None
     last = whole_stage(draft._replace(placed=placed, rows=rows), block, None, True)
     (place,) = operands.offsets.devices()
-    arrays = draft.lists.backend.pad_first_axis(rows.arrays(), (draft.sizes.read, draft.sizes.read))
+    arrays = _pad_read(draft.layout, rows.arrays())
     leaf_rows, ranks, code = jax.device_put((*arrays, last.code), place)
     return operands._replace(leaf_rows=leaf_rows, leaf_ranks=ranks), last._replace(code=code)
 
@@ -263,7 +262,7 @@ def write_program(
         groups,
         draft.tally.tallies if static.cells else (),
         rooms=rooms,
-        stride=draft.lists.nodes // 32,
+        stride=draft.layout.lists.nodes // 32,
         longest=draft.longest,
         first_steps=draft.first_steps,
         bitmap=static.bitmap,
@@ -274,5 +273,5 @@ def write_program(
 
 
 def place_stage(draft: Draft, program: Program, static: Sizes, most_steps: int | None) -> Stage:
-    code = jax.device_put(pad_first_axis(program.code, draft.sizes.program), draft.device)
+    code = jax.device_put(pad_first_axis(program.code, LEAST_PROGRAM), draft.device)
     return Stage(program, code, static, most_steps)
