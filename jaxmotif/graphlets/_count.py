@@ -301,7 +301,7 @@ def edge_graphlets(
     columns, values, counts, notes = _counts_at("edge", graph, size, induced, how)
     result = EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
     if certify is not None:
-        certify_graphlets(certify, graph, "edge", result.counts, induced, columns, result.values, values)
+        certify_graphlets(certify, graph, "edge", result.counts, induced, columns, result.values)
     return result
 
 
@@ -354,7 +354,7 @@ def node_orbits(
     columns, values, counts, notes = _counts_at("node", graph, size, induced, how)
     result = NodeOrbits(columns, values, graph.n, counts, notes)
     if certify is not None:
-        certify_graphlets(certify, graph, "node", result.counts, induced, columns, result.values, values)
+        certify_graphlets(certify, graph, "node", result.counts, induced, columns, result.values)
     return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -50,7 +51,8 @@ def edge_cycles(graph: Graph, squares: bool = False) -> EdgeCycles:
         return order, jax.block_until_ready(_first(*put64((order, plan), device), tuning=tuning, squares=squares))
 
     tuning = choose_tuning(graph.node_capacity, edges, device)
-    (order, sums), _ = with_smaller_steps(attempt, tuning, lambda tuning: smaller(tuning, edges), device)
+    smaller_steps = partial(smaller, nodes=graph.node_capacity, edges=edges)
+    (order, sums), _ = with_smaller_steps(attempt, tuning, smaller_steps, device)
     rows = np.asarray(order.edge)[:m]
 
     def by_row(sums: jax.Array) -> np.ndarray:
