@@ -76,7 +76,7 @@ def run(
         near = jax.device_put(graph, device)
 
         def whole(tuning: Tuning) -> Outcome:
-            return jax.block_until_ready(_outcome_of_graph(near, tuning=tuning, detail=detail))
+            return jax.block_until_ready(outcome_of_graph(near, tuning=tuning, detail=detail))
 
     else:
         order, plan = prepare(graph, tuning, device)
@@ -208,7 +208,7 @@ def _outcome(order: DegreeOrder, stats: Statistics, detail: Detail) -> Outcome:
 
 
 @jit64(static_argnames=("tuning", "detail"))
-def _outcome_of_graph(graph: Graph, tuning: Tuning, detail: Detail) -> Outcome:
+def outcome_of_graph(graph: Graph, tuning: Tuning, detail: Detail) -> Outcome:
     """Count in one program: an accelerator would wait a millisecond for the host between two."""
     order, plan = _prepare(graph, tuning=tuning)
     return _outcome(order, _statistics(order, plan, tuning=tuning, per_edge=detail != "graph"), detail=detail)

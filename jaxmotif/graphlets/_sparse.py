@@ -277,21 +277,9 @@ def edge_columns(
     if arcs is not None:
         # The barrier keeps these in memory: XLA would else read at random for each column anew.
         u, v, stats = lax.optimization_barrier(jax.tree.map(lambda x: x[arcs], (u, v, stats)))
-    return equations.edge_columns(
-        n,
-        m,
-        degree[u],
-        degree[v],
-        stats.t,
-        stats.K,
-        stats.cyc,
-        stats.A,
-        stats.B,
-        near[u],
-        near[v],
-        at_node[u],
-        at_node[v],
-    )
+    t, K, cyc, A, B = stats
+    nd, tt = near[u] + near[v], at_node[u] + at_node[v]
+    return equations.edge_columns(n, m, degree[u], degree[v], t, K, cyc, A, B, nd, tt)
 
 
 def sum_at_nodes(order: DegreeOrder, by_arc: jax.Array) -> jax.Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from functools import cached_property, partial
+from typing import cast
 
 import jax
 import jax.numpy as jnp
@@ -20,7 +21,7 @@ from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets._tuning import Detail
 from jaxmotif.graphlets.five import cycles, giants, hubs, tables
-from jaxmotif.graphlets.five.giants import KnownGiants
+from jaxmotif.graphlets.five.giants import Giants
 from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph
 from jaxmotif.graphlets.five.hubs import HubBatch
 from jaxmotif.graphlets.five.plan import HubPlan, prepare_graph
@@ -113,13 +114,13 @@ def sum_over_hubs(
         late_sums = hubs.sum_over_triangles(late_sums, late, graph, adjacency, *batch.arguments, width=batch.size)
     sums |= late_sums
     if known is not None and union is not None:
-        giants.add_giant_triangle_sums(sums, late, graph, known, union)
+        giants.add_giant_triangle_sums(sums, late, known, union)
     return sums, notes
 
 
 def _share_out_hubs(
     plan: HubPlan, selection: Selection, show: bool, store: Store | None
-) -> tuple[dict[str, jax.Array], tuple[str, ...], KnownGiants | None]:
+) -> tuple[dict[str, jax.Array], tuple[str, ...], Giants | None]:
     """Run the sums on all devices and return the sums, the notes and the giants."""
     device = selection.main
     if store is None and not selection.several and not plan.is_long:
@@ -146,7 +147,7 @@ def _share_out_hubs(
     return sums, done.notes, known
 
 
-def _find_giants(plan: HubPlan) -> KnownGiants | None:
+def _find_giants(plan: HubPlan) -> Giants | None:
     return giants.find_giants(plan.graph, plan.giants, plan.detail == "edge") if plan.giants else None
 
 
@@ -236,7 +237,7 @@ class HubSumTask:
         self._lay_out()
 
     @cached_property
-    def giants(self) -> KnownGiants | None:
+    def giants(self) -> Giants | None:
         """The giants, if there are any."""
         return _find_giants(self.plan)
 
@@ -323,12 +324,12 @@ class HubSumTask:
             giants=plan.giants if plan.detail == "edge" else 0,
         )
 
-    def _sum_over_giants(self, known: KnownGiants, block: Tables, ends: Ends) -> None:
+    def _sum_over_giants(self, known: Giants, block: Tables, ends: Ends) -> None:
         if self._of_tables is None:
-            shape = 2, known.neighbours.rows.shape[0], self.plan.giants
-            self._of_tables = put64(giants.zero_table_sums(shape=shape), self._device)
+            zeros = np.zeros((2, *known.near.shape, known.count), np.int64)
+            self._of_tables = cast("jax.Array", put64(zeros, self._device))
         self._of_tables = giants.sum_over_giants(
-            self._of_tables, block, self.plan.graph, known.giants, known.neighbours, ends, part=self._part(known)
+            self._of_tables, block, self.plan.graph, known, ends, part=self._part(known)
         )
 
     def _block_starts(self, span: Span) -> range:
@@ -347,9 +348,9 @@ class HubSumTask:
         first, last = ends[0] // self._rows, (ends[1] - 1) // self._rows
         return self._meets[first] | self._meets[last]
 
-    def _part(self, known: KnownGiants) -> int:
+    def _part(self, known: Giants) -> int:
         """Return how many rows of the tables are done at a time where giants add to them."""
-        return max(1, 16 * self._cells // known.neighbours.nodes.size)
+        return max(1, 16 * self._cells // known.near.size)
 
     def cached_tables(self, ends: np.ndarray) -> Tables:
         """Return the tables between two rows, and keep them where these are all rows."""
@@ -366,10 +367,7 @@ class HubSumTask:
         at = put64(ends, self._device)  # once for all programs
         block = tables.empty_tables(plan.graph, at, rows=self._rows, size=plan.size, detail=detail, most=plan.most)
         if known is not None:
-            part = self._part(known)
-            block = giants.scatter_giants(
-                block, plan.graph, known.giants, known.neighbours, at, part=part, most=plan.most
-            )
+            block = giants.scatter_giants(block, plan.graph, known, at, part=self._part(known), most=plan.most)
         for batch in hubs.batches_between(self._hubs, plan.core, 2**31, self._meeting(ends)):
             block = tables.scatter_hubs(
                 block,
@@ -404,10 +402,8 @@ class HubSumTask:
         """Return all that was added up, on the device, by name: int64 at all arcs."""
         plan, sums = self.plan, self._of_hubs.by_name(self.plan.detail)
         if self._of_tables is not None and self.giants is not None:
-            known = self.giants
-            values = giants.sums_from_rows(plan.graph, known.giants, known.neighbours, self._of_tables, size=known.size)
-            for name in values.keys() & sums.keys():
-                sums[name] = giants.add_leaving_sums(sums[name], plan.graph, values[name], count=plan.giants)
+            values = giants.sums_from_rows(plan.graph, self.giants, self._of_tables)
+            giants.add_at_leaving(sums, self.giants, values)
         return sums | {"cycles" if plan.sparse else "walks4": self._walks, "q": self._cliques}
 
     def collect(self) -> Arrays:
