@@ -403,7 +403,7 @@ def _by_node(order: DegreeOrder, found: dict[str, jax.Array]) -> dict[str, jax.A
 
 @jit64
 def union_neighbour_sums(order: DegreeOrder, giants: Giants, values: dict[str, jax.Array]) -> dict[str, jax.Array]:
-    """Return the sums of values at all arcs over the neighbours of each node in the union, by name."""
+    """Return, at the arcs u -> v that leave giants, sums over common neighbours w of the values at u -> w, by name."""
     ends, (arc, _, _, there) = _Ends.of(order), giants.leaving
     leaving = {name: jnp.where(there, x.at[arc].get(mode="clip"), 0) for name, x in values.items()}
     return _by_node(order, {name: ends.times(1, x[order.node]) for name, x in leaving.items()})
@@ -474,8 +474,7 @@ def _opposite(order: DegreeOrder, plan: Plan, k: jax.Array, tuning: Tuning) -> j
             sums = sums.at[jnp.where(hit, node, nodes)].add(take(k, arc), mode="drop")
         return sums
 
-    steps = (-(-total // tuning.block)).astype(jnp.int32)
-    return lax.fori_loop(jnp.int32(0), steps, step, jnp.zeros(nodes, jnp.int64))
+    return sparse.loop_in_blocks(jnp.int64(0), total, tuning.block, step, jnp.zeros(nodes, jnp.int64))
 
 
 @jit64
@@ -590,10 +589,3 @@ def add_at_leaving(sums: dict[str, jax.Array], giants: Giants, values: dict[str,
     """Add values at the arcs that leave giants to those of the sums at all arcs that are wanted."""
     for name in sums.keys() & values.keys():
         sums[name] = add_leaving_sums(sums[name], giants, values[name])
-
-
-def add_giant_triangle_sums(
-    sums: dict[str, jax.Array], values: dict[str, jax.Array], giants: Giants, order: DegreeOrder
-) -> None:
-    """Add, at the arcs u -> v that leave giants, the sums over common neighbours w of the values at u -> w, by name."""
-    add_at_leaving(sums, giants, union_neighbour_sums(order, giants, values))

@@ -13,8 +13,7 @@ import numpy as np
 from jaxmotif.arrays._ahead import in_earnest, rehearsal
 from jaxmotif.arrays._compile import jit64, put64
 from jaxmotif.arrays._host import on_device
-from jaxmotif.devices._job import Job, run_job, workers_on
-from jaxmotif.devices._memory import with_smaller_steps
+from jaxmotif.devices._job import Job, run_alone, run_job, workers_on
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Selection
@@ -54,68 +53,61 @@ class HubMatrices:
         self, graph: Graph, selection: Selection, detail: Detail, memory: int | None, tuning: FiveTuning
     ) -> None:
         self._graph, self._device = graph, selection.main
-        self._prepared = prepare_graph(graph, detail, memory, selection.main, tuning)
-        self.largest, self.most_neighbours = self._prepared.largest, self._prepared.most_neighbours
+        self._plan = prepare_graph(graph, detail, memory, selection.main, tuning)
+        self.largest, self.most_neighbours = self._plan.largest, self._plan.most_neighbours
         self._sums: dict[str, jax.Array] = {}
 
     def add_up(self, selection: Selection, store: Store | None, show: bool) -> tuple[str, ...]:
-        """Add up the sums at all arcs, and return notes."""
-        self._sums, notes = sum_over_hubs(self._prepared.plan, selection, show, store)
+        """Add up the sums at all arcs, and return notes.
+
+        Sums around hubs are shared out; then come those around giants, and those that take other sums.
+        """
+        plan, graph, device, union = self._plan, self._plan.graph, selection.main, None
+        sums, notes, known = _share_out_hubs(plan, selection, show, store)
+        adjacency = plan.adjacency(graph) if plan.detail == "edge" else None
+        if known is not None:
+            sums["chord"] = _take_from_hubs(graph, sums["chord"], giants=plan.giants)
+            # The tables are gone: what they took is there for it.
+            room = None if plan.memory is None else plan.rows(device) * plan.row
+            union = giants.add_giant_sums(sums, graph, known, adjacency, device, room)
+        if adjacency is not None:
+            late = late_values(graph, sums["t"], sums["l2"])
+            late_sums = hubs.zero_sums(arcs=graph.heads.shape[0], names=tuple(late))
+            (batches,) = hubs.put_batches(device, plan.batches(plan.cells))
+            for batch in batches:
+                late_sums = hubs.sum_over_triangles(
+                    late_sums, late, graph, adjacency, *batch.arguments, width=batch.size
+                )
+            sums |= late_sums
+            if known is not None and union is not None:
+                giants.add_at_leaving(sums, known, giants.union_neighbour_sums(union, known, late))
+        self._sums = sums
         return notes
 
     def node_orbits(self, precision: Precision) -> jax.Array | np.ndarray:
         """Solve for the orbits at all nodes, ``[N, 73]``."""
-        plan, places = self._prepared.plan, self._prepared.renumbering.nodes
-        limbs = solve_at_nodes(plan.graph, self._sums, wide=precision.wide, small=precision.small)
-        return limbs.as_integers(places)
+        limbs = solve_at_nodes(self._plan.graph, self._sums, wide=precision.wide, small=precision.small)
+        return limbs.as_integers(self._plan.renumbering.nodes)
 
     def edge_orbits(self, precision: Precision) -> jax.Array | np.ndarray:
         """Solve for the orbits at all edges, ``[m, 68]``, and give the sums up, which take as much as the result."""
-        prepared = self._prepared
+        plan = self._plan
         slots = jax.device_put((self._graph.out_offsets, self._graph.out_targets), self._device)
         by_arc = solve_at_edges(
-            prepared.plan.graph,
+            plan.graph,
             self._sums,
-            prepared.renumbering,
+            plan.renumbering,
             slots,
             wide=precision.wide,
             small=precision.small,
-            together=prepared.plan.tuning.edges_together,
+            together=plan.tuning.edges_together,
         )
         self._sums = {}
         return take_first(by_arc, edges=self._graph.m).as_integers()
 
     def total_homs(self) -> np.ndarray:
         """Return the homomorphisms of the connected graphs of two to five nodes, Python integers."""
-        return join_halves(sum_total_homs(self._prepared.plan.graph, self._sums))
-
-
-def sum_over_hubs(
-    plan: HubPlan, selection: Selection, show: bool, store: Store | None
-) -> tuple[dict[str, jax.Array], tuple[str, ...]]:
-    """Add up the sums at all arcs, and return them by name with notes.
-
-    Sums around hubs are shared out; then come those around giants, and those that take other sums.
-    """
-    sums, notes, known = _share_out_hubs(plan, selection, show, store)
-    graph, device, union = plan.graph, selection.main, None
-    adjacency = plan.adjacency(graph) if plan.detail == "edge" else None
-    if known is not None:
-        sums["chord"] = _take_from_hubs(graph, sums["chord"], giants=plan.giants)
-        # The tables are gone: what they took is there for it.
-        room = None if plan.memory is None else plan.rows(device) * plan.row
-        union = giants.add_giant_sums(sums, graph, known, adjacency, device, room)
-    if adjacency is None:
-        return sums, notes
-    late = late_values(graph, sums["t"], sums["l2"])
-    late_sums = hubs.zero_sums(arcs=graph.heads.shape[0], names=tuple(late))
-    (batches,) = hubs.put_batches(device, plan.batches(plan.cells))
-    for batch in batches:
-        late_sums = hubs.sum_over_triangles(late_sums, late, graph, adjacency, *batch.arguments, width=batch.size)
-    sums |= late_sums
-    if known is not None and union is not None:
-        giants.add_giant_triangle_sums(sums, late, known, union)
-    return sums, notes
+        return join_halves(sum_total_homs(self._plan.graph, self._sums))
 
 
 def _share_out_hubs(
@@ -124,7 +116,8 @@ def _share_out_hubs(
     """Run the sums on all devices and return the sums, the notes and the giants."""
     device = selection.main
     if store is None and not selection.several and not plan.is_long:
-        task, notes = with_smaller_steps(_run_whole, HubSumTask(plan, device), _halve, device)
+        task = HubSumTask(plan, device)
+        notes = run_alone(task, len(plan.lengths), device)
         return task.sums(), notes, task.giants
     # The devices of one process add to the sums of one of them; a checkpoint, and what other processes are told, goes
     # through the host.
@@ -203,16 +196,6 @@ def _add_all(x: dict[str, jax.Array], y: dict[str, jax.Array]) -> dict[str, jax.
     return {name: x[name] + y[name] for name in x}
 
 
-def _run_whole(task: HubSumTask) -> HubSumTask:
-    task.step(Span(0, len(task.plan.lengths)))
-    return task
-
-
-def _halve(task: HubSumTask) -> tuple[HubSumTask, str] | None:
-    note = task.halve()
-    return None if note is None else (task, note)
-
-
 Ends = np.ndarray | jax.Array
 """The first row of a block and the one after its last, int32 ``[2]``."""
 
@@ -227,13 +210,14 @@ class HubSumTask:
     def __init__(self, plan: HubPlan, device: jax.Device, total: _DeviceTotal | None = None):
         """Put the graph on a device. The sums go to ``total`` in the end, or to host memory."""
         # What a program is compiled for follows from where its arguments are.
-        self.plan = plan._replace(graph=put64(plan.graph, device), above=put64(plan.above, device))
+        self.plan = plan._replace(graph=put64(plan.graph, device))
         self._device, self._total = device, total
         self._cells, self._rows = plan.cells, plan.rows(device)
         self._adjacency = self.plan.adjacency(self.plan.graph)
         self._node = degrees_and_walks(self.plan.graph)
         if plan.sparse:
-            self._paths = cycles.list_paths(self.plan.graph, self._adjacency, self.plan.above, block=self._cells)
+            later = put64(plan.renumbering.later, device)
+            self._paths = cycles.list_paths(self.plan.graph, self._adjacency, later, block=self._cells)
         self._lay_out()
 
     @cached_property
@@ -400,7 +384,7 @@ class HubSumTask:
 
     def sums(self) -> dict[str, jax.Array]:
         """Return all that was added up, on the device, by name: int64 at all arcs."""
-        plan, sums = self.plan, self._of_hubs.by_name(self.plan.detail)
+        plan, sums = self.plan, hubs.sums_by_name(self._of_hubs, detail=self.plan.detail)
         if self._of_tables is not None and self.giants is not None:
             values = giants.sums_from_rows(plan.graph, self.giants, self._of_tables)
             giants.add_at_leaving(sums, self.giants, values)
