@@ -1,6 +1,6 @@
 """Jobs on clusters of Dask's, whose scheduler and workers are processes of this machine.
 
-python experiments/clusters.py bits [--jobs graphlets,five,matching,census,motifs,sieve] [--workers 1,2,3]
+python experiments/clusters.py bits [--jobs graphlets,five,matching,census,motifs,sieve,estimates] [--workers 1,2,3]
 python experiments/clusters.py kills [--times 20] [--jobs ...]
 python experiments/clusters.py speed [--seconds 60]
 python experiments/clusters.py added
@@ -41,24 +41,25 @@ HERE = "127.0.0.1"
 
 WATCH = """
 import os, time
-from jaxmotif.devices import _job
-if not hasattr(_job._TaskRunner, "plain_step"):
-    _job._TaskRunner.plain_step = _job._TaskRunner.step
-    def step(running, span):
-        with open(os.environ["STEPS"], "a") as steps:
-            steps.write(f"{os.getpid()} {running._job.name} {span.first} {span.stop}\\n")
-        time.sleep(float(os.environ["SLOW"]))
-        running.plain_step(span)
-    _job._TaskRunner.step = step
+from jaxmotif.devices import _cluster_call, _job
+if not hasattr(_cluster_call.RunningCall, "plain_ask"):
+    _cluster_call.RunningCall.plain_ask = _cluster_call.RunningCall.ask
+    def ask(call, request):
+        if not isinstance(request, _job.JobResult):
+            with open(os.environ["UNITS"], "a") as units:
+                units.write(f"{os.getpid()} {call._reached.job.name}-{call._given} {request.first} {request.stop}\\n")
+            time.sleep(float(os.environ["SLOW"]))
+        return call.plain_ask(request)
+    _cluster_call.RunningCall.ask = ask
 """
-"""What workers load: they write down each step, which takes some time longer."""
+"""What workers load: they write down each unit that they begin, which takes some time longer."""
 
 
 class Machines:
     """A scheduler and workers in processes of their own."""
 
-    def __init__(self, folder: Path, slow: float = 0.0):
-        self.folder, self.steps, self.workers = folder, folder / "steps", list[subprocess.Popen]()
+    def __init__(self, folder: Path, slow: float | None = None):
+        self.folder, self.units, self.workers = folder, folder / "units", list[subprocess.Popen]()
         self._slow = slow
         (folder / "watch.py").write_text(WATCH)
         self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(folder / "scheduler"))
@@ -70,18 +71,25 @@ class Machines:
         if core is not None:
             command = ["taskset", "-c", str(core), *command]
         paths = {"PYTHONPATH": str(harness.HERE.parent), "JAX_PLATFORMS": "cpu"}
-        environment = os.environ | paths | {"STEPS": str(self.steps), "SLOW": str(self._slow)}
+        environment = os.environ | paths | {"UNITS": str(self.units), "SLOW": str(self._slow)}
         quiet = subprocess.DEVNULL
         return subprocess.Popen(command, env=environment, cwd=self.folder, stdout=quiet, stderr=quiet)
 
     def add_worker(self, core: int | None = None) -> None:
         """Start a worker of one thread, perhaps on one core alone."""
         options = ["--scheduler-file", str(self.folder / "scheduler"), "--nthreads", "1", "--no-nanny"]
-        self.workers.append(self._start("worker", *options, "--preload", str(self.folder / "watch.py"), core=core))
+        if self._slow is not None:
+            options += ["--preload", str(self.folder / "watch.py")]
+        self.workers.append(self._start("worker", *options, core=core))
 
     def begun(self) -> list[list[str]]:
-        """Return the steps that workers have begun: process, job, and items."""
-        return [line.split() for line in self.steps.read_text().splitlines()] if self.steps.exists() else []
+        """Return the units that workers have begun: process, job, and items."""
+        return [line.split() for line in self.units.read_text().splitlines()] if self.units.exists() else []
+
+    def cpu_seconds(self) -> list[float]:
+        """Return the CPU seconds of each worker."""
+        ticks = [Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split() for worker in self.workers]
+        return [(int(row[11]) + int(row[12])) / os.sysconf("SC_CLK_TCK") for row in ticks]
 
     def end(self) -> None:
         for process in (*self.workers, self.scheduler):
@@ -90,7 +98,7 @@ class Machines:
 
 
 @contextlib.contextmanager
-def cluster(workers: int, slow: float = 0.0, pinned: bool = False) -> Iterator[tuple[Machines, Cluster]]:
+def cluster(workers: int, slow: float | None = None, pinned: bool = False) -> Iterator[tuple[Machines, Cluster]]:
     """Start a cluster, and end it."""
     with tempfile.TemporaryDirectory() as folder:
         machines = Machines(Path(folder), slow)
@@ -138,7 +146,12 @@ def sieve(graph: Graph, **options: Any) -> Any:
     return found.vertices, found.matches, found.repetitions
 
 
-JOBS = {job.__name__: job for job in (graphlets, five, matching, census, motifs, sieve)}
+def estimates(graph: Graph, **options: Any) -> Any:
+    found = jaxmotif.estimate_census(graph, 4, 300_000, seed=3, **options)
+    return list(found.names), found.counts, found.hits
+
+
+JOBS = {job.__name__: job for job in (graphlets, five, matching, census, motifs, sieve, estimates)}
 NETWORKS = {
     "undirected": ["karate", "celegans_metabolic", "power"],
     "directed": [
@@ -183,7 +196,7 @@ def bits(options: argparse.Namespace) -> None:
 def kills(options: argparse.Namespace) -> None:
     """Kill one of two workers (kill -9) at a random moment of each job, and start another; at most 3 units are redone.
 
-    Each step takes --slow seconds longer, so that there are moments enough.
+    Each unit takes --slow seconds longer, so that there are moments enough.
     """
     graph = harness.directed(options.data, "social_prison67")
     table = Table("job | calls with a kill | the same bytes | units done twice, most and mean | by newcomers | seconds")
@@ -196,7 +209,7 @@ def kills(options: argparse.Namespace) -> None:
             usual = time.monotonic() - started
             again, newcomers, taken = [], 0, []
             for _ in range(options.times):
-                machines.steps.unlink(missing_ok=True)
+                machines.units.unlink(missing_ok=True)
                 acting = threading.Thread(target=kill_one, args=(machines, usual * moments.random(), moments))
                 started = time.monotonic()
                 acting.start()
@@ -207,9 +220,9 @@ def kills(options: argparse.Namespace) -> None:
                     same = False
                 taken.append(time.monotonic() - started)
                 acting.join()
-                begun = collections.Counter(tuple(step[1:]) for step in machines.begun())
+                begun = collections.Counter(tuple(unit[1:]) for unit in machines.begun())
                 again.append(sum(begun.values()) - len(begun))
-                newcomers += any(step[0] == str(machines.workers[-1].pid) for step in machines.begun())
+                newcomers += any(unit[0] == str(machines.workers[-1].pid) for unit in machines.begun())
             redone = f"{max(again)}, {np.mean(again):.1f}"
             table.row(job, options.times, same, redone, newcomers, f"{usual:.1f} to {max(taken):.1f}")
 
@@ -224,8 +237,9 @@ def kill_one(machines: Machines, seconds: float, moments: random.Random) -> None
 
 
 def long_call(seconds: float) -> Callable[..., Any]:
-    """Return a census of a random graph that takes one core some seconds or so."""
-    graph = synthetic.erdos_renyi(1000, m=int(1500 * max(seconds, 1) ** 0.25), seed=1)
+    """Return a census of five nodes in a random graph that takes one core some seconds or so."""
+    nodes = int(1350 * seconds)
+    graph = synthetic.erdos_renyi(nodes, m=8 * nodes, seed=1)
     return functools.partial(jaxmotif.subgraph_census, graph, 5)
 
 
@@ -233,36 +247,59 @@ def long_call(seconds: float) -> Callable[..., Any]:
 def speed(options: argparse.Namespace) -> None:
     """Time one worker on a core of its own against two; aims: 1.8 times on a minute of work, 1.3 on two seconds.
 
-    The best of some calls after a first one. Load is that of the last minute; the figures need two idle cores.
+    The best of some calls after a first one. Load is that of the last minute; wall times need two idle cores. CPU
+    seconds are those of all workers, and of the one that had most: others on the machine hardly change them.
     """
-    table = Table("about | one worker s | two workers s | times | load")
+    table = Table("about | one worker s | two workers s | times | CPU s: one, both, the busier | times by CPU | load")
     for seconds in options.seconds:
-        best = []
+        walls, cpus = [], []
         for count in (1, 2):
-            with cluster(count, pinned=True) as (_, workers):
+            with cluster(count, pinned=True) as (machines, workers):
                 call = functools.partial(long_call(seconds), devices=workers)
-                best.append(harness.measure(call, options.calls).best)
-        table.row(f"{seconds} s", *best, best[0] / best[1], os.getloadavg()[0])
+                call()
+                best: list[tuple[float, list[float]]] = []
+                for _ in range(options.calls):
+                    before, started = machines.cpu_seconds(), time.monotonic()
+                    call()
+                    wall = time.monotonic() - started
+                    best.append((wall, [b - a for a, b in zip(before, machines.cpu_seconds(), strict=True)]))
+                walls.append(min(wall for wall, _ in best))
+                cpus.append(min((each for _, each in best), key=max))
+        one, two = cpus
+        spent = f"{one[0]:.2f}, {sum(two):.2f}, {max(two):.2f}"
+        table.row(f"{seconds} s", *walls, walls[0] / walls[1], spent, one[0] / max(two), os.getloadavg()[0])
 
 
 @rows(option("--calls", type=int, default=9))
 def added(options: argparse.Namespace) -> None:
-    """Time what a cluster of two workers adds to short calls, of which Dask's is meant to be at most 0.2 s.
+    """Time what a cluster of two workers adds to short calls: at most 0.2 s to a later one, 2 s to a first one.
 
-    The first call on the cluster follows one on another cluster with the same cache of programs.
+    A first call is a command, so a new process, which is given workers that have done nothing; all find their programs
+    compiled. The least of three commands, for 34 nodes, and of several later calls of one process, for 67 nodes.
     """
     graph = harness.directed(options.data, "social_prison67")
-    table = Table("job | alone ms | first call on workers s | later calls, ms: best and median | load")
+    table = Table("job | first call s: alone, on workers, added | later calls ms: alone, on workers, added | load")
     with harness.empty_cache() as cache:
         os.environ.update(cache)
-        for job in ("census", "graphlets", "matching"):
-            alone = harness.measure(functools.partial(bits_of, job, graph), options.calls)
+        for job in ("census", "graphlets"):
+            command = [sys.executable, "-m", "jaxmotif", job, "karate", "--quiet"]
+            firsts, on_workers = [seconds_of(command) for _ in range(4)][1:], []
+            for _ in range(4):
+                with cluster(2) as (machines, _):
+                    on_workers.append(seconds_of([*command, "--cluster", str(machines.folder / "scheduler")]))
+            first = f"{min(firsts):.2f}, {min(on_workers[1:]):.2f}, {min(on_workers[1:]) - min(firsts):.2f}"
             with cluster(2) as (_, workers):
-                bits_of(job, graph, devices=workers)
-            with cluster(2) as (_, workers):
-                there = harness.measure(functools.partial(bits_of, job, graph, devices=workers), options.calls)
-            later = f"{1000 * there.best:.0f}, {1000 * there.median:.0f}"
-            table.row(job, 1000 * alone.best, there.first, later, os.getloadavg()[0])
+                call = functools.partial(bits_of, job, graph)
+                alone = 1000 * harness.measure(call, options.calls).best
+                there = 1000 * harness.measure(functools.partial(call, devices=workers), options.calls).best
+            table.row(job, first, f"{alone:.0f}, {there:.0f}, {there - alone:.0f}", os.getloadavg()[0])
+
+
+def seconds_of(command: list[str]) -> float:
+    """Return the seconds that a command takes."""
+    started = time.monotonic()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return time.monotonic() - started
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """What the first call of a process compiles: seconds, programs, and what each of them took.
 
-    python experiments/first_calls.py [JOB ..] [--data FOLDER] [--shapes] [--small]
+    python experiments/first_calls.py [JOB ..] [--data FOLDER] [--shapes] [--small] [--kept FOLDER]
 
-Each job runs in a process of its own, without any cache of compiled code:
+Each job runs in a process of its own, without any cache of compiled code, or (`--kept`) with the programs that
+`jaxmotif compile --cache FOLDER` has put in a folder:
 
     motifs       yeast, size 6, 1,000 random graphs      census     yeastppi, size 6
     motifs3      yeast, size 3, 1,000 random graphs      estimate   yeast, size 7
@@ -116,6 +117,8 @@ class Shapes(logging.Handler):
 
 def work(job: str, options: argparse.Namespace) -> None:
     """Run one job in this process, and print what it compiled."""
+    if options.kept:
+        jaxmotif.keep_compiled(options.kept)
     call = call_of(job, options.data, options.small)
     jax.devices()  # starting the backend is no part of the call
     ready, spent, shapes = [], defaultdict[str, float](float), Shapes()
@@ -148,6 +151,7 @@ def work(job: str, options: argparse.Namespace) -> None:
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("jobs", nargs="*", default=list(JOBS), metavar="JOB", help=", ".join((*JOBS, *NETWORKS)))
 parser.add_argument("--shapes", action="store_true", help="also what each program is given")
+parser.add_argument("--kept", metavar="FOLDER", help="cache of compiled programs to begin with")
 parser.add_argument("--small", action="store_true", help="few nodes, small sizes")
 parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
 harness.add_common(parser)
@@ -157,7 +161,9 @@ def main(options: argparse.Namespace) -> None:
     """Run each job in a process of its own."""
     for job in options.jobs:
         given = [job, "--worker", "--data", options.data] + ["--shapes"] * options.shapes + ["--small"] * options.small
-        worker = harness.start_worker(*given, environment={"JAX_ENABLE_COMPILATION_CACHE": "false"})
+        given += ["--kept", options.kept] * bool(options.kept)
+        environment = {} if options.kept else {"JAX_ENABLE_COMPILATION_CACHE": "false"}
+        worker = harness.start_worker(*given, environment=environment)
         print(worker.communicate()[0], end="", flush=True)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,9 +18,16 @@ import harness
 import jax
 import numpy as np
 from harness import Rows, Table, measure, option
+from matching_tree import BLOCK, TABLE, MatchingTree, count_by_tree, merge_graphs, plan_tree
 
+# What is not public: a census of several random graphs together, beside which the matching tree is timed.
+from jaxmotif.census._classes import Classifier
+from jaxmotif.census._enumerate import count_classes
+from jaxmotif.census._pair_states import Alphabet
+from jaxmotif.census._sizes import plan
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import Motifs, find_motifs, random_graphs, subgraph_census
+from jaxmotif.motifs._graph_samples import sample_graphs
 
 rows = Rows(__doc__)
 
@@ -46,9 +54,6 @@ def census(options: argparse.Namespace) -> None:
             table.row(
                 name, size, found.total, len(found.classes), equal, *times, f"{found.total / timing.best / 1e6:.1f}"
             )
-
-
-"""Steps of a chain, and attempts an edge."""
 
 
 @rows(option("--number", type=int, default=1000, help="of random graphs"), option("--calls", type=int, default=3))
@@ -137,12 +142,15 @@ def like(name: str, seed: int = 0) -> Graph:
     return Graph.from_edges(np.stack([tails, heads], axis=1), nodes, directed=True)
 
 
-paper_row = rows(
+SIZES = (
     option("--size", type=int, help="of the motifs"),
     option("--random", type=int, help="number of random graphs"),
+    option("--small", action="store_true", help="run in seconds on a CPU, and write nothing"),
+)
+paper_row = rows(
+    *SIZES,
     option("--devices", type=int, default=1),
     option("--once", action="store_true", help="time the first call, which compiles"),
-    option("--small", action="store_true", help="run in seconds on a CPU, and write nothing"),
 )
 """A decorator that makes a function a row of the paper, with the arguments that all of these take."""
 
@@ -157,7 +165,8 @@ def discover(options: argparse.Namespace, graph: Graph, size: int, number: int) 
 def draw(options: argparse.Namespace, name: str, series: harness.Series, **told: Any) -> None:
     """Write a figure of a row that is not small."""
     if not options.small:
-        many = f"_{options.devices}_devices" if options.devices > 1 else ""
+        devices = vars(options).get("devices", 1)  # rows of the matching tree have one
+        many = f"_{devices}_devices" if devices > 1 else ""
         harness.figure(f"motifs_{name}{many}", series, **{"logy": True, **told})
 
 
@@ -252,6 +261,196 @@ def worm(options: argparse.Namespace) -> None:
         kind="bar",
         paper="Fig. 4, CE at k = 6, r = 1000, chart: done on a K20; DistributedNM does not end in a day",
         note=f"17,179 nodes, 124,599 arcs, largest degrees of Table 1; {subgraphs}",
+    )
+
+
+# ---- NemoGPU: how the matching tree counts classes in random graphs
+
+
+SINGLES = 2
+"""Random graphs counted one by one, which is slow; times are scaled to all."""
+
+
+class Sampled:
+    """A network, the classes of its subgraphs, and random graphs in which these are counted.
+
+    Args:
+      options: of the row; ``--random`` and ``--size`` say how many graphs, and the size of the subgraphs.
+      name: of a directed network.
+    """
+
+    def __init__(self, options: argparse.Namespace, name: str):
+        self.size, self.number = options.size, options.random
+        self.graph = harness.directed(options.data, name)
+        self.classes = subgraph_census(self.graph, self.size).classes
+        self.sample = random_graphs(self.graph, self.number, 0)
+        self.graphs = list(self.sample)
+        self.tree = plan_tree(self.graph, self.classes)
+
+    def match(
+        self, together: int, trees: Sequence[MatchingTree] = (), tables: int | Sequence[int] = TABLE, number: int = 0
+    ) -> tuple[np.ndarray, float]:
+        """Count ``[graphs, classes]`` along trees, and time it.
+
+        Args:
+          together: how many random graphs are merged.
+          trees: one after the other; by default that of all classes.
+          tables: as in :func:`count_by_tree`.
+          number: of random graphs, by default all; the seconds are scaled to all.
+        """
+        number = number or self.number
+        merged = [merge_graphs(self.graphs[low : low + together]) for low in range(0, number, together)]
+
+        def count() -> np.ndarray:
+            by_lot = [[count_by_tree(lot, tree, tables) for tree in trees or [self.tree]] for lot in merged]
+            return np.concatenate([np.concatenate(counts, axis=1) for counts in by_lot])
+
+        timing = measure(count, calls=1)
+        return timing.result, timing.seconds * self.number / number
+
+    def census(self) -> tuple[np.ndarray, float]:
+        """Count ``[graphs, classes]`` by a census of every random graph, of the network's classes, and time it."""
+        device = jax.devices()[0]
+        sizes, matrix_bytes = plan(device, None)
+        graphs = sample_graphs(self.sample, self.number, matrix_bytes, device)
+        classifier = Classifier(Alphabet.of(self.graph), self.size)
+        timing = measure(lambda: count_classes(graphs, self.size, classifier, sizes), calls=1)
+        found = dict(zip(classifier.classes, timing.result.T, strict=False))
+        nothing = np.zeros(self.number, np.int64)
+        return np.stack([found.get(name, nothing) for name in self.classes], axis=1), timing.seconds
+
+
+def samples(options: argparse.Namespace) -> Iterator[tuple[str, Sampled]]:
+    """Yield the networks of a row with their random graphs, by name."""
+    if options.small:
+        options.size, options.random, options.networks = 3, 4, ["ecoli_alon423"]
+    options.size, options.random = options.size or 5, options.random or 100
+    for name in options.networks:
+        yield name, Sampled(options, name)
+
+
+NETWORKS = option("networks", nargs="*", metavar="NETWORK", default=["yeast", "ecoli_alon423"], help="%(default)s")
+YEAST = option("networks", nargs="*", metavar="NETWORK", default=["yeast"], help="default: %(default)s")
+
+
+@rows(NETWORKS, *SIZES)
+def engines(options: argparse.Namespace) -> None:
+    """Time the matching tree and a census of the same random graphs, whose counts must be equal."""
+    table = Table("network | k | subgraphs in them | classes | leaves | matching s | census s")
+    for name, case in samples(options):
+        (found, matching), (wanted, counting) = case.match(case.number), case.census()
+        harness.check(f"{name}, counts that differ", np.count_nonzero(found != wanted), 0)
+        leaves = case.tree.leaf_class.size
+        table.row(name, case.size, found.sum(), len(case.classes), leaves, matching, counting)
+
+
+@rows(NETWORKS, *SIZES)
+def overhead(options: argparse.Namespace) -> None:
+    """Time the matching tree without each of its optimisations, over all together (Fig. 8)."""
+    table = Table("network | k | full s a graph | DC-GM | DC | NA | candidates in NA's tables")
+    series: dict[str, dict[str, float]] = {"DC-GM": {}, "DC": {}, "NA": {}}
+    for name, case in samples(options):
+        alone = [plan_tree(case.graph, [one]) for one in case.classes]
+        # Without divide and conquer a table holds all that a level can have.
+        levels = [max(subgraph_census(graph, i).total for graph in case.graphs[:SINGLES]) for i in range(2, case.size)]
+        tables = [BLOCK + (1 << int(level).bit_length()) for level in levels]
+        whole, full = case.match(case.number)
+        without = {
+            "DC-GM": case.match(case.number, alone),
+            "DC": case.match(1, alone, number=SINGLES),
+            "NA": case.match(1, alone, tables, SINGLES),
+        }
+        for label, (found, seconds) in without.items():
+            harness.check(f"{name}, {label}, counts that differ", np.count_nonzero(found != whole[: len(found)]), 0)
+            series[label][name] = seconds / full
+        table.row(name, case.size, full / case.number, *(series[label][name] for label in series), sum(tables))
+    draw(
+        options,
+        "overhead",
+        series,
+        title=f"Matching tree in plain XLA: time without optimisations over time with all, k = {options.size}",
+        xlabel="network",
+        ylabel="relative time",
+        kind="bar",
+        paper="Fig. 8, k = 6: DC-GM about 2, DC about 4, NA a little below DC or out of memory",
+    )
+
+
+@rows(YEAST, *SIZES, name="lambda")
+def memory_shares(options: argparse.Namespace) -> None:
+    """Time the matching tree by the share of memory that each level's table takes (Fig. 9a)."""
+    for name, case in samples(options):
+        seconds, total = dict[float, float](), TABLE * (case.size - 2)
+        print(f"{name}: {total} candidates in all, each table a part lambda of what is left\n")
+        table = Table("lambda | s")
+        for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
+            left, tables = total, list[int]()
+            for _ in range(2, case.size - 1):
+                tables.append(max(BLOCK, int(left * share)))
+                left -= tables[-1]
+            seconds[share] = case.match(case.number, tables=[*tables, max(BLOCK, left)])[1]
+            table.row(share, seconds[share])
+        table.row("equal parts", case.match(case.number)[1])
+        draw(
+            options,
+            "lambda",
+            {"": seconds},
+            title=f"Matching tree in plain XLA: memory for each table, {name}, k = {case.size}, r = {case.number}",
+            xlabel="lambda",
+            ylabel="seconds",
+            kind="line",
+            paper="Fig. 9a, YP: best at 0.4, worse from 0.3 down and above 0.5",
+            logy=False,
+        )
+
+
+@rows(YEAST, *SIZES, name="mu")
+def merging(options: argparse.Namespace) -> None:
+    """Time the matching tree by how many random graphs are merged (Fig. 9b)."""
+    for name, case in samples(options):
+        table, seconds = Table("mu | s"), dict[int, float]()
+        for together in sorted({mu for mu in (1, 2, 5, 10, 20, 50, 100, 200, 500) if mu < case.number} | {case.number}):
+            _, seconds[together] = case.match(together, number=case.number // together * together)
+            table.row(together, seconds[together])
+        draw(
+            options,
+            "mu",
+            {"": seconds},
+            title=f"Matching tree in plain XLA: random graphs merged, {name}, k = {case.size}, r = {case.number}",
+            xlabel="mu",
+            ylabel="seconds",
+            kind="line",
+            paper="Fig. 9b, YP: best at 400 of 1000 on a K20, at 100 on a Q2000",
+            logx=True,
+        )
+
+
+@rows(NETWORKS, *SIZES)
+def phases(options: argparse.Namespace) -> None:
+    """Tell what the first phase gains on a GPU: time with it on the CPU, over time with both here (Fig. 10)."""
+    if harness.backend() == "cpu":
+        raise SystemExit("this row needs a GPU")
+    gains, counts = dict[str, dict[int, float]](), (100, 200, 500, 1000)
+    table = Table("network", "first phase s", "on a CPU s", "second phase s", *(f"r={r}" for r in counts))
+    for name, case in samples(options):
+        here, there = (
+            measure(partial(subgraph_census, case.graph, case.size, devices=jax.devices(kind)[:1]), calls=1).seconds
+            for kind in (None, "cpu")
+        )
+        second = case.match(case.number)[1]
+        each = second / case.number
+        gains[name] = {r: (there + each * r) / (here + each * r) for r in counts}
+        table.row(name, here, there, second, *gains[name].values())
+    draw(
+        options,
+        "phases",
+        gains,
+        title=f"Gain from a first phase on the device, the second along the tree in plain XLA, k = {options.size}",
+        xlabel="r",
+        ylabel="times faster",
+        kind="line",
+        paper="Fig. 10: about 2 at r = 100 on a K20, falling with r",
+        logy=False,
     )
 
 

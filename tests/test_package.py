@@ -22,7 +22,6 @@ OTHERS = (
     "jaxmotif.compat",
     "jaxmotif.learn",
     "jaxmotif.graphlets.five.cpu",
-    "jaxmotif.devices._pickle",
 )  # modules that are for other libraries, and import these
 DOCS = sorted((ROOT / "docs" / "reference").glob("*.md"))
 PUBLIC = [name for name in jaxmotif.__all__ if name != "__version__"]

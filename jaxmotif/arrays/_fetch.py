@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TypeGuard
 
 import jax
 import jax.numpy as jnp
@@ -35,7 +36,7 @@ def fetch_int64(counts: jax.Array | np.ndarray, rows: int) -> np.ndarray:
     return _fetch_from_accelerator(counts, rows)[0] if _is_on_accelerator(counts) else np.asarray(counts)[:rows]
 
 
-def _is_on_accelerator(counts: jax.Array | np.ndarray) -> bool:
+def _is_on_accelerator(counts: jax.Array | np.ndarray) -> TypeGuard[jax.Array]:
     """Return whether a table lies in the memory of one device that is not a CPU."""
     if not isinstance(counts, jax.Array) or not counts.size:
         return False

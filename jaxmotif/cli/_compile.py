@@ -25,7 +25,7 @@ SIZES = {
     True: ((1_000, 1_500), (1_200, 3_500), (2_000, 7_000), (5_000, 10_000), (6_000, 20_000)),
 }
 """Nodes and edges of a graph of each size class, on a CPU and on an accelerator."""
-LARGE = {False: (), True: ((60_000, 700_000), (100_000, 800_000), (100_000, 1_500_000))}
+LARGE = {False: (), True: ((60_000, 700_000), (100_000, 1_500_000))}
 """Nodes and edges of graphs of further classes for graphlets of up to four nodes."""
 HUBS = {False: ((100, 64),), True: ((5_000, 4_096), (10_000, 4_096))}
 """Nodes, and the most neighbours of one, of graphs for graphlets of five nodes."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import numpy as np
+
 from jaxmotif.cli._command import Command
 from jaxmotif.cli._input import add_input_options, load_graph
 from jaxmotif.cli._output import Report
@@ -22,7 +24,7 @@ def _run(args: argparse.Namespace) -> Report:
     from jaxmotif import verify
 
     graph = load_graph(args, label_ids={})
-    answer = None if args.answer is None else verify.read_answer(str(args.answer))
+    answer = None if args.answer is None else _read_answer(args.answer)
     simple = verify.graph_from_edges(graph.edge_list(), graph.n, graph.directed, *graph._labels())
     report = verify.check(args.file, simple, answer, args.seconds)
     if not report.accepted:
@@ -31,6 +33,14 @@ def _run(args: argparse.Namespace) -> Report:
     statements = [*report.checked, *report.open, *names]
     chances = [*report.checked.values(), *["not checked"] * len(report.open), *[""] * len(names)]
     return Report({"accepted": True}, {"statement": statements, "a wrong one is refused with probability": chances})
+
+
+def _read_answer(path: Path) -> np.ndarray:
+    """Read a table in CSV, as Python integers, without its columns ``u`` and ``v``, or ``node``."""
+    with path.open(encoding="utf-8") as file:
+        names, *rows = [line.strip().split(",") for line in file if not line.startswith("#")]
+    first = sum(name in ("u", "v", "node") for name in names[:2])
+    return np.array([[int(value) for value in row[first:]] for row in rows], object).reshape(-1, len(names) - first)
 
 
 COMMAND = Command(

@@ -40,7 +40,7 @@ from jaxmotif.devices._gather import check_alike, in_each_process
 from jaxmotif.devices._memory import out_of_memory, with_smaller_steps
 from jaxmotif.devices._progress import progress
 from jaxmotif.devices._queue import Unit, Worker, run_queue
-from jaxmotif.devices._ranges import Span, cut, divide, from_array, gaps, length, shrinking, split
+from jaxmotif.devices._ranges import Span, cut, from_array, gaps, length, shrinking, split
 from jaxmotif.devices._record import Arrays, Merge, Record, Store, results_in
 from jaxmotif.devices._select import Selection, on_worker
 
@@ -124,6 +124,10 @@ class Job:
     def whole(self) -> Span:
         """The span of all items."""
         return Span(0, self.starts.shape[0] - 1)
+
+    def work(self, span: Span) -> int:
+        """Return the estimated work of a span."""
+        return int(self.starts[span.stop] - self.starts[span.first])
 
 
 class JobResult(NamedTuple):
@@ -213,7 +217,7 @@ def run_job(
 
     def empty() -> dict[str, Any]:
         if mine:
-            work[:] = empty_units(job, make, workers, mine, record, show and process == 0)
+            work[:] = empty_units(job, make, workers, mine, record, show and process == 0, [])
         return record.report()
 
     try:
@@ -255,16 +259,16 @@ def _units(job: Job, opened: Arrays, selection: Selection, process: int) -> list
     if job.shrinking and selection.helper is not None:
         # The GPUs take from the back; the CPU should find small units at the front, one for each of its workers.
         units = shrinking(units[::-1], 4 * len(selection.devices))[::-1]
-    sizes = [0] * (jax.process_count() if selection.together else 1)
-    for device in selection.devices:
-        sizes[device.process_index if selection.together else 0] += 1
-    mine = divide(units, sizes)[process]
+    if selection.together:
+        # Units are dealt to the devices of all processes in turn.
+        owners = [device.process_index for device in selection.devices]
+        units = [unit for number, unit in enumerate(units) if owners[number % len(owners)] == process]
     # The most difficult unit comes first, since the CPU of a hybrid run takes from the front.
     if (difficulty := job.difficulty) is not None:
-        mine.sort(key=lambda unit: difficulty(unit.span), reverse=True)
+        units.sort(key=lambda unit: difficulty(unit.span), reverse=True)
     elif selection.helper is not None and selection.hybrid.order.startswith("-"):
-        mine.reverse()
-    return mine
+        units.reverse()
+    return units
 
 
 def _first_step(make: Callable[[jax.Device], Task], device: jax.Device, span: Span) -> None:
@@ -280,12 +284,22 @@ def empty_units(
     units: list[Unit],
     record: Record,
     show: bool,
+    tasks: list[Task],
 ) -> list[int]:
     """Work through the units of this process and return the work that each worker did.
 
     Programs are compiled side by side before the first step, where the job says on what they depend.
+
+    Args:
+      job: The job.
+      make: A function that makes the task of a worker on a device.
+      workers: The workers.
+      units: The units, in the order of the queue.
+      record: The record that takes the results.
+      show: Whether to show a progress meter.
+      tasks: The tasks of the workers, which are made if the list is empty.
     """
-    empty_all = partial(_empty, job, make, workers, units, record, show)
+    empty_all = partial(_empty, job, make, workers, units, record, show, tasks)
     for device in dict.fromkeys(worker.device for worker in workers) if job.programs is not None else ():
         first_step = partial(_first_step, make, device, units[0].span)
         empty_all = partial(rehearsed, empty_all, device, (job.name, job.programs, device), first_step)
@@ -299,10 +313,14 @@ def _empty(
     units: list[Unit],
     record: Record,
     show: bool,
+    tasks: list[Task],
 ) -> list[int]:
-    """Work through units and return the work that each worker did."""
     stopped = threading.Event()
-    runners = [_TaskRunner(job, make, worker.device, record, stopped) for worker in workers]
+    if not tasks:
+        tasks += [with_smaller_steps(make, on.device, lambda _: None, on.device)[0] for on in workers]
+    runners = [
+        _TaskRunner(job, task, worker.device, record, stopped) for task, worker in zip(tasks, workers, strict=True)
+    ]
     # The queue does not know tasks; it calls the functions that its workers carry.
     queue_workers = [
         worker._replace(step=runner.step, last=runner.finish, cut=runner.cut)
@@ -336,11 +354,8 @@ def next_piece(work: float, seconds: float) -> float:
 class _TaskRunner:
     """A task on a device, with the spans that it has still to do and those it has done but not handed in."""
 
-    def __init__(
-        self, job: Job, make: Callable[[jax.Device], Task], device: jax.Device, record: Record, stopped: threading.Event
-    ):
-        self._task = with_smaller_steps(make, device, lambda _: None, device)[0]
-        self._job, self._device, self._record, self._stopped = job, device, record, stopped
+    def __init__(self, job: Job, task: Task, device: jax.Device, record: Record, stopped: threading.Event):
+        self._job, self._task, self._device, self._record, self._stopped = job, task, device, record, stopped
         self._todo: list[Span] = []
         self._pending: list[Span] = []
         self._busy = False
@@ -364,8 +379,7 @@ class _TaskRunner:
         if due:
             self._record.save()
         seconds = time.perf_counter() - started
-        work = float(self._job.starts[span.stop] - self._job.starts[span.first])
-        self._piece_work = next_piece(work, seconds)
+        self._piece_work = next_piece(self._job.work(span), seconds)
 
     def finish(self) -> None:
         self._do(hand_in=True)

@@ -16,7 +16,22 @@ PLAIN_SECONDS = 10.0
 """Least time between two lines where the stream is no terminal."""
 
 
-class Progress:
+class Meter:
+    """A meter that shows nothing, from which others are derived."""
+
+    done = 0
+
+    def advance(self, amount: int = 1) -> None:
+        """Add finished units."""
+
+    def __enter__(self) -> Meter:
+        return self
+
+    def __exit__(self, *exception) -> None:
+        pass
+
+
+class Progress(Meter):
     """A meter for one piece of work, which :func:`progress` makes and several threads may advance.
 
     On a terminal one line is redrawn at most five times a second. Elsewhere a plain line appears every ten seconds.
@@ -33,7 +48,6 @@ class Progress:
         clock: Callable[[], float],
     ):
         self.total, self.unit, self.label, self.note = total, unit, label, note
-        self.done = 0
         self._stream, self._clock = stream, clock
         self._terminal = stream.isatty()
         self._interval = REDRAW_SECONDS if self._terminal else PLAIN_SECONDS
@@ -43,16 +57,12 @@ class Progress:
         self._lock = threading.Lock()
 
     def advance(self, amount: int = 1) -> None:
-        """Add finished units."""
         with self._lock:
             self.done += amount
             now = self._clock()
             if now >= self._due:
                 self._due = now + self._interval
                 self._draw(now)
-
-    def __enter__(self) -> Progress:
-        return self
 
     def __exit__(self, *exception) -> None:
         with self._lock:
@@ -91,11 +101,10 @@ class Progress:
         return " ".join(parts) + (f", {note}" if note else "")
 
 
-class _Bar:
+class _Bar(Meter):
     """A meter in a notebook, which is a bar of tqdm."""
 
     def __init__(self, bar: Any, note: Callable[[], str]):
-        self.done = 0
         self._bar, self._note, self._lock = bar, note, threading.Lock()
 
     def advance(self, amount: int = 1) -> None:
@@ -104,9 +113,6 @@ class _Bar:
             if note := self._note():
                 self._bar.set_postfix_str(note, refresh=False)
             self._bar.update(amount)
-
-    def __enter__(self) -> _Bar:
-        return self
 
     def __exit__(self, *exception) -> None:
         self._bar.close()
@@ -124,24 +130,6 @@ def _notebook_bar() -> Callable[..., Any] | None:
     return tqdm
 
 
-class _Off:
-    """A meter that shows nothing."""
-
-    done = 0
-
-    def advance(self, amount: int = 1) -> None:
-        pass
-
-    def __enter__(self) -> _Off:
-        return self
-
-    def __exit__(self, *exception) -> None:
-        pass
-
-
-_OFF = _Off()
-
-
 def progress(
     total: int | None,
     unit: str = "items",
@@ -150,7 +138,7 @@ def progress(
     note: Callable[[], str] = str,
     stream: TextIO | None = None,
     clock: Callable[[], float] = time.monotonic,
-) -> Progress | _Bar | _Off:
+) -> Meter:
     """Return a progress meter, which is a context manager; in a notebook it is tqdm's bar, if that is installed.
 
     Args:
@@ -170,7 +158,7 @@ def progress(
       ...     meter.advance(65_536)
     """
     if not enabled:
-        return _OFF
+        return Meter()
     if stream is None and (bar := _notebook_bar()) is not None:
         return _Bar(bar(total=total, unit=f" {unit}", desc=label, unit_scale=True), note)
     return Progress(total, unit, label, note, sys.stderr if stream is None else stream, clock)

@@ -138,29 +138,3 @@ def shrinking(units: Sequence[Unit], workers: int) -> list[Unit]:
             to_join = max(3 * (len(units) - number) // (4 * workers) - 1, 0)
         result.append(unit)
     return result
-
-
-def divide(units: Sequence[Unit], sizes: Sequence[int]) -> list[list[Unit]]:
-    """Divide units among processes, each unit, the largest first, to the process with the least load per device.
-
-    Args:
-      units: The units.
-      sizes: The number of devices of each process.
-
-    Returns:
-      The units of each process, in the order in which they were given.
-
-    Example:
-      >>> [[unit.span for unit in part] for part in divide([Unit(t, w) for t, w in zip("abcd", (1, 4, 2, 1))], [1, 1])]
-      [['b'], ['a', 'c', 'd']]
-    """
-    loads = [0] * len(sizes)
-    chosen: list[list[int]] = [[] for _ in sizes]  # indices of units, by process
-    with_devices = [process for process, size in enumerate(sizes) if size]
-    for index in sorted(range(len(units)), key=lambda index: -units[index].work):
-        work = units[index].work
-        process = min(with_devices, key=lambda process: (loads[process] + work) / sizes[process])
-        chosen[process].append(index)
-        # A unit without work counts as one, or all of these would go to the same process.
-        loads[process] += max(1, work)
-    return [[units[index] for index in sorted(indices)] for indices in chosen]

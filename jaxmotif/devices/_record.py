@@ -157,6 +157,17 @@ class Record:
         with self._lock:
             self._left = self._merge(self._left, results) if self._left else results
 
+    def take(self, report: Arrays) -> None:
+        """Add the report of another record, and save what is held when that is due."""
+        if spans := from_array(report["spans"]):
+            self.add(spans, results_in(report, "done/"))
+        if left := results_in(report, "left/"):
+            self.leave(left)
+        for note in report["notes"]:
+            self.note(str(note))
+        if self.due():
+            self.save()
+
     def note(self, text: str) -> None:
         """Add a note for the user."""
         with self._lock:

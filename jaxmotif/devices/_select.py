@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import jax
 
@@ -13,6 +13,8 @@ from jaxmotif.arrays._fork import using_jax
 
 if TYPE_CHECKING:
     from distributed import Client
+
+    from jaxmotif.devices._cluster_call import RunningCall
 
 Order = Literal["degree", "-degree", "volume", "-volume"]
 """Order of a queue of edges (Rossi & Zhou, 4.3 and Table 4): the most difficult first, with ``-`` the easiest first."""
@@ -125,24 +127,8 @@ class Selection(NamedTuple):
         return (*self.local, *jax.local_devices(backend=self.devices[0].platform))[0]
 
 
-class CallOnWorker(Protocol):
-    """A call that a worker of a cluster makes: it stops at each job, of which the worker then does some units.
-
-    Attributes:
-      memory: The bytes that are free for it on a device, which all workers must take to be the same number.
-      spent: The seconds since the user made the call, when this worker began it.
-    """
-
-    memory: int
-    spent: float
-
-    def stop_at(self, job: Any, make: Any, workers: Any, store: Any) -> Any:
-        """Wait at a job until its result is there, which all workers have found together, and return it."""
-        ...
-
-
-on_worker: ContextVar[CallOnWorker | None] = ContextVar("on_worker", default=None)
-"""The call of a cluster that this thread works on."""
+on_worker: ContextVar[RunningCall | None] = ContextVar("on_worker", default=None)
+"""The call of a cluster that this thread makes: it stops at each job, of which the worker then does some units."""
 
 
 def select_devices(devices: Devices = None) -> Selection:

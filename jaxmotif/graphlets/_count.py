@@ -288,7 +288,7 @@ def edge_graphlets(
     columns, values, counts, notes = _count(graph, "edge", size, induced, typed, certify, how)
     result = EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
     if certify is not None:
-        certify_graphlets(certify, graph, "edge", result.counts, induced, columns, result.values, values)
+        certify_graphlets(certify, graph, "edge", result.counts, induced, columns, result.values)
     return result
 
 
@@ -337,7 +337,7 @@ def node_orbits(
     columns, values, counts, notes = _count(graph, "node", size, induced, typed, certify, how)
     result = NodeOrbits(columns, values, graph.n, counts, notes)
     if certify is not None:
-        certify_graphlets(certify, graph, "node", result.counts, induced, columns, result.values, values)
+        certify_graphlets(certify, graph, "node", result.counts, induced, columns, result.values)
     return result
 
 

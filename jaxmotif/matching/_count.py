@@ -25,6 +25,7 @@ from jaxmotif.matching._divided import count_in_shares, search_identity
 from jaxmotif.matching._listing import count_listed
 from jaxmotif.matching._many import for_many_targets
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
+from jaxmotif.matching._participation import MOST_MATCHES, count_images
 from jaxmotif.matching._pieces import count_alone
 from jaxmotif.matching._result import MatchCount, match_count
 from jaxmotif.matching._seconds import PhaseClock
@@ -74,7 +75,8 @@ def count_matches(
       devices: where to run, see :data:`jaxmotif.devices.Devices`; several take shares of the search.
       checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
         there and gives the same bits.
-      certify: a file to write a certificate to, which :func:`jaxmotif.verify.check` checks.
+      certify: a file to write a certificate to, which :func:`jaxmotif.verify.check` checks. It takes a second search,
+        which counts the maps by the image of one query node.
       progress: show a meter on standard error.
       search: how to search, which changes no count (:class:`Search`).
 
@@ -131,8 +133,9 @@ def count_matches(
     clock.end("search")
     result = match_count(pattern, per, plan, found, clock.seconds(), notes)
     if certify is not None:
-        maps_each = 1 if per == "map" else automorphism_total(pattern)
-        certify_matches(certify, target, pattern, wildcard, induced, result.count, maps_each)
+        maps = result.count * (1 if per == "map" else automorphism_total(pattern))
+        column = count_images(matching, plan.order[0], selection) if 0 < maps <= MOST_MATCHES else None
+        certify_matches(certify, target, pattern, wildcard, induced, maps, column)
     return result
 
 

@@ -102,6 +102,21 @@ def participation_counts(
     return with_exact_sums(counts)
 
 
+def count_images(matching: Matching, node: int, selection: Selection) -> tuple[int, np.ndarray]:
+    """Return a query node, and in how many maps each target node is its image, int64 ``[n]``.
+
+    Args:
+      matching: a query without rules and domains, which has at most ``MOST_MATCHES`` maps.
+      node: a node that the search visits, so that all leaves are counted in closed form.
+      selection: where to run.
+    """
+    options = dataclasses.replace(matching.options, tally="node", parts=((node,),))
+    counts = np.zeros(matching.target.n, np.int64)
+    for _, column in _sum_searches(matching.pattern, matching.target, None, options, selection, None):
+        counts += column
+    return node, counts
+
+
 Columns = Iterator[tuple[list[Part], np.ndarray]]
 """Parts that automorphisms exchange, and in how many maps each node, or edge, takes any one of them."""
 

@@ -17,6 +17,8 @@ from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.arrays._sizes import bucket_size, chain_lanes, power_of_four
+from jaxmotif.census._pair_states import content_of
+from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._memory import working_memory
@@ -661,7 +663,9 @@ def random_graphs(
     # The chains go on for as long again, so no pilot has to say how long.
     going_on = start is not None and attempts is None
     plan = plan_chains(graph, key, keep, switches, 0.0 if going_on else attempts)
-    if start is not None and (len(start) != num or start.model != plan.model or start.source is not graph):
+    # Graphs are compared by what they hold, since those that workers of a cluster drew have a source of their own.
+    source = None if start is None else fingerprint(*content_of(start.source))
+    if start is not None and (len(start), start.model, source) != (num, plan.model, fingerprint(*content_of(graph))):
         raise ValueError("start must hold the same number of graphs of the same source and keep")
     if start is not None and going_on:
         plan = plan._replace(steps=start.steps, attempts=start.attempts, pace=start.pace)

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from weakref import WeakKeyDictionary
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from jaxmotif.arrays._compile import jit64
 from jaxmotif.patterns._catalogue import EDGE_ORBITS, GRAPHLETS
 from jaxmotif.patterns._names import named_pattern
 from jaxmotif.patterns._orbits import CONNECTED, EDGE_NAMES_5
 from jaxmotif.patterns._pattern import Pattern
-from jaxmotif.verify._certificate import FORMAT, seed_of
+from jaxmotif.verify._certificate import ANY, FORMAT, seed_of
 from jaxmotif.verify._graph import SimpleGraph
-from jaxmotif.verify._modular import P, digest, exact_sum, multiply, random_rows, random_weights, weighted_sums
+from jaxmotif.verify._modular import BLOCK, P, digest, random_rows, random_weights, sum_of_products
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
 
 WITNESSES = 500
-"""Rows of a table that a certificate shows."""
+WHOLE = 10_000
+"""Rows of a table that a certificate shows, and the most numbers of one that it shows as a whole."""
 
 CertificateFile = str | os.PathLike[str] | None
 """Argument ``certify`` of a front door: the file for a certificate, or ``None`` for none."""
@@ -39,7 +39,6 @@ def certify_graphlets(
     induced: bool,
     columns: Sequence[str] = (),
     table: np.ndarray | None = None,
-    raw_counts: jax.Array | np.ndarray | None = None,
 ) -> None:
     """Write a certificate of graphlets.
 
@@ -51,7 +50,6 @@ def certify_graphlets(
       induced: as for :func:`jaxmotif.graphlet_counts`.
       columns: names of the columns.
       table: integers ``[rows, columns]``.
-      raw_counts: the same and perhaps more rows as the engine made them, to be added up where they lie.
     """
     patterns = {name: named_pattern(name, False) for name in counts}
     roots: dict[str, tuple[Pattern, Sequence[int]]] = {}
@@ -64,14 +62,11 @@ def certify_graphlets(
             places = g.edges if at == "edge" else [(u,) for u in range(g.size)]
             orbits = zip(g.edge_orbits if at == "edge" else g.node_orbits, places, strict=False)
             roots |= {columns[orbit]: (shape, place) for orbit, place in orbits if orbit < len(columns)}
-    claim = {
-        "job": {"graph": "graphlet_counts", "edge": "edge_graphlets", "node": "node_orbits"}[at],
-        "induced": induced,
-        "shapes": [_shape(name, pattern) for name, pattern in patterns.items()],
-        "counts": list(map(int, counts.values())),
-        "columns": [_shape(name, *roots[name]) for name in columns],
-    }
-    _write(path, _plain_graph(graph, False, False), claim, table, raw_counts=raw_counts)
+    simple, described = _plain_graph(graph, False, False)
+    job = {"graph": "graphlet_counts", "edge": "edge_graphlets", "node": "node_orbits"}[at]
+    shapes = [_shape(simple, name, pattern) for name, pattern in patterns.items()]
+    columns_shown = [_shape(simple, name, *roots[name]) for name in columns]
+    _write(path, described, _claim(job, induced, shapes, list(counts.values()), columns_shown), table)
 
 
 def certify_census(
@@ -86,9 +81,9 @@ def certify_census(
       counts: int64 ``[classes]``.
       per_node: int64 ``[n, classes]``, in how many occurrences each node lies.
     """
-    shapes = [_shape(name, named_pattern(name, graph.directed)) for name in classes]
-    claim = {"job": "subgraph_census", "induced": True, "shapes": shapes, "counts": counts.tolist(), "columns": shapes}
-    _write(path, _plain_graph(graph, graph.node_labels is not None, graph.edge_labels is not None), claim, per_node)
+    simple, described = _plain_graph(graph, graph.node_labels is not None, graph.edge_labels is not None)
+    shapes = [_shape(simple, name, named_pattern(name, graph.directed)) for name in classes]
+    _write(path, described, _claim("subgraph_census", True, shapes, counts.tolist(), shapes), per_node)
 
 
 def certify_matches(
@@ -98,10 +93,10 @@ def certify_matches(
     wildcard: int | None,
     induced: bool,
     count: int,
-    maps_each: int = 1,
+    part: tuple[int, np.ndarray] | None = None,
     maps: np.ndarray | None = None,
 ) -> None:
-    """Write a certificate of the number of matches, or of the matches.
+    """Write a certificate of the number of maps, or of the maps.
 
     Args:
       path: the file.
@@ -109,84 +104,85 @@ def certify_matches(
       query: the query, wildcard and induced: as for :func:`jaxmotif.count_matches`.
       wildcard: see there.
       induced: see there.
-      count: how many matches there are.
-      maps_each: how many maps a match stands for.
-      maps: integers ``[count, k]``, all matches; without them, their number is certified.
+      count: how many maps there are.
+      part: a query node, and how many maps send it to each target node, int64 ``[n]``.
+      maps: integers ``[count, k]``, all maps.
     """
-    shape = _shape("matches", query, wildcard=wildcard)
-    if graph.edge_labels is None:
-        shape["arcs"] = [[None if arc is None else True for arc in row] for row in shape["arcs"]]
-    if graph.node_labels is None:
-        shape["labels"] = [None] * query.num_nodes
-    by_node = any(label is not None for label in shape["labels"])
-    by_edge = any(type(arc) is int for row in shape["arcs"] for arc in row)
-    claim = {
-        "job": "count_matches" if maps is None else "find_matches",
-        "induced": induced,
-        "shapes": [shape],
-        "counts": [count],
-        "maps_each": maps_each,
-        "columns": [],
-    }
-    _write(path, _plain_graph(graph, by_node, by_edge), claim, None, maps)
+    asked = query.node_labels, None if query.edge_labels is None else query.edge_labels[query.adjacency]
+    by_node, by_edge = (labels is not None and bool(np.any(labels != wildcard)) for labels in asked)
+    simple, described = _plain_graph(graph, by_node, by_edge)
+    job = "count_matches" if maps is None else "find_matches"
+    shape = _shape(simple, "matches", query, () if part is None else (part[0],), wildcard)
+    claim = _claim(job, induced, [shape], [count], [] if part is None else [shape])
+    _write(path, described, claim, None if part is None else part[1][:, None], maps)
 
 
-def _plain_graph(graph: Graph, node_labels: bool, edge_labels: bool) -> SimpleGraph:
-    """Return a graph as the checker has it, with the labels that count."""
-    at_nodes, at_edges = graph._labels()
-    edges = graph.edge_list().astype(np.int64, copy=False)
-    return SimpleGraph(
-        graph.n,
-        edges,
-        graph.directed,
-        at_nodes.astype(np.int64) if node_labels and at_nodes is not None else None,
-        at_edges.astype(np.int64) if edge_labels and at_edges is not None else None,
-    )
+_KNOWN: WeakKeyDictionary = WeakKeyDictionary()
+"""Graphs as the checker has them, and what certificates say of them: they are hashed once, not for each answer."""
 
 
-def _shape(name: str, pattern: Pattern, root: Sequence[int] = (), wildcard: int | None = None) -> dict[str, Any]:
+def _plain_graph(graph: Graph, node_labels: bool, edge_labels: bool) -> tuple[SimpleGraph, dict[str, Any]]:
+    """Return a graph as the checker has it, with the labels that count, and what a certificate says of it."""
+    known = _KNOWN.setdefault(graph, {})
+    if (node_labels, edge_labels) not in known:
+        labels = [
+            None if values is None or not counts else values.astype(np.int64)
+            for values, counts in zip(graph._labels(), (node_labels, edge_labels), strict=True)
+        ]
+        simple = SimpleGraph(graph.n, graph.edge_list(), graph.directed, *labels)
+        known[node_labels, edge_labels] = simple, simple.described()
+    return known[node_labels, edge_labels]
+
+
+def _shape(
+    graph: SimpleGraph, name: str, pattern: Pattern, root: Sequence[int] = (), wildcard: int | None = None
+) -> dict[str, Any]:
     """Return a shape as a certificate describes it, with the nodes of the root in front."""
     order = [*root, *(u for u in range(pattern.num_nodes) if u not in root)]
+    arcs, labels = pattern.adjacency.astype(np.int64), np.zeros(pattern.num_nodes, np.int64)
+    if graph.edge_labels is not None and pattern.edge_labels is not None:
+        arcs[pattern.adjacency] = _numbers(graph.edge_labels, pattern.edge_labels[pattern.adjacency], 1, wildcard)
+    if graph.node_labels is not None and pattern.node_labels is not None:
+        labels = _numbers(graph.node_labels, pattern.node_labels, 0, wildcard)
+    arcs = arcs[np.ix_(order, order)]
+    return {"name": name, "roots": len(root), "arcs": arcs.tolist(), "labels": labels[order].tolist()}
 
-    def arc(u: int, v: int) -> int | bool | None:
-        if not pattern.adjacency[u, v]:
-            return None
-        label = True if pattern.edge_labels is None else int(pattern.edge_labels[u, v])
-        return True if label is not True and label == wildcard else label
 
-    labels = [None] * len(order) if pattern.node_labels is None else [int(pattern.node_labels[u]) for u in order]
-    labels = [None if label == wildcard else label for label in labels]
-    return {"name": name, "roots": len(root), "arcs": [[arc(u, v) for v in order] for u in order], "labels": labels}
+def _numbers(known: np.ndarray, labels: np.ndarray, first: int, wildcard: int | None) -> np.ndarray:
+    """Return the numbers that a certificate has for labels: those that occur are numbered from ``first`` on."""
+    numbers = {label: number for number, label in enumerate(np.unique(known).tolist(), first)}
+    return np.array([ANY if label == wildcard else numbers.get(label, -1) for label in labels.tolist()], np.int64)
+
+
+def _claim(job: str, induced: bool, shapes: list[dict], counts: list[int], columns: list[dict]) -> dict[str, Any]:
+    counts = [int(count) for count in counts]
+    return {"job": job, "induced": induced, "shapes": shapes, "counts": counts, "columns": columns}
 
 
 def _write(
     path: str | os.PathLike[str],
-    graph: SimpleGraph,
+    graph: dict[str, Any],
     claim: dict[str, Any],
     table: np.ndarray | None,
     maps: np.ndarray | None = None,
-    raw_counts: jax.Array | np.ndarray | None = None,
 ) -> None:
     """Write a certificate, whole or not at all; what is random in it follows from the graph and the claim."""
-    claim = {"maps_each": 1, "rows": 0, "sums": [], "sha256": "", **claim}
-    if table is not None:
-        if isinstance(raw_counts, jax.Array):
-            sums = _device_sums(raw_counts, np.ones(len(table), np.uint64))
-        else:
-            sums = [exact_sum(column) if table.dtype != object else sum(column.tolist()) for column in table.T]
-        claim |= {"rows": len(table), "sums": sums, "sha256": digest(table)}
-    certificate = {"format": FORMAT, "graph": graph.described(), "claim": claim, "fingerprints": [], "witnesses": []}
-    seed = seed_of(certificate)
-    if table is not None:
-        weights = random_weights(seed, "rows", len(table))
-        if isinstance(raw_counts, jax.Array):
-            certificate["fingerprints"] = [total % P for total in _device_sums(raw_counts, weights)]
-        else:
-            certificate["fingerprints"] = weighted_sums(weights, table)
-        if claim["columns"] and len(table):
-            certificate["witnesses"] = table[random_rows(seed, len(table), WITNESSES)].tolist()
+    claim["table"] = {"rows": 0, "sums": [], "sha256": ""}
+    with ThreadPoolExecutor(min(16, os.cpu_count() or 1)) as pool:
+        if table is not None:
+            sums = _weighted_sums(np.ones(len(table), np.uint64), table, pool.map)
+            claim["table"] = {"rows": len(table), "sums": sums, "sha256": digest(table, pool.map)}
+        certificate = {"format": FORMAT, "graph": graph, "claim": claim, "fingerprints": [], "witnesses": []}
+        seed = seed_of(certificate)
+        if table is not None:
+            sums = _weighted_sums(random_weights(seed, "rows", len(table)), table, pool.map)
+            certificate["fingerprints"] = [total % P for total in sums]
+            if claim["job"] != "count_matches":
+                rows = range(len(table)) if table.size <= WHOLE else random_rows(seed, len(table), WITNESSES)
+                certificate["witnesses"] = table[rows].tolist()
     if maps is not None:
-        certificate["fingerprints"] = [_sum_of_products(seed, graph.nodes, maps)]
+        weights = [random_weights(seed, f"node {u}", graph["nodes"]) for u in range(maps.shape[1])]
+        certificate["fingerprints"] = [sum_of_products(weights, maps)]
     path = Path(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -196,40 +192,29 @@ def _write(
         partial.unlink(missing_ok=True)
 
 
-def _sum_of_products(seed: bytes, nodes: int, maps: np.ndarray) -> int:
-    """Return the sum over maps of the products of random weights of the images, modulo the checker's prime."""
-    weights = [random_weights(seed, f"node {u}", nodes) for u in range(maps.shape[1])]
-    total = 0
-    for first in range(0, len(maps), 2**18):
-        products = np.ones(len(maps[first : first + 2**18]), np.uint64)
-        for weight, images in zip(weights, maps[first : first + 2**18].T, strict=True):
-            products = multiply(products, weight[images])
-        total += exact_sum(products)
-    return total % P
+def _weighted_sums(weights: np.ndarray, table: np.ndarray, each: Callable) -> list[int]:
+    """Return the weighted sum of each column, exactly.
 
-
-def _device_sums(counts: jax.Array, weights: np.ndarray) -> list[int]:
-    """Return the weighted sums of columns of counts on a device, exactly.
+    Weights are cut into pieces of 21 bits, and values into pieces of 16: a float64 holds the sum of a block of their
+    products without rounding.
 
     Args:
-      counts: uint32 or int64, none negative, ``[rows or more, columns]``.
       weights: uint64 ``[rows]``.
+      table: int64, or Python integers, none negative, ``[rows, columns]``.
+      each: ``map`` of a pool of threads.
     """
-    padded = np.zeros(counts.shape[0], np.uint64)
-    padded[: len(weights)] = weights
-    products = np.asarray(_add_products(counts, padded)).astype(object)
-    shifts = 16 * np.add.outer(np.arange(4), np.arange(4)).astype(object)
-    return (products << shifts[:, :, None]).sum(axis=(0, 1)).tolist()
 
+    shifts = range(0, int(weights.max(initial=1)).bit_length(), 21)
 
-@jit64
-def _add_products(counts: jax.Array, weights: jax.Array) -> jax.Array:
-    """Return sums over rows of products of 16-bit pieces of weights and of counts, uint64 ``[4, 4, columns]``."""
+    def add(first: int) -> np.ndarray:
+        block, weight = table[first : first + BLOCK], weights[first : first + BLOCK]
+        if block.dtype == object:
+            return weight.astype(object) @ block
+        block = np.ascontiguousarray(block, "<u4" if block.max(initial=0) < 2**32 else "<i8")
+        pieces = [(weight >> np.uint64(shift) & np.uint64(2**21 - 1)).astype(np.float64) for shift in shifts]
+        # As BLAS would do it, but without its threads, which wait for each other.
+        sums = np.einsum("ir,rp->ip", pieces, block.view("<u2").astype(np.float64)).astype(np.int64).astype(object)
+        sums = (sums << np.array(shifts, object)[:, None]).sum(axis=0).reshape(table.shape[1], -1)
+        return (sums << np.arange(0, 16 * sums.shape[1], 16).astype(object)).sum(axis=1)
 
-    def pieces(values: jax.Array) -> list[jax.Array]:
-        values = values.astype(jnp.uint64)
-        return [(values >> jnp.uint64(16 * i)) & jnp.uint64(0xFFFF) for i in range(4)]
-
-    values = pieces(counts)
-    rows = [[(weight[:, None] * value).sum(axis=0) for value in values] for weight in pieces(weights)]
-    return jnp.stack([jnp.stack(row) for row in rows])
+    return sum(each(add, range(0, len(table), BLOCK)), np.zeros(table.shape[1], object)).tolist()

@@ -4,6 +4,6 @@ A copy of this folder runs alone: ``python -m verify CERTIFICATE EDGES``.
 """
 
 from ._check import Report, check
-from ._graph import SimpleGraph, graph_from_edges, read_answer, read_edge_list
+from ._graph import SimpleGraph, graph_from_edges
 
-__all__ = ["Report", "SimpleGraph", "check", "graph_from_edges", "read_answer", "read_edge_list"]
+__all__ = ["Report", "SimpleGraph", "check", "graph_from_edges"]

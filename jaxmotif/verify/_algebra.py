@@ -1,35 +1,23 @@
-"""Weighted sums over all maps of a query, modulo 2^61 - 1, by algebra instead of search.
+"""Numbers of maps of a query by the image of its first node, modulo 2^61 - 1, by algebra instead of search.
 
-Injective maps are a signed sum of homomorphisms of the query with some nodes merged. Homomorphisms are counted by
-summing out one query node after another from tables, as one multiplies matrices.
+Injective maps are a signed sum of homomorphisms of the query with some nodes merged into blocks. Homomorphisms are
+counted by dynamic programming: maps that agree on all blocks that still matter are one row of a table.
 """
 
-from __future__ import annotations
-
 import time
-from collections.abc import Iterator, Sequence
-from itertools import combinations
+from collections.abc import Iterator
+from itertools import combinations, pairwise, permutations
 from math import factorial, prod
 
 import numpy as np
 
+from ._certificate import ANY, need
 from ._graph import SimpleGraph
-from ._modular import P, add_up, exact_sum, multiply
+from ._modular import P, add_up, multiply
 
 MOST_ROWS = 2**23
-MOST_SUMS = 5000
 CHUNK = 2**20
-"""Limits of the rows of a table and of the sums of homomorphisms, and how many rows are made at a time."""
-
-Table = tuple[tuple[int, ...], np.ndarray, np.ndarray]
-"""Names of columns, which are blocks of query nodes; rows of graph nodes, no two alike; the value of each row."""
-
-Arcs = dict[tuple[int, int], int | bool]
-"""Arcs of a query, each with its label, or True for any."""
-
-
-class TooMuch(Exception):
-    """The reason for which a sum is not computed."""
+"""Limit of the rows of a table, and how many rows are made at a time."""
 
 
 class Query:
@@ -43,147 +31,135 @@ class Query:
     """
 
     def __init__(self, shape: dict, graph: SimpleGraph, induced: bool, deadline: float):
-        self.size, self._graph, self._deadline = len(shape["labels"]), graph, deadline
-        self._labels, self._sums = shape["labels"], 0
-        pairs = [(u, v) for u in range(self.size) for v in range(self.size) if (u != v if graph.directed else u < v)]
-        self._arcs: Arcs = {(u, v): shape["arcs"][u][v] for u, v in pairs if shape["arcs"][u][v] is not None}
-        self._forbidden = [pair for pair in pairs if pair not in self._arcs] if induced else []
+        graph.shape(shape, ANY)  # refuses what is no shape
+        need(graph.states < 2**12, "nothing could be checked: there are too many labels of edges")
+        arcs = shape["arcs"]
+        self.size, self._labels, self._graph, self._deadline = len(arcs), shape["labels"], graph, deadline
+        there, back = np.divmod(np.arange(graph.states**2), graph.states)[::-1]
+        # Which states a pair of images may have, for the pairs that have to be joined.
+        self._asked: dict = {}
+        for u, v in permutations(range(self.size), 2):
+            if arcs[u][v] or arcs[v][u]:
+                self._asked[u, v] = _fits(there, arcs[u][v], induced) & _fits(back, arcs[v][u], induced)
+        self._forbidden = [pair for pair in combinations(range(self.size), 2) if induced and pair not in self._asked]
 
-    def weighted_sum(self, weights: dict[int, np.ndarray]) -> int:
-        """Return the sum over all injective maps of the product of the weights of their images, modulo P.
+    def count_at_root(self, weights: list[np.ndarray] | None = None) -> np.ndarray:
+        """Return how many injective maps send the first query node to each node of the graph, modulo P, uint64 ``[n]``.
 
         Args:
-          weights: for some query nodes, uint64 ``[n]``; others have the weight 1.
+          weights: for each query node residues ``[n]``: then a map counts as the product of those of its images.
 
         Raises:
-          TooMuch: beyond the limits.
-          TimeoutError: beyond the deadline.
+          Refused: beyond the limits of memory and time.
         """
-        total, self._sums = 0, 0
+        total = np.zeros(self._graph.nodes, np.uint64)
         # Maps that use no forbidden pair: all maps, less those that use one, and so on.
         for number in range(len(self._forbidden) + 1):
             for used in combinations(self._forbidden, number):
-                arcs = self._arcs | dict.fromkeys(used, True)
-                for blocks in self._partitions(arcs, [], 0):
-                    sign = prod((-1) ** (len(block) - 1) * factorial(len(block) - 1) for block in blocks)
-                    total += (-1) ** number * sign * self._homomorphisms(arcs, blocks, weights)
-        return total % P
+                asked = self._asked | {pair: True for u, v in used for pair in ((u, v), (v, u))}
+                for blocks in self._partitions(asked, [], 0):
+                    sign = (-1) ** (number + self.size - len(blocks)) * prod(factorial(len(b) - 1) for b in blocks)
+                    maps = self._homomorphisms(asked, blocks, weights)
+                    total = (total + multiply(maps, np.uint64(sign % P))) % np.uint64(P)
+        return total
 
-    def _partitions(self, arcs: Arcs, blocks: list[list[int]], node: int) -> Iterator[list[list[int]]]:
-        """Yield the partitions of the query's nodes into blocks without an arc inside."""
+    def _partitions(self, asked: dict, blocks: list[list[int]], node: int) -> Iterator[list[list[int]]]:
+        """Yield the partitions of the query's nodes into blocks without an arc inside; the first one has node 0."""
         if node == self.size:
-            self._sums += 1
-            if self._sums > MOST_SUMS:
-                raise TooMuch(f"the query needs more than {MOST_SUMS} sums")
             yield blocks
             return
         for i, block in enumerate(blocks):
-            if not any((node, u) in arcs or (u, node) in arcs for u in block):
-                yield from self._partitions(arcs, [*blocks[:i], [*block, node], *blocks[i + 1 :]], node + 1)
-        yield from self._partitions(arcs, [*blocks, [node]], node + 1)
+            if not any((node, u) in asked for u in block):
+                yield from self._partitions(asked, [*blocks[:i], [*block, node], *blocks[i + 1 :]], node + 1)
+        yield from self._partitions(asked, [*blocks, [node]], node + 1)
 
-    def _homomorphisms(self, arcs: Arcs, blocks: list[list[int]], weights: dict[int, np.ndarray]) -> int:
-        """Return the weighted sum over the homomorphisms of the query whose nodes are merged into blocks."""
-        vectors = []
-        for block in blocks:
-            vector = np.ones(self._graph.nodes, np.uint64)
-            for u in block:
-                vector = multiply(vector, weights[u]) if u in weights else vector
-                vector = (
-                    vector * (self._graph.node_labels == label) if (label := self._labels[u]) is not None else vector
-                )
-            vectors.append(vector)
-        place, tables = {u: i for i, block in enumerate(blocks) for u in block}, []
-        for a, b, label in {(*self._sorted(place[u], place[v]), label) for (u, v), label in arcs.items()}:
-            rows = self._graph.edges if label is True else self._graph.edges[self._graph.edge_labels == label]
-            rows = rows if self._graph.directed else np.concatenate([rows, rows[:, ::-1]])
-            rows = rows[(vectors[a][rows[:, 0]] > 0) & (vectors[b][rows[:, 1]] > 0)]
-            tables.append(((a, b), rows, np.ones(len(rows), np.uint64)))
-        result, left = 1, set(range(len(blocks)))
-        while left:
-            near = {x: {y for names, _, _ in tables if x in names for y in names} for x in left}
-            x = min(left, key=lambda x: (len(near[x]), x))
-            left.remove(x)
-            joined = (x,), np.arange(self._graph.nodes)[:, None], vectors[x]
-            while near_x := sorted((t for t in tables if x in t[0]), key=lambda table: len(table[1])):
-                # Whatever lies within the nodes that are joined already leaves fewer rows.
-                names = {*joined[0], *near_x[0][0]}
-                filters = [t for t in tables if t is not near_x[0] and names.issuperset(t[0])]
-                tables = [t for t in tables if not names.issuperset(t[0])]
-                joined = self._join(joined, near_x[0], filters, last=not any(x in t[0] for t in tables))
-            if joined[0] in ((), (x,)):
-                result = result * exact_sum(joined[2]) % P
-            elif len(joined[1]) == 0:
-                return 0
-            else:
-                tables.append(joined)
+    def _homomorphisms(self, asked: dict, blocks: list[list[int]], weights: list | None) -> np.ndarray:
+        """Return how many homomorphisms of the merged query send its first block to each node of the graph."""
+        place = {u: i for i, block in enumerate(blocks) for u in block}
+        links: dict = {}
+        for (u, v), states in asked.items():
+            links[place[u], place[v]] = links.get((place[u], place[v]), True) & states
+        vectors = [np.ones(self._graph.nodes, np.uint64) for _ in blocks]
+        for u, i in place.items():
+            if self._labels[u] != ANY:
+                vectors[i] = vectors[i] * (self._graph.label_numbers == self._labels[u])
+            vectors[i] = vectors[i] if weights is None else multiply(vectors[i], weights[u])
+
+        def reach(blocks: list[int]) -> list[int]:
+            """Return blocks and all that are joined to them, directly or not, the nearest first."""
+            for x in blocks:
+                blocks += [y for y in range(len(vectors)) if (x, y) in links and y not in blocks]
+            return blocks
+
+        order = reach(reach([0])[-1:])
+        for x in range(len(vectors)):
+            order = order if x in order else reach([x]) + order
+        names, rows, values = [], np.zeros((1, 0), np.int64), np.ones(1, np.uint64)
+        for done, x in enumerate(order, 1):
+            later = [y for y in order[:done] if y == 0 or any((y, z) in links for z in order[done:])]
+            rows, values = self._place(links, names, rows, values, x, vectors[x], later)
+            names = later
+        result = np.zeros(self._graph.nodes, np.uint64)
+        result[rows[:, 0]] = values
         return result
 
-    def _sorted(self, a: int, b: int) -> tuple[int, int]:
-        return (a, b) if self._graph.directed or a < b else (b, a)
+    def _place(
+        self, links: dict, names: list[int], rows: np.ndarray, values: np.ndarray, x: int, vector, later
+    ) -> tuple:
+        """Map one more block in every way, and add up the rows that agree in the blocks that matter later.
 
-    def _keys(self, names, rows: np.ndarray, chosen: Sequence[int]) -> np.ndarray:
-        """Return a number for each row, by the chosen ones of its columns."""
-        if self._graph.nodes ** len(chosen) >= 2**63:
-            raise TooMuch("tables of so many columns are not added up")
-        keys = np.zeros(len(rows), np.int64)
-        for name in chosen:
-            keys = keys * self._graph.nodes + rows[:, names.index(name)]
-        return keys
-
-    def _join(self, one: Table, other: Table, filters: list[Table], last: bool) -> Table:
-        """Return the table of all pairs of rows that agree in the names which both tables have, and with filters.
-
-        With the ``last`` table of a name, the first one, rows are added up over it.
+        Args:
+          links: what joined blocks ask of the arcs between their images.
+          names: the blocks that the columns of the table are the images of.
+          rows: the table, no two rows alike.
+          values: how many maps each row stands for.
+          x: the block.
+          vector: the value of each of its images.
+          later: the blocks of the new table.
         """
-        (names, rows, values), (more, more_rows, more_values) = one, other
-        shared, new = [x for x in names if x in more], [x for x in more if x not in names]
-        left, right = self._keys(names, rows, shared), self._keys(more, more_rows, shared)
-        order = np.argsort(right, kind="stable")
-        first = np.searchsorted(right, left, sorter=order)
-        ends = np.cumsum(np.searchsorted(right, left, "right", sorter=order) - first)
-        total, kept, parts = int(ends[-1]) if len(ends) else 0, 0, []
-        for start in range(0, max(total, 1), CHUNK):
-            self._check_limits(kept)
-            pairs = np.arange(start, min(start + CHUNK, total))
-            i = np.searchsorted(ends, pairs, "right")
-            j = order[first[i] + pairs - np.where(i > 0, ends[i - 1], 0)]
-            columns = [rows[i], *(more_rows[j, more.index(x)][:, None] for x in new)]
-            part = (*names, *new), np.concatenate(columns, axis=1), multiply(values[i], more_values[j])
-            for table in filters:
-                part = self._filter(part, table)
-            parts.append(self._add_equal(part[0][1:], part[1][:, 1:], part[2]) if last else part)
-            kept += len(parts[-1][1])
-        self._check_limits(kept)
-        table = parts[0][0], np.concatenate([part[1] for part in parts]), np.concatenate([part[2] for part in parts])
-        return self._add_equal(*table) if last else table
+        n, near = self._graph.nodes, [i for i, y in enumerate(names) if (y, x) in links]
+        offsets, targets, first = np.array([0, n]), np.arange(n), np.zeros(len(rows), np.int64)
+        if near:
+            (offsets, targets, _), first = self._arcs(links, names[near[0]], x), rows[:, near[0]]
+        need(n ** len(later) < 2**63, "nothing could be checked: the query needs a table of too many columns")
+        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(offsets[first + 1] - offsets[first])])
+        columns = [[*names, x].index(y) for y in later]
+        parts = [(np.zeros((0, len(later)), np.int64), np.zeros(0, np.uint64))]
+        cuts = np.searchsorted(ends, np.arange(0, int(ends[-1]), CHUNK))
+        for low, high in pairwise(np.unique([0, *cuts, len(rows)]).tolist()):
+            row = np.repeat(np.arange(low, high), np.diff(ends[low : high + 1]))
+            image = targets[np.arange(int(ends[low]), int(ends[high])) + (offsets[first] - ends[:-1])[row]]
+            for i in near[1:]:
+                keys, key = self._arcs(links, names[i], x)[2], rows[row, i] * n + image
+                there = keys[np.searchsorted(keys, key)] == key
+                row, image = row[there], image[there]
+            table = np.concatenate([rows[row], image[:, None]], axis=1)[:, columns]
+            parts.append(self._add_equal(table, multiply(values[row], vector[image])))
+            need(time.process_time() < self._deadline, "nothing could be checked: the time was over")
+            few = sum(len(table) for table, _ in parts) <= MOST_ROWS
+            need(few, f"nothing could be checked: the query needs a table of more than {MOST_ROWS} rows")
+        return self._add_equal(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
-    def _filter(self, one: Table, other: Table) -> Table:
-        """Keep the rows that another table, whose rows are all different, has too, and multiply their values."""
-        (names, rows, values), (more, more_rows, more_values) = one, other
-        keys, known = self._keys(names, rows, more), self._keys(more, more_rows, more)
-        if self._graph.nodes ** len(more) <= MOST_ROWS:
-            place = np.full(self._graph.nodes ** len(more), -1)
-            place[known] = np.arange(len(known))
-            j = place[keys]
-        else:
-            order = np.argsort(known)
-            j = order[np.minimum(np.searchsorted(known, keys, sorter=order), len(known) - 1)] if len(known) else keys
-            j = np.where(known[j] == keys, j, -1) if len(known) else np.full(len(keys), -1)
-        kept = j >= 0
-        return names, rows[kept], multiply(values[kept], more_values[j[kept]])
-
-    def _check_limits(self, rows: int) -> None:
-        if time.process_time() > self._deadline:
-            raise TimeoutError
-        if rows > MOST_ROWS:
-            raise TooMuch(f"the query needs a table of {rows} rows, more than {MOST_ROWS}")
-
-    def _add_equal(self, names: tuple[int, ...], rows: np.ndarray, values: np.ndarray) -> Table:
-        """Add up the values of equal rows."""
-        if len(rows) == 0:
-            return names, rows, values
-        keys = self._keys(names, rows, names)
+    def _add_equal(self, rows: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Add up the values of equal rows, and leave out those of value 0."""
+        keys = rows @ (self._graph.nodes ** np.arange(rows.shape[1]))
         order = np.argsort(keys, kind="stable")
         starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
-        return names, rows[order[starts]], add_up(values[order], starts)
+        values = add_up(values[order], np.append(starts, len(keys)))
+        return rows[order[starts]][values > 0], values[values > 0]
+
+    def _arcs(self, links: dict, a: int, b: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return which nodes two joined blocks may be mapped to: offsets of rows, targets, and keys of pairs."""
+        offsets, targets, state = self._graph.rows
+        allowed = np.broadcast_to(links[a, b], self._graph.states**2)[state]
+        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(allowed)])
+        keys = (self._graph.sources * self._graph.nodes + targets)[allowed]
+        # The last key is no pair's, so that a search for any pair ends at a key.
+        return before[offsets], targets[allowed], np.append(keys, 2**63 - 1)
+
+
+def _fits(numbers: np.ndarray, wanted: int, induced: bool) -> np.ndarray:
+    """Return which numbers of arcs are as wanted: no arc is asked for only if subgraphs are induced."""
+    if wanted == ANY:
+        return numbers > 0
+    return numbers == wanted if wanted or induced else numbers >= 0

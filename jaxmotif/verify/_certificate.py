@@ -4,29 +4,21 @@ import hashlib
 import json
 from typing import Any
 
-FORMAT = "jaxmotif certificate 1"
+FORMAT = "jaxmotif certificate 2"
 LARGEST_FILE = 2**23
-SHAPE = {"name": str, "roots": int, "arcs": [[(int, bool, None)]], "labels": [(int, None)]}
-"""Small graph: its first nodes are the root; entry (u, v) of ``arcs`` is null for no arc, true for any, or a label."""
+SHAPE = {"name": str, "roots": int, "arcs": [[int]], "labels": [int]}
+"""Small graph: its first nodes are the root. Entry (u, v) of ``arcs`` is 0 for no arc, or the number of its label.
 
-FORM = {
-    "format": str,
-    "graph": {"sha256": str, "directed": bool, "nodes": int, "edges": int, "node_labels": bool, "edge_labels": bool},
-    "claim": {
-        "job": str,
-        "induced": bool,
-        "shapes": [SHAPE],
-        "counts": [int],
-        "maps_each": int,
-        "columns": [SHAPE],
-        "rows": int,
-        "sums": [int],
-        "sha256": str,
-    },
-    "fingerprints": [int],
-    "witnesses": [[int]],
-}
-"""What a certificate consists of: a list here stands for any number of what is in it, a tuple for alternatives."""
+The labels that occur in the graph are numbered in ascending order: of nodes from 0 on, of arcs from 1 on, which is also
+the number where there are none. A label that does not occur is -1, and ``ANY`` stands for any.
+"""
+ANY = -2
+
+GRAPH = {"sha256": str, "directed": bool, "nodes": int, "edges": int, "node_labels": bool, "edge_labels": bool}
+TABLE = {"rows": int, "sums": [int], "sha256": str}
+CLAIM = {"job": str, "induced": bool, "shapes": [SHAPE], "counts": [int], "columns": [SHAPE]}
+FORM = {"format": str, "graph": GRAPH, "claim": {**CLAIM, "table": TABLE}, "fingerprints": [int], "witnesses": [[int]]}
+"""What a certificate consists of: a list here stands for any number of what is in it."""
 
 
 class Refused(Exception):
@@ -50,7 +42,7 @@ def read_certificate(path: str) -> dict:
         content = file.read(LARGEST_FILE + 1)
     need(len(content) <= LARGEST_FILE, f"the file is larger than {LARGEST_FILE} bytes")
     try:
-        certificate = json.loads(content, object_pairs_hook=_without_doubles)
+        certificate = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise Refused(f"the file is no certificate: {error}") from None
     check_form(certificate)
@@ -59,28 +51,20 @@ def read_certificate(path: str) -> dict:
 
 def check_form(value: Any, form: Any = FORM, where: str = "certificate") -> None:
     """Refuse a value that has not the form that is given, as ``FORM`` writes it."""
-    wrong = f"the file is no certificate: {where} is not as it should be"
-    if isinstance(form, dict):
-        need(isinstance(value, dict) and value.keys() == form.keys(), wrong)
+    right = type(value) is (type(form) if isinstance(form, dict | list) else form)
+    if type(value) is dict:
+        right = right and value.keys() == form.keys()
+    if type(value) is int:
+        right = right and abs(value) < 2**256
+    if type(value) is str:
+        right = right and len(value) <= 200 and value.isprintable()
+    need(right, f"the file is no certificate: {where} is not as it should be")
+    if type(value) is dict:
         for name in form:
             check_form(value[name], form[name], name)
-    elif isinstance(form, list):
-        need(isinstance(value, list), wrong)
+    if type(value) is list:
         for item in value:
             check_form(item, form[0], where)
-    elif isinstance(form, tuple):
-        need(value is None or type(value) in form, wrong)
-    else:
-        need(type(value) is form, wrong)
-    if type(value) is int:
-        need(abs(value) < 2**256, wrong)
-    if type(value) is str:
-        need(len(value) <= 200 and value.isprintable(), wrong)
-
-
-def _without_doubles(pairs: list) -> dict:
-    need(len(dict(pairs)) == len(pairs), "the file is no certificate: a name is given twice")
-    return dict(pairs)
 
 
 def seed_of(certificate: dict) -> bytes:

@@ -1,21 +1,25 @@
-"""The graph as the checker sees it: sorted edges, their SHA-256, and rows of neighbours."""
+"""Graphs: the large one, its SHA-256 and rows of neighbours; and small ones with a root, in all orders of nodes."""
 
-from __future__ import annotations
-
-import gzip
 import hashlib
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import permutations
 
 import numpy as np
 
 from ._certificate import need
-from ._shapes import Shape
+from ._modular import digest
+
+Shape = tuple[int, tuple[tuple[int, ...], ...], tuple[int, ...]]
+"""Number of roots, which are the first nodes; the states of pairs (as in ``SimpleGraph.rows``); labels of nodes."""
+
+LARGEST = 8
+"""Most nodes of a shape of which all orders are tried."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SimpleGraph:
-    """A graph without self loops and repeated edges.
+    """A graph without self loops and repeated edges, as :func:`graph_from_edges` makes it.
 
     Attributes:
       nodes: n; nodes are 0 to n - 1.
@@ -27,41 +31,35 @@ class SimpleGraph:
 
     nodes: int
     edges: np.ndarray
-    directed: bool = False
-    node_labels: np.ndarray | None = None
-    edge_labels: np.ndarray | None = None
+    directed: bool
+    node_labels: np.ndarray | None
+    edge_labels: np.ndarray | None
 
     def described(self) -> dict:
         """Return what a certificate says of its graph."""
-        hashed = hashlib.sha256(f"jaxmotif graph 1 {self.directed} {self.nodes}\n".encode())
-        for array in (self.edges, self.node_labels, self.edge_labels):
-            hashed.update(b"-" if array is None else b"%d\n" % len(array))
-            hashed.update(b"" if array is None else np.ascontiguousarray(array, "<i8").data)
-        labels = {"node_labels": self.node_labels is not None, "edge_labels": self.edge_labels is not None}
+        arrays = (self.edges, self.node_labels, self.edge_labels)
+        hashes = ["-" if array is None else digest(array) for array in arrays]
         sizes = {"directed": self.directed, "nodes": self.nodes, "edges": len(self.edges)}
-        return {"sha256": hashed.hexdigest(), **sizes, **labels}
-
-    def reduced(self, described: dict) -> SimpleGraph:
-        """Return the graph without the directions and labels that a certificate leaves out."""
-        graph = self
-        if self.directed and not described["directed"]:
-            graph = graph_from_edges(self.edges, self.nodes, node_labels=self.node_labels)
-        node_labels = graph.node_labels if described["node_labels"] else None
-        return replace(
-            graph, node_labels=node_labels, edge_labels=graph.edge_labels if described["edge_labels"] else None
-        )
+        labels = {"node_labels": self.node_labels is not None, "edge_labels": self.edge_labels is not None}
+        return {"sha256": hashlib.sha256(" ".join(hashes).encode()).hexdigest(), **sizes, **labels}
 
     @cached_property
     def states(self) -> int:
-        """Number of things an arc can be: absent, or there with one of the labels."""
+        """How many states an ordered pair has: no arc, or one with each of the labels that occur."""
         return 2 if self.edge_labels is None else 1 + len(np.unique(self.edge_labels))
 
     @cached_property
-    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Offsets ``[n + 1]``, neighbours in whatever direction, ascending, and the state of each pair.
+    def label_numbers(self) -> np.ndarray:
+        """Number of each node's label, from 0 on, int64 ``[n]``."""
+        labels = np.zeros(self.nodes, np.int64) if self.node_labels is None else self.node_labels
+        return np.unique(labels, return_inverse=True)[1].reshape(-1)
 
-        The state of a pair (s, x) is the number of its arc from s to x (0 for none, else 1 and up, by label), plus
-        ``states`` times that of the arc back.
+    @cached_property
+    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Offsets of the rows of all nodes; their neighbours, ascending, in whatever direction; the state of each pair.
+
+        The state of a pair (s, x) is the number of its arc from s to x, plus ``states`` times that of the arc
+        back.
         """
         (u, v), n = self.edges.T, max(self.nodes, 1)
         number = np.ones(len(u), np.int64)
@@ -74,63 +72,31 @@ class SimpleGraph:
         return np.searchsorted(keys, np.arange(self.nodes + 1) * n), keys % n, state
 
     @cached_property
-    def ends(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Source and target of each pair of ``rows``, and the place of the pair the other way round."""
-        source, target = np.repeat(np.arange(self.nodes), self.degrees), self.rows[1]
-        return source, target, np.searchsorted(source * self.nodes + target, target * self.nodes + source)
-
-    @cached_property
     def degrees(self) -> np.ndarray:
         """Number of neighbours of each node, in whatever direction, int64 ``[n]``."""
         return np.diff(self.rows[0])
 
-    @cached_property
-    def label_numbers(self) -> np.ndarray:
-        """Number of each node's label, from 0 on, int64 ``[n]``."""
-        labels = np.zeros(self.nodes, np.int64) if self.node_labels is None else self.node_labels
-        return np.unique(labels, return_inverse=True)[1].reshape(-1)
-
-    def neighbours(self, node: int) -> tuple[np.ndarray, np.ndarray]:
+    def row(self, node: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the neighbours of a node, ascending, and the states of the pairs."""
         offsets, targets, state = self.rows
-        place = slice(offsets[node], offsets[node + 1])
-        return targets[place], state[place]
+        return targets[offsets[node] : offsets[node + 1]], state[offsets[node] : offsets[node + 1]]
 
-    def shape(self, described: dict) -> Shape:
-        """Return a shape that a certificate describes, with labels as this graph numbers them.
+    @cached_property
+    def sources(self) -> np.ndarray:
+        """Source of each pair of ``rows``."""
+        return np.repeat(np.arange(self.nodes), self.degrees)
 
-        A label that the graph does not have is the number -1: such a shape occurs nowhere.
-        """
-        arcs, labels, size = described["arcs"], described["labels"], len(described["labels"])
-        need(size >= 1 and len(arcs) == size and all(len(row) == size for row in arcs), "a shape is no square of pairs")
-        numbers: dict = {None: 0, True: 1}
-        if self.edge_labels is not None:
-            numbers = {None: 0} | {label: i + 1 for i, label in enumerate(np.unique(self.edge_labels).tolist())}
-        kinds = (
-            {None: 0}
-            if self.node_labels is None
-            else {x: i for i, x in enumerate(np.unique(self.node_labels).tolist())}
-        )
-        table = [[numbers.get(arc, -1) for arc in row] for row in arcs]
-        pairs = tuple(tuple(table[u][v] + self.states * table[v][u] for v in range(size)) for u in range(size))
-        need(
-            self.directed or pairs == tuple(zip(*pairs, strict=True)), "a shape has directions, and the graph has none"
-        )
-        need(described["roots"] in (0, 1, 2) and described["roots"] <= size, "a root is not of 0 to 2 nodes")
-        return described["roots"], pairs, tuple(kinds.get(label, -1) for label in labels)
-
-    def meaning(self, described: dict) -> str:
-        """Return a shape that a certificate describes in words."""
-        arcs, labels = described["arcs"], described["labels"]
-        pairs = [(u, v) for u, row in enumerate(arcs) for v, arc in enumerate(row) if arc is not None]
-        sign = ">" if self.directed else "-"
-        text = [
-            f"{u}{sign}{v}" + ("" if arcs[u][v] is True else f" with label {arcs[u][v]}")
-            for u, v in pairs
-            if self.directed or u < v
-        ]
-        text += [f"{u} with label {label}" for u, label in enumerate(labels) if label is not None]
-        return f"{len(labels)} nodes, {described['roots']} in the root: {', '.join(text)}"
+    def shape(self, described: dict, least: int = 0) -> Shape:
+        """Return a shape that a certificate describes, whose labels have numbers from ``least`` on."""
+        roots, arcs, labels = described["roots"], described["arcs"], described["labels"]
+        size, numbers = len(labels), [number for row in arcs for number in row]
+        need(size > 0 and [len(row) for row in arcs] == [size] * size, "a shape is no square of pairs")
+        need(not any(arcs[u][u] for u in range(size)), "a shape has a loop")
+        need(self.directed or arcs == [list(row) for row in zip(*arcs, strict=True)], "a shape has directions")
+        need(0 <= roots <= min(2, size), "a root is not of 0 to 2 nodes")
+        need(least <= min(numbers + labels) and max(numbers) < self.states, "a shape has a label of another graph")
+        pairs = tuple(tuple(arcs[u][v] + self.states * arcs[v][u] for v in range(size)) for u in range(size))
+        return roots, pairs, tuple(labels)
 
 
 def graph_from_edges(edges, nodes=None, directed=False, node_labels=None, edge_labels=None) -> SimpleGraph:
@@ -148,24 +114,68 @@ def graph_from_edges(edges, nodes=None, directed=False, node_labels=None, edge_l
     return SimpleGraph(nodes, edges[kept], directed, node_labels, edge_labels)
 
 
-def read_edge_list(path: str, directed: bool = False) -> SimpleGraph:
-    """Read rows of two whole numbers between blanks or commas, with ``#`` and ``%`` for comments, perhaps gzipped.
+@lru_cache(maxsize=64)
+def _orders(roots: int, size: int, directed: bool) -> np.ndarray:
+    """Return all orders of nodes in which roots stay in front; those of an edge, unlike an arc, may be exchanged."""
+    need(size <= LARGEST, f"a shape has more than {LARGEST} nodes")
+    fronts = permutations(range(roots)) if not directed else [range(roots)]
+    return np.array([[*front, *rest] for front in fronts for rest in permutations(range(roots, size))])
 
-    The ids that occur are numbered in ascending order, as :func:`jaxmotif.read_graph` numbers them.
+
+def _forms(shape: Shape, directed: bool) -> np.ndarray:
+    """Return the labels and states of a shape in all orders, the first one as it is."""
+    roots, pairs, labels = shape
+    orders = _orders(roots, len(labels), directed)
+    moved = np.array(pairs)[orders[:, :, None], orders[:, None, :]].reshape(len(orders), -1)
+    return np.concatenate([np.array(labels)[orders], moved], axis=1)
+
+
+@lru_cache(maxsize=2**16)
+def canonical(shape: Shape, directed: bool) -> Shape:
+    """Return the smallest form of a shape over all orders of its nodes."""
+    forms, size = _forms(shape, directed), len(shape[2])
+    labels, pairs = np.split(forms[np.lexsort(forms.T[::-1])[0]], [size])
+    return shape[0], tuple(map(tuple, pairs.reshape(size, size).tolist())), tuple(labels.tolist())
+
+
+def automorphisms(shape: Shape, directed: bool) -> int:
+    """Return how many orders of its nodes leave a shape as it is."""
+    forms = _forms(shape, directed)
+    return int((forms == forms[0]).all(axis=1).sum())
+
+
+def unrooted(shape: Shape, directed: bool) -> Shape:
+    """Return a shape without its root."""
+    return canonical((0, *shape[1:]), directed)
+
+
+def orbit_size(shape: Shape, directed: bool) -> int:
+    """Return how many nodes, or edges, of a shape could be its root; without a root, the number of nodes."""
+    return automorphisms((0, *shape[1:]), directed) // automorphisms(shape, directed) if shape[0] else len(shape[2])
+
+
+@lru_cache(maxsize=2**16)
+def copies(small: Shape, large: Shape) -> int:
+    """Return how many subgraphs with all nodes of a shape, and with its root, are copies of another shape.
+
+    Both have no labels and no directions.
     """
-    with gzip.open(path, "rt") if path.endswith(".gz") else open(path) as file:
-        lines = (line.replace(",", " ") for line in file)
-        rows = np.loadtxt(lines, np.int64, comments=("#", "%"), usecols=(0, 1), ndmin=2)
-    ids, ends = np.unique(rows, return_inverse=True)
-    return graph_from_edges(ends.reshape(-1, 2), len(ids), directed)
+    if len(small[2]) != len(large[2]):
+        return 0
+    maps = (_forms(large, False) >= _forms(small, False)[0]).all(axis=1).sum()
+    return int(maps) // automorphisms(small, False)
 
 
-def read_answer(path: str) -> np.ndarray:
-    """Read a table in CSV, as Python integers, without its columns ``u`` and ``v``, or ``node``.
+def plain_shape(edges: list[tuple[int, int]], order: list[int], roots: int) -> Shape:
+    """Return an undirected shape without labels, of which the first nodes in the order are the root."""
+    pairs = tuple(tuple(3 * ((u, v) in edges or (v, u) in edges) for v in order) for u in order)
+    return roots, pairs, (0,) * len(order)
 
-    It has a line of names, and perhaps comments after ``#``.
-    """
-    with open(path, encoding="utf-8") as file:
-        names, *rows = [line.strip().split(",") for line in file if not line.startswith("#")]
-    first = sum(name in ("u", "v", "node") for name in names[:2])
-    return np.array([[int(value) for value in row[first:]] for row in rows], object).reshape(-1, len(names) - first)
+
+def is_connected(shape: Shape, without: int = -1) -> bool:
+    """Return whether a shape, perhaps without one of its nodes, hangs together."""
+    nodes = [u for u in range(len(shape[1])) if u != without]
+    reached = {nodes[0]}
+    for _ in nodes:
+        reached |= {v for u in reached for v in nodes if shape[1][u][v]}
+    return len(reached) == len(nodes)

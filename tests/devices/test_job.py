@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 
 from jaxmotif.devices import _checkpoint as checkpoint
-from jaxmotif.devices import _queue as queue
 from jaxmotif.devices import _record as record
 from jaxmotif.devices._gather import in_each_process
 from jaxmotif.devices._job import Job, Unfinished, run_job, workers_on
 from jaxmotif.devices._queue import Worker
-from jaxmotif.devices._ranges import Span, cut, divide, gaps, united
+from jaxmotif.devices._ranges import Span, cut, gaps, united
 from jaxmotif.devices._record import Store, added, joined, xored
 from jaxmotif.devices._select import Hybrid, Selection
 
@@ -88,16 +87,6 @@ def test_cut_covers_what_is_undone_evenly():
         total = sum(unit.work for unit in units)
         # A stretch of about its share rounds to one unit; cuts are moved by at most an item.
         assert max((unit.work for unit in units), default=0) <= 1.5 * total / parts + work.max() + 1
-
-
-def test_units_are_divided_by_numbers_of_devices():
-    units = [queue.Unit(i, 1 + i % 5) for i in range(200)]
-    parts = divide(units, [2, 0, 1])
-    assert sorted(unit.span for part in parts for unit in part) == list(range(200))
-    assert [unit.span for unit in parts[0]] == sorted(unit.span for unit in parts[0])
-    loads = [sum(unit.work for unit in part) for part in parts]
-    assert loads[1] == 0
-    assert abs(loads[0] - 2 * loads[2]) <= 10
 
 
 def test_gaps_and_unions():
