@@ -125,14 +125,12 @@ def edge_inputs(n: int, edges: Edges) -> dict[str, np.ndarray]:
             "cyc": sum(y in near[x] for x in near[u] - {v} for y in near[v] - {u} if x != y),
             "A": sum(len(triangles[u, w]) + len(triangles[v, w]) for w in common),
             "B": sum(len(near[w]) for w in common),
-            "nd_u": sum(len(near[w]) for w in near[u]),
-            "nd_v": sum(len(near[w]) for w in near[v]),
-            "tt_u": sum(len(triangles[u, w]) for w in near[u]),
-            "tt_v": sum(len(triangles[v, w]) for w in near[v]),
+            "nd": sum(len(near[w]) for end in (u, v) for w in near[end]),
+            "tt": sum(len(triangles[end, w]) for end in (u, v) for w in near[end]),
         }
 
     rows = [row(u, v) for u, v in edges]
-    names = ("d_u", "d_v", "t", "K", "cyc", "A", "B", "nd_u", "nd_v", "tt_u", "tt_v")
+    names = ("d_u", "d_v", "t", "K", "cyc", "A", "B", "nd", "tt")
     return {name: np.array([r[name] for r in rows], np.int64) for name in names}
 
 

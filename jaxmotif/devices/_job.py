@@ -76,6 +76,16 @@ class Task(Protocol):
         ...
 
 
+def run_alone(task: Task, items: int, device: jax.Device) -> tuple[str, ...]:
+    """Work through all items at once on one device, and return a note for each smaller size that memory asked for."""
+
+    def halve(_: None) -> tuple[None, str] | None:
+        change = task.halve()
+        return None if change is None else (None, change)
+
+    return with_smaller_steps(lambda _: task.step(Span(0, items)), None, halve, device)[1]
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Job:
     """A row of items to work through.

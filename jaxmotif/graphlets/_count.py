@@ -21,17 +21,17 @@ from jaxmotif.arrays._sizes import graph_class
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import store_for
-from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.drawing import draw_pattern
 from jaxmotif.graph import Graph, GraphLike, Graphs, as_graph
 from jaxmotif.graph._coerce import for_many, load_graph
 from jaxmotif.graph._ignored import ignored_labels
 from jaxmotif.graphlets import _equations as equations
-from jaxmotif.graphlets._many import Many, count_many, count_many_of_five
-from jaxmotif.graphlets._run import Detail, Outcome, run
-from jaxmotif.graphlets._typed import is_typed, typed_counts, typed_counts_of_many, typed_roles
+from jaxmotif.graphlets._many import count_many
+from jaxmotif.graphlets._run import Detail, run
+from jaxmotif.graphlets._typed import is_typed, typed_counts, typed_roles
 from jaxmotif.graphlets.five.equations import product
-from jaxmotif.patterns import EDGE_COLUMN_NAMES, NODE_ORBIT_NAMES, graphlet_columns, named_pattern
+from jaxmotif.patterns import EDGE_COLUMN_NAMES, GRAPHLET_NAMES, NODE_ORBIT_NAMES, graphlet_columns, named_pattern
 from jaxmotif.patterns._certificate import CertificateFile, certify_graphlets
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5, Root
 from jaxmotif.patterns._totals import NAMES_5, all_counts, copies
@@ -175,7 +175,7 @@ class NodeOrbits(_Counted):
 
 
 @on_cluster(load_graph)
-@for_many(lambda graphs, **options: _many_counts(graphs, **options))
+@for_many(lambda graphs, **options: _count_many(graphs, "graph", **options))
 def graphlet_counts(
     graph: GraphLike,
     *,
@@ -240,25 +240,16 @@ def graphlet_counts(
       arcs). Typed: Rossi et al., "Heterogeneous graphlets", TKDD 2020.
     """
     graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
-    _check(graph, size, typed)
-    if is_typed(graph, typed):
-        _check_typed(induced, certify)
-        counts = typed_counts(graph, size, *how)
-        words = graph.node_label_names, graph.edge_label_names
-        return GraphletCounts(graph.n, graph.m, counts, (), graph.directed, words)
-    if _is_five(graph, size):
-        _, counts, notes = _five(graph, "graph", how)
-    else:
-        outcome = _run(graph, "graph", how)
-        counts, notes = _global(graph, outcome), outcome.notes
-    result = GraphletCounts(graph.n, graph.m, _evaluate(counts) if induced else _all_in_graph(counts), notes)
+    _, _, counts, notes = _count(graph, "graph", size, induced, typed, certify, how)
+    words = (graph.node_label_names, graph.edge_label_names) if typed else (None, None)
+    result = GraphletCounts(graph.n, graph.m, _evaluate(counts), notes, graph.directed, words)
     if certify is not None:
         certify_graphlets(certify, graph, "graph", result.counts, induced)
     return result
 
 
 @on_cluster(load_graph)
-@for_many(lambda graphs, **options: _many_edges(graphs, **options))
+@for_many(lambda graphs, **options: _count_many(graphs, "edge", **options))
 def edge_graphlets(
     graph: GraphLike,
     *,
@@ -294,11 +285,7 @@ def edge_graphlets(
       [0, 0, 0, 1]
     """
     graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
-    if is_typed(graph, typed):
-        _check_typed(induced, certify)
-        columns, values, counts = _typed_at("edge", graph, size, induced, how)
-        return EdgeGraphlets(columns, values, graph.m, graph, counts)
-    columns, values, counts, notes = _counts_at("edge", graph, size, induced, how)
+    columns, values, counts, notes = _count(graph, "edge", size, induced, typed, certify, how)
     result = EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
     if certify is not None:
         certify_graphlets(certify, graph, "edge", result.counts, induced, columns, result.values)
@@ -306,7 +293,7 @@ def edge_graphlets(
 
 
 @on_cluster(load_graph)
-@for_many(lambda graphs, **options: _many_nodes(graphs, **options))
+@for_many(lambda graphs, **options: _count_many(graphs, "node", **options))
 def node_orbits(
     graph: GraphLike,
     *,
@@ -347,43 +334,49 @@ def node_orbits(
       ORCA's numbering: Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014.
     """
     graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
-    if is_typed(graph, typed):
-        _check_typed(induced, certify)
-        columns, values, counts = _typed_at("node", graph, size, induced, how)
-        return NodeOrbits(columns, values, graph.n, counts)
-    columns, values, counts, notes = _counts_at("node", graph, size, induced, how)
+    columns, values, counts, notes = _count(graph, "node", size, induced, typed, certify, how)
     result = NodeOrbits(columns, values, graph.n, counts, notes)
     if certify is not None:
         certify_graphlets(certify, graph, "node", result.counts, induced, columns, result.values)
     return result
 
 
-def _counts_at(
-    at: Root, graph: Graph, size: int, induced: bool, how: HowToRun
+def _column_names(detail: Detail, size: int) -> tuple[str, ...]:
+    """Return the names of the columns of untyped counts; the graph as a whole has none."""
+    names = {"edge": (EDGE_COLUMN_NAMES, EDGE_NAMES_5), "node": (NODE_ORBIT_NAMES, NODE_NAMES_5)}
+    return names[detail][size - 4] if detail != "graph" else ()
+
+
+def _count(
+    graph: Graph, detail: Detail, size: int, induced: bool, typed: bool, certify: CertificateFile, how: HowToRun
 ) -> tuple[tuple[str, ...], jax.Array | np.ndarray, InGraph, tuple[str, ...]]:
     """Return the columns, the counts at each edge or node, the counts in the graph, and notes."""
-    edges = at == "edge"
-    if _is_five(graph, size):
-        values, counts, notes = _five(graph, at, how)
-        columns = EDGE_NAMES_5 if edges else NODE_NAMES_5
+    _check(graph, size, typed, induced, certify)
+    if is_typed(graph, typed):
+        names, numbers = typed_counts(graph, size, *how)
+        if detail == "graph":
+            columns, values = (), numbers
+        else:
+            columns, values = typed_roles(graph, size, detail, *how)
+        return columns, values, dict(zip(names, numbers.tolist(), strict=True)), ()
+    columns, notes = _column_names(detail, size), ignored_labels(graph)
+    selection = select_devices(how.devices)
+    if graph.m:
+        # A memory budget is meant for the graph as it is. Else it shares programs with the others of its class.
+        padding = graph_class(graph.n, graph.num_slots, target_of(selection.main).is_accelerator)
+        padded = graph.with_padding(padding) if how.memory is None else graph
+        count = _count_four if size == 4 else _count_five
+        values, counts, more = count(graph, padded, detail, selection, how)
+        notes = (*notes, *more)
     else:
-        outcome = _run(graph, at, how)
-        values, counts, notes = outcome.values, _global(graph, outcome), outcome.notes
-        columns = EDGE_COLUMN_NAMES if edges else NODE_ORBIT_NAMES
+        values = np.zeros((graph.n if detail == "node" else 0, len(columns)), np.int64)
+        every = all_counts(np, np.array(graph.n, object), np.zeros(len(NODE_NAMES_5), object))
+        counts = dict(zip(NAMES_5 if size == 5 else GRAPHLET_NAMES, every.tolist(), strict=False))
     if not induced:
-        values = _all_at(at, columns, values, graph.m if edges else graph.n)
+        if detail != "graph":
+            values = _all_at(detail, columns, values, graph.m if detail == "edge" else graph.n)
         counts = partial(_all_in_graph, counts)
     return columns, values, counts, notes
-
-
-def _typed_at(
-    at: Root, graph: Graph, size: int, induced: bool, how: HowToRun
-) -> tuple[tuple[str, ...], np.ndarray, dict[str, int]]:
-    """Return the columns, the counts at each edge or node and the counts in the graph of typed graphlets."""
-    _check(graph, size, typed=True)
-    counts = typed_counts(graph, size, *how)
-    columns, values = typed_roles(graph, size, at, *how)
-    return columns, values, counts
 
 
 def _all_in_graph(counts: InGraph) -> dict[str, int]:
@@ -422,93 +415,58 @@ def _all_copies(
     return product(jnp, matrix, induced).T, largest
 
 
-def _many(
+def _count_many(
     graphs: Graphs,
     detail: Detail,
-    door: Callable[..., Any],
-    columns: tuple[str, ...],
-    size: int,
+    size: int = 4,
     induced: bool = True,
-    devices: Devices = None,
-    memory: int | None = None,
-    progress: bool = False,
-) -> Many:
-    """Count in many graphs.
-
-    Args:
-      graphs: the data set.
-      detail: whether counts are by graph, edge or node.
-      door: the front door for one graph, for graphs that are counted one by one.
-      columns: the names of the columns of the values.
-      size: 4 or 5.
-      induced: as for :func:`graphlet_counts`.
-      devices: as for :func:`graphlet_counts`.
-      memory: as for :func:`graphlet_counts`.
-      progress: as for :func:`graphlet_counts`.
-    """
-    _check(graphs, size)
-
-    def single(graph: Graph) -> tuple[dict[str, int], np.ndarray | None]:
-        result = door(graph, size=size, devices=devices, memory=memory)
-        return result.counts, None if detail == "graph" else np.asarray(result)
-
-    with meter(len(graphs), "graphs", "graphlets", enabled=progress) as bar:
-        count = count_many if size == 4 else count_many_of_five
-        result = count(graphs, detail, select_devices(devices).local, memory, single, bar.advance)
-    result = result._replace(notes=ignored_labels(graphs))
-    if induced:
-        return result
-    matrix = copies(None, _graphlet_names(result)).astype(object)
-    counts = integers((result.counts.astype(object) @ matrix.T).ravel().tolist()).reshape(result.counts.shape)
-    if detail == "graph":
-        return result._replace(counts=counts, values=counts)
-    values = _all_at(detail, columns, result.values, len(result.values))
-    return result._replace(counts=counts, values=np.asarray(values))
-
-
-def _many_counts(graphs: Graphs, size: int = 4, typed: bool = False, **options: Any) -> PerGraph[GraphletCounts]:
-    if is_typed(graphs, typed):
-        return _many_typed(graphs, "graph", size, **options)
-    many = _many(graphs, "graph", graphlet_counts, (), size, **options)
-
-    def single(i: int) -> GraphletCounts:
-        return GraphletCounts(int(graphs.n[i]), int(graphs.m[i]), _by_name(many, i), many.notes)
-
-    return PerGraph(_graphlet_names(many), many.counts, many.starts, many.notes, single)
-
-
-def _many_typed(
-    graphs: Graphs,
-    detail: Detail,
-    size: int,
-    induced: bool = True,
+    typed: bool = False,
     devices: Devices = None,
     memory: int | None = None,
     progress: bool = False,
 ) -> PerGraph[Any]:
-    _check(graphs, size, typed=True)
-    _check_typed(induced)
-    names, counts = typed_counts_of_many(graphs, size, devices, memory, progress)
+    """Count in many graphs; the options are those of :func:`graphlet_counts`."""
+    _check(graphs, size, typed, induced)
+    told_apart, notes = is_typed(graphs, typed), ()
+    rows = {"graph": np.ones_like(graphs.n), "edge": graphs.m, "node": graphs.n}[detail]
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows)])
+    if told_apart:
+        names, counts = typed_counts(graphs, size, devices, memory, None, progress)
+        columns, values = names, counts
+        if detail != "graph":
+            columns, values = typed_roles(graphs.union(pad=None), size, detail, devices, memory)
+    else:
+        door = {"graph": graphlet_counts, "edge": edge_graphlets, "node": node_orbits}[detail]
 
-    def by_name(i: int) -> dict[str, int]:
-        return {name: count for name, count in zip(names, counts[i].tolist(), strict=True) if count}
+        def single(graph: Graph) -> tuple[dict[str, int], np.ndarray]:
+            result = door(graph, size=size, devices=devices, memory=memory)
+            return result.counts, np.asarray(result)
 
-    def whole(i: int) -> GraphletCounts:
-        words = graphs[i].node_label_names, graphs[i].edge_label_names
-        return GraphletCounts(int(graphs.n[i]), int(graphs.m[i]), by_name(i), (), graphs.directed, words)
+        names, columns = NAMES_5 if size == 5 else GRAPHLET_NAMES, _column_names(detail, size)
+        with meter(len(graphs), "graphs", "graphlets", enabled=progress) as bar:
+            places = select_devices(devices).local
+            counts, values = count_many(graphs, detail, size, len(columns), places, memory, single, bar.advance)
+        notes = ignored_labels(graphs)
+        if not induced:
+            every = counts.astype(object) @ copies(None, names).astype(object).T
+            counts = integers(every.ravel().tolist()).reshape(counts.shape)
+            if detail != "graph":
+                values = np.asarray(_all_at(detail, columns, values, len(values)))
+        if detail == "graph":
+            columns, values = names, counts
 
-    if detail == "graph":
-        return PerGraph(names, counts, np.arange(len(graphs) + 1), (), whole)
-    columns, values = typed_roles(graphs.union(pad=None), size, detail, devices, memory)
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(graphs.n if detail == "node" else graphs.m)])
-
-    def at_each(i: int) -> NodeOrbits | EdgeGraphlets:
-        rows = values[starts[i] : starts[i + 1]]
+    def result_of(i: int) -> GraphletCounts | EdgeGraphlets | NodeOrbits:
+        number = zip(names, counts[i].tolist(), strict=True)
+        by_name = {name: count for name, count in number if count or not told_apart}
+        of_graph = values[starts[i] : starts[i + 1]]
+        if detail == "edge":
+            return EdgeGraphlets(columns, of_graph, len(of_graph), graphs[i], by_name, notes)
         if detail == "node":
-            return NodeOrbits(columns, rows, len(rows), by_name(i))
-        return EdgeGraphlets(columns, rows, len(rows), graphs[i], by_name(i))
+            return NodeOrbits(columns, of_graph, len(of_graph), by_name, notes)
+        words = (graphs[i].node_label_names, graphs[i].edge_label_names) if told_apart else (None, None)
+        return GraphletCounts(int(graphs.n[i]), int(graphs.m[i]), by_name, notes, graphs.directed, words)
 
-    return PerGraph(columns, values, starts, (), at_each, partial(_ends, graphs) if detail == "edge" else dict)
+    return PerGraph(columns, values, starts, notes, result_of, partial(_ends, graphs) if detail == "edge" else dict)
 
 
 def _ends(graphs: Graphs) -> dict[str, Column]:
@@ -517,76 +475,21 @@ def _ends(graphs: Graphs) -> dict[str, Column]:
     return {"u": edges[:, 0], "v": edges[:, 1]}
 
 
-def _many_edges(graphs: Graphs, size: int = 4, typed: bool = False, **options: Any) -> PerGraph[EdgeGraphlets]:
-    if is_typed(graphs, typed):
-        return _many_typed(graphs, "edge", size, **options)
-    columns = EDGE_COLUMN_NAMES if size == 4 else EDGE_NAMES_5
-    many = _many(graphs, "edge", edge_graphlets, columns, size, **options)
-
-    def single(i: int) -> EdgeGraphlets:
-        values = many.rows(i)
-        return EdgeGraphlets(columns, values, len(values), graphs[i], _by_name(many, i), many.notes)
-
-    return PerGraph(columns, many.values, many.starts, many.notes, single, partial(_ends, graphs))
+Counts = tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]
+"""Counts at nodes or edges (of no meaning for the graph as a whole), counts in the graph, and notes."""
 
 
-def _many_nodes(graphs: Graphs, size: int = 4, typed: bool = False, **options: Any) -> PerGraph[NodeOrbits]:
-    if is_typed(graphs, typed):
-        return _many_typed(graphs, "node", size, **options)
-    columns = NODE_ORBIT_NAMES if size == 4 else NODE_NAMES_5
-    many = _many(graphs, "node", node_orbits, columns, size, **options)
-
-    def single(i: int) -> NodeOrbits:
-        values = many.rows(i)
-        return NodeOrbits(columns, values, len(values), _by_name(many, i), many.notes)
-
-    return PerGraph(columns, many.values, many.starts, many.notes, single)
-
-
-def _graphlet_names(many: Many) -> tuple[str, ...]:
-    return NAMES_5[: many.counts.shape[1]]
-
-
-def _by_name(many: Many, i: int) -> dict[str, int]:
-    return dict(zip(_graphlet_names(many), many.counts[i].tolist(), strict=True))
-
-
-def _is_five(graph: Graph, size: int) -> bool:
-    """Check the arguments, and say whether graphlets of five nodes are asked for."""
-    _check(graph, size)
-    return size == 5
-
-
-def _check_typed(induced: bool, certify: CertificateFile = None) -> None:
-    if not induced:
-        raise ValueError("typed=True counts induced subgraphs alone; leave induced=False out")
-    if certify is not None:
-        raise ValueError("typed=True has no certificate; subgraph_census(certify=) has one of classes with types")
-
-
-def _five(graph: Graph, detail: Detail, how: HowToRun) -> tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]:
-    """Count the orbits of up to five nodes.
-
-    Returns:
-      The orbits at nodes or edges (no rows if ``detail`` is ``"graph"``), the counts of graphlets of 2 to 5 nodes in
-      the graph, and notes.
-    """
+def _count_five(graph: Graph, padded: Graph, detail: Detail, selection: Selection, how: HowToRun) -> Counts:
+    """Count the orbits of up to five nodes in a graph that has edges."""
     from jaxmotif.graphlets.five import orbits as five
     from jaxmotif.graphlets.five.plan import program_sizes
 
-    selection, ignored = select_devices(how.devices), ignored_labels(graph)
-    none = np.zeros((graph.n, len(NODE_NAMES_5)) if detail == "node" else (0, len(EDGE_NAMES_5)), np.int64)
-    if not graph.m:
-        counts = all_counts(np, np.array(graph.n, object), np.zeros(len(NODE_NAMES_5), object))
-        return none, _named_counts(counts), ignored
     store = store_for(how.checkpoint, selection.together, lambda: ("graphlets-5", detail, graph.edge_list(), graph.n))
-    # A memory budget is meant for the graph as it is, so the graph keeps its padding.
-    padded = _padded(graph, selection.main) if how.memory is None else graph
 
-    def counted() -> tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]:
+    def count() -> Counts:
         if detail == "graph":
             counts, notes = five.five_node_counts(padded, selection, how.memory, how.progress, store)
-            return none, _named_counts(counts), notes
+            return counts, _named_counts(counts), notes
         edges = detail == "edge"
         result = five.five_node_orbits(padded, selection, edges, how.memory, how.progress, store, nodes=not edges)
         orbits = result.nodes if result.edges is None else result.edges
@@ -594,8 +497,7 @@ def _five(graph: Graph, detail: Detail, how: HowToRun) -> tuple[jax.Array | np.n
 
     capacities = padded.node_capacity, padded.slot_capacity
     programs = "graphlets-5", selection.main, detail, how.memory, *capacities, *program_sizes(graph, selection.main)
-    values, counts, notes = rehearsed(counted, selection.main, programs)
-    return values, counts, (*ignored, *notes)
+    return rehearsed(count, selection.main, programs)
 
 
 def _summed_up(nodes: int, orbits: jax.Array | np.ndarray) -> dict[str, int]:
@@ -615,7 +517,7 @@ def _named_counts(counts: np.ndarray) -> dict[str, int]:
     return dict(zip(NAMES_5, counts.tolist(), strict=True))
 
 
-def _check(graph: Graph | Graphs, size: int = 4, typed: bool = False) -> None:
+def _check(graph: Graph | Graphs, size: int, typed: bool, induced: bool, certify: CertificateFile = None) -> None:
     if graph.directed and not typed:
         raise ValueError(
             "graphlets are counted in undirected graphs, got a directed one; build it with directed=False, or take "
@@ -623,35 +525,22 @@ def _check(graph: Graph | Graphs, size: int = 4, typed: bool = False) -> None:
         )
     if size not in (4, 5):
         raise ValueError(f"size must be 4 or 5, got {size}: it is the number of nodes of the largest graphlets")
+    if is_typed(graph, typed) and not induced:
+        raise ValueError("typed=True counts induced subgraphs alone; leave induced=False out")
+    if is_typed(graph, typed) and certify is not None:
+        raise ValueError("typed=True has no certificate; subgraph_census(certify=) has one of classes with types")
 
 
-def _run(graph: Graph, detail: Detail, how: HowToRun) -> Outcome:
-    _check(graph)
-    if detail == "node" and (largest := int(graph.degrees.max(initial=0))) > equations.MAX_DEGREE_INT64:
+def _count_four(graph: Graph, padded: Graph, detail: Detail, selection: Selection, how: HowToRun) -> Counts:
+    """Count the orbits of up to four nodes in a graph that has edges."""
+    if detail == "node" and (largest := int(graph.degrees.max())) > equations.MAX_DEGREE_INT64:
         raise OverflowError(
             f"a node of degree {largest}: its orbit counts may pass 64 bits (limit {equations.MAX_DEGREE_INT64}); "
             "graphlet_counts and edge_graphlets stay exact"
         )
-    ignored = ignored_labels(graph)
-    selection = select_devices(how.devices)
-    if not graph.m:
-        shape = {"graph": (0, 0), "edge": (0, len(EDGE_COLUMN_NAMES)), "node": (graph.n, len(NODE_ORBIT_NAMES))}[detail]
-        return Outcome(np.zeros((len(equations.TERMS), 2), np.int64), np.zeros(shape, np.int64), ignored)
-    store = store_for(
-        how.checkpoint, selection.together, lambda: ("graphlets", detail != "graph", graph.edge_list(), graph.n)
-    )
-    if how.memory is None:  # a memory budget is meant for the graph as it is
-        graph = _padded(graph, selection.main)
-    outcome = jax.block_until_ready(run(graph, detail, selection, how.memory, how.progress, store))
-    return outcome._replace(notes=(*ignored, *outcome.notes))
-
-
-def _padded(graph: Graph, device: jax.Device) -> Graph:
-    """Pad a graph to the capacities of its class, so that it shares programs with the others of the class."""
-    return graph.with_padding(graph_class(graph.n, graph.num_slots, target_of(device).is_accelerator))
-
-
-def _global(graph: Graph, outcome: Outcome) -> dict[str, int]:
+    per_edge = detail != "graph"
+    store = store_for(how.checkpoint, selection.together, lambda: ("graphlets", per_edge, graph.edge_list(), graph.n))
+    outcome = jax.block_until_ready(run(padded, detail, selection, how.memory, how.progress, store))
     pairs = np.asarray(outcome.sums)  # in one piece
     sums = {name: equations.join_sums(pair) for name, pair in zip(equations.TERMS, pairs, strict=True)}
-    return equations.global_counts(graph.n, graph.m, sums)
+    return outcome.values, equations.global_counts(graph.n, graph.m, sums), outcome.notes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -44,15 +43,14 @@ def edge_cycles(graph: Graph, squares: bool = False) -> EdgeCycles:
         return EdgeCycles(empty, empty if squares else None)
     device, m = select_devices().main, graph.m
     graph = graph.with_padding(graph_class(graph.n, graph.num_slots, target_of(device).is_accelerator))
-    edges = graph.slot_capacity // 2
+    capacities = graph.node_capacity, graph.slot_capacity // 2
 
     def attempt(tuning: Tuning) -> tuple[Any, FirstSums]:
         order, plan = prepare(graph, tuning, device)
         return order, jax.block_until_ready(_first(*put64((order, plan), device), tuning=tuning, squares=squares))
 
-    tuning = choose_tuning(graph.node_capacity, edges, device)
-    smaller_steps = partial(smaller, nodes=graph.node_capacity, edges=edges)
-    (order, sums), _ = with_smaller_steps(attempt, tuning, smaller_steps, device)
+    tuning = choose_tuning(*capacities, device)
+    (order, sums), _ = with_smaller_steps(attempt, tuning, lambda tuning: smaller(tuning, *capacities), device)
     rows = np.asarray(order.edge)[:m]
 
     def by_row(sums: jax.Array) -> np.ndarray:

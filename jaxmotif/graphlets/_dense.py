@@ -56,7 +56,7 @@ def dense_graphlet_counts(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
       Rossi & Zhou, "Hybrid CPU-GPU framework for network motifs", arXiv:1608.05138, 2016, equations 9-23.
     """
     if size == 5:
-        return dense_five(graph, "graph").counts
+        return dense_five(graph, "graph")[0]
     slots, bits = _slots(graph), _bit_rows(graph)
     n, m = (jnp.asarray(x, jnp.int64) for x in (graph.num_nodes, graph.num_edges))
     t, K, cyc = _cliques_and_cycles(slots, bits)
@@ -95,7 +95,7 @@ def dense_edge_columns(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
     slots, edges = _slots(graph), graph.slot_capacity // 2
     once = slots.valid & (slots.u < slots.v)
     row = jnp.where(once, jnp.cumsum(once, dtype=jnp.int32) - 1, edges)
-    columns = slot_columns(graph) if size == 4 else dense_five(graph, "edge").values
+    columns = slot_columns(graph) if size == 4 else dense_five(graph, "edge")[1]
     rows = jnp.zeros((edges, columns.shape[1]), jnp.int32)
     return Int64.of(rows.at[row].set(columns, mode="drop"))
 
@@ -115,9 +115,8 @@ def slot_columns(graph: Graph) -> jax.Array:
     nd = _sum(adjacency * degrees, axis=(1, 2))
     tt = _sum(adjacency * codegree, axis=(1, 2))
     n, m = (jnp.asarray(x, jnp.int32) for x in (graph.num_nodes, graph.num_edges))
-    columns = edge_columns(
-        n, m, slots.d_u, slots.d_v, t, K, cyc, A, B, nd[slots.u], nd[slots.v], tt[slots.u], tt[slots.v]
-    )
+    nd, tt = nd[slots.u] + nd[slots.v], tt[slots.u] + tt[slots.v]
+    columns = edge_columns(n, m, slots.d_u, slots.d_v, t, K, cyc, A, B, nd, tt)
     return jnp.where(slots.valid[:, None], jnp.stack(list(columns.values()), axis=-1), 0)
 
 
@@ -148,7 +147,7 @@ def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
       Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014; see
       :func:`jaxmotif.graphlets._equations.node_orbits`.
     """
-    return Int64.of(orbit_columns(graph) if size == 4 else dense_five(graph, "node").values)
+    return Int64.of(orbit_columns(graph) if size == 4 else dense_five(graph, "node")[1])
 
 
 def orbit_columns(graph: Graph) -> jax.Array:
@@ -160,29 +159,24 @@ def orbit_columns(graph: Graph) -> jax.Array:
     return jnp.stack(node_orbits(_degrees(graph)[:N], incident), axis=-1)
 
 
-class DenseFive(NamedTuple):
-    """The 51 counts of a graph; and int32 ``[N, 73]`` at nodes, ``[S, 68]`` at slots, or nothing ``[0]``."""
+def dense_five(graph: Graph, detail: Literal["graph", "edge", "node"]) -> tuple[Int64, jax.Array]:
+    """Count the graphlets of up to five nodes in a small graph.
 
-    counts: Int64
-    values: jax.Array
-
-
-def dense_five(graph: Graph, detail: Literal["graph", "edge", "node"]) -> DenseFive:
-    """Count the graphlets of up to five nodes in a small graph."""
+    Returns:
+      The 51 counts of the graph; and int32 ``[N, 73]`` at nodes, ``[S, 68]`` at slots, or nothing ``[0]``.
+    """
     if graph.node_capacity > MAX_DENSE_NODES_5:
         raise ValueError(
             f"size=5 takes graphs of up to {MAX_DENSE_NODES_5} nodes, got room for {graph.node_capacity}; use "
             "jaxmotif.graphlet_counts, edge_graphlets or node_orbits, which take any size"
         )
     slots, bits = _slots(graph), _bit_rows(graph)
-    orbits = dense_orbits(bits, _unpack(bits).reshape(bits.shape[0], -1), edges=detail == "edge")
-    counts = all_counts(jnp, jnp.asarray(graph.num_nodes, jnp.int64), orbits.nodes.sum(axis=1, dtype=jnp.int64))
-    values = orbits.nodes[:, : graph.node_capacity].T if detail == "node" else jnp.zeros(0, jnp.int32)
-    if orbits.edges is not None:
-        values = (
-            orbits.edges.at[:, slots.u, slots.v].get(mode="fill", fill_value=0).T
-        )  # padding slots lie past the last row
-    return DenseFive(Int64.of(counts), values)
+    at_nodes, at_edges = dense_orbits(bits, _unpack(bits).reshape(bits.shape[0], -1), edges=detail == "edge")
+    counts = all_counts(jnp, jnp.asarray(graph.num_nodes, jnp.int64), at_nodes.sum(axis=1, dtype=jnp.int64))
+    values = at_nodes[:, : graph.node_capacity].T if detail == "node" else jnp.zeros(0, jnp.int32)
+    if at_edges is not None:  # padding slots lie past the last row
+        values = at_edges.at[:, slots.u, slots.v].get(mode="fill", fill_value=0).T
+    return Int64.of(counts), values
 
 
 # Sums over nodes run over two axes, words and the 32 bits of a word: XLA fuses a sum into the expression that it sums,

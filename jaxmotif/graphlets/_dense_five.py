@@ -7,7 +7,7 @@ gives it; and every orbit is below 2^28, which is all that 32-bit arithmetic nee
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,7 @@ from jax import lax
 
 from jaxmotif.arrays._compile import target
 from jaxmotif.graphlets._units import join
-from jaxmotif.graphlets.five.equations import Arcs, Rims, Sums, edge_orbits, node_orbits
+from jaxmotif.graphlets.five.equations import Arcs, Rims, Sums, orbits_of
 
 MAX_DENSE_NODES_5 = 128
 """Largest node capacity."""
@@ -25,28 +25,21 @@ _CELLS = 2**15
 """Number of matrix cells of neighbourhoods that are worked on together in each graph."""
 
 
-class DenseOrbits(NamedTuple):
-    """Int32 counts: ``[73, M]`` at nodes, ``[68, M, M]`` at pairs of adjacent nodes (arbitrary at others)."""
-
-    nodes: jax.Array
-    edges: jax.Array | None
-
-
-def dense_orbits(bits: jax.Array, near: jax.Array, edges: bool) -> DenseOrbits:
+def dense_orbits(bits: jax.Array, near: jax.Array, edges: bool) -> tuple[jax.Array, jax.Array | None]:
     """Count the orbits of up to five nodes in a graph of at most 128 nodes.
 
     Args:
       bits: adjacency by rows, uint32 ``[M, M / 32]``.
       near: the same as zeros and ones, int32 ``[M, M]``.
       edges: whether the orbits of edges are wanted.
+
+    Returns:
+      Int32 counts: ``[73, M]`` at nodes, ``[68, M, M]`` at pairs of adjacent nodes (arbitrary at others).
     """
     arcs, degree = _matrix_arcs(near), near.sum(axis=1, dtype=jnp.int32)
-    float_sums, rims = _sums(near.astype(jnp.float32), bits, edges)
-    sums = Sums(*(x.astype(jnp.int32) for x in float_sums))
-    at_nodes = node_orbits(jnp, arcs, degree, sums)
-    if rims is None:
-        return DenseOrbits(at_nodes, None)
-    return DenseOrbits(at_nodes, edge_orbits(jnp, arcs, degree, sums, Rims(*(x.astype(jnp.int32) for x in rims))))
+    sums, rims = jax.tree.map(lambda x: x.astype(jnp.int32), _sums(near.astype(jnp.float32), bits, edges))
+    at_nodes = orbits_of(jnp, arcs, degree, sums)
+    return at_nodes, None if rims is None else orbits_of(jnp, arcs, degree, sums, rims)
 
 
 def _matrix_arcs(near: jax.Array) -> Arcs:
@@ -89,7 +82,7 @@ def _sums(A: jax.Array, bits: jax.Array, edges: bool) -> tuple[Sums, Rims | None
     def heads(x: jax.Array) -> jax.Array:
         return A * x[None, :]
 
-    hubs = _neighbourhoods(A, C, edges)
+    hubs, pairs, rim = _neighbourhoods(A, C, edges)
     degrees, l2 = over_common_neighbours(heads(d)), over_common_neighbours(t)
     sums = Sums(
         t=t,
@@ -102,95 +95,70 @@ def _sums(A: jax.Array, bits: jax.Array, edges: bool) -> tuple[Sums, Rims | None
         side=A * _times(t, C),
         roof=over_common_neighbours(w3),
         wing=A * _times(A, C * C, "right"),
-        arm=A * _times(A, hubs.pairs, "right"),
-        chord=hubs.chord,
+        arm=A * _times(A, pairs, "right"),
         l2=l2,
         l3=over_common_neighbours(l2),
         cube=over_common_neighbours(t * t),
-        s=hubs.s,
-        kt=hubs.kt,
-        ls=over_common_neighbours(hubs.s),
-        c=hubs.c,
-        k2=hubs.k2,
-        tip=hubs.tip,
+        ls=over_common_neighbours(hubs["s"]),
         q=6 * _five_cliques(bits),
+        **{name: hubs[name] for name in ("chord", "s", "kt", "c", "k2", "tip")},
     )
     if not edges:
         return sums, None
     rims = Rims(
         floor=A * _times(_times(A, t), A, "left"),
-        eave=hubs.eave,
         squares=over_common_neighbours(heads(d * d)),
         triples=over_common_neighbours(heads(t.sum(axis=1))),
         dart=over_common_neighbours(t * d[None, :]),
-        tail=hubs.tail,
         end=A * _times(A, l2, "right"),
         middle=A * _times(t, t),
-        side=hubs.side,
-        rim=hubs.rim,
+        rim=rim,
+        side=hubs["side"],
+        eave=hubs["eave"],
+        tail=hubs["tail"],
     )
     return sums, rims
 
 
-class _Hubs(NamedTuple):
-    """Sums over the neighbourhood graphs of all nodes, float32 ``[M, M]`` each.
+def _neighbourhoods(A: jax.Array, C: jax.Array, edges: bool) -> tuple[dict[str, jax.Array], jax.Array, jax.Array]:
+    """Sum over the neighbourhood graphs of all nodes.
 
-    They stand at the arc from a hub to a node of its neighbourhood, as :class:`Sums` and :class:`Rims` say. Sums of
-    edges are zeros where edges are not wanted.
-
-    Attributes:
-      pairs: at pairs of nodes, the sum over all hubs of their codegrees.
-      rim: at pairs of nodes, the sum over all hubs of the walks of length 3 along the edge between them.
+    Returns:
+      Sums at the arc from a hub to a node of its neighbourhood, float32 ``[M, M]``, by the names of :class:`Sums` and
+      (for edge orbits) :class:`Rims`; and at pairs of nodes the sum over all hubs of their codegrees, and of the walks
+      of length 3 along the edge between them (for edge orbits, else zeros).
     """
-
-    chord: jax.Array
-    s: jax.Array
-    kt: jax.Array
-    c: jax.Array
-    k2: jax.Array
-    tip: jax.Array
-    eave: jax.Array
-    tail: jax.Array
-    side: jax.Array
-    pairs: jax.Array
-    rim: jax.Array
-
-
-def _neighbourhoods(A: jax.Array, C: jax.Array, edges: bool) -> _Hubs:
     size = A.shape[0]
     together = max(1, min(size, _CELLS // size**2))
     d = A.sum(axis=1)
 
-    def some(totals: tuple[jax.Array, jax.Array], near: jax.Array) -> tuple[tuple[jax.Array, jax.Array], _Hubs]:
+    def some(
+        totals: tuple[jax.Array, jax.Array], near: jax.Array
+    ) -> tuple[tuple[jax.Array, jax.Array], dict[str, jax.Array]]:
         pairs, rim = totals
         L = A[None] * near[:, :, None] * near[:, None, :]
         CL, G = _times(L, L), L * _times(L, C[None])
         k, t = L * CL, L.sum(axis=2)
-        pairs = pairs + CL.sum(axis=0)
-        none = jnp.zeros_like(t)
-        eave, tail, side = none, none, none
+        found = {
+            "chord": G.sum(axis=2),
+            "s": k.sum(axis=2),
+            "kt": (k * t[:, None, :]).sum(axis=2),
+            "c": (CL * CL).sum(axis=2),
+            "k2": (k * k).sum(axis=2),
+            "tip": (L * _times(L, k)).sum(axis=2),
+        }
         if edges:
             rim = rim + (L * _times(L, CL)).sum(axis=0)
-            eave, tail = G.sum(axis=1), (k * d[None, None, :]).sum(axis=2)
-            side = (L * _times(L, L * C[None])).sum(axis=2)
-        hubs = _Hubs(
-            chord=G.sum(axis=2),
-            s=k.sum(axis=2),
-            kt=(k * t[:, None, :]).sum(axis=2),
-            c=(CL * CL).sum(axis=2),
-            k2=(k * k).sum(axis=2),
-            tip=(L * _times(L, k)).sum(axis=2),
-            eave=eave,
-            tail=tail,
-            side=side,
-            pairs=none,
-            rim=none,
-        )
-        return (pairs, rim), hubs
+            found |= {
+                "eave": G.sum(axis=1),
+                "tail": (k * d[None, None, :]).sum(axis=2),
+                "side": (L * _times(L, L * C[None])).sum(axis=2),
+            }
+        return (pairs + CL.sum(axis=0), rim), found
 
     zero = jnp.zeros_like(C)
-    (pairs, rim), hubs = lax.scan(some, (zero, zero), A.reshape(size // together, together, size))
-    return _Hubs(*(x.reshape(size, size) for x in hubs))._replace(pairs=pairs, rim=rim)
+    (pairs, rim), found = lax.scan(some, (zero, zero), A.reshape(size // together, together, size))
+    return {name: x.reshape(size, size) for name, x in found.items()}, pairs, rim
 
 
 def _five_cliques(bits: jax.Array) -> jax.Array:

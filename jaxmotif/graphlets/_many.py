@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -26,9 +25,8 @@ from jaxmotif.graphlets._dense import dense_five, dense_graphlet_counts, orbit_c
 from jaxmotif.graphlets._run import prepare
 from jaxmotif.graphlets._sparse import Plan
 from jaxmotif.graphlets._tuning import Detail, Tuning, choose_tuning
-from jaxmotif.patterns import EDGE_COLUMN_NAMES, GRAPHLET_NAMES, NODE_ORBIT_NAMES
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5
-from jaxmotif.patterns._totals import NAMES_5, all_counts
+from jaxmotif.patterns._totals import all_counts
 
 STACKED_NODES = 128
 """Number of nodes up to which graphs are stacked, where stacking takes fewer steps than a union."""
@@ -41,164 +39,104 @@ STACKED_NODES_5, JOINED_NODES_5 = 64, 2**11
 """Likewise for five nodes, whose tables are over pairs of nodes; a union has about as many."""
 
 
-class Many(NamedTuple):
-    """Counts in all graphs of a data set.
-
-    Attributes:
-      counts: the 17 global counts of each graph (51 with five nodes), ``[B, 17]``; int64, or Python integers where one
-        is larger.
-      values: int64 ``[rows, columns]`` by edge or node, all graphs side by side; Python integers where one is larger.
-      starts: int64 ``[B + 1]``, the first row of each graph.
-      notes: notes in words.
-    """
-
-    counts: np.ndarray
-    values: np.ndarray
-    starts: np.ndarray
-    notes: tuple[str, ...] = ()
-
-    def rows(self, i: int) -> np.ndarray:
-        """Return the values of graph ``i``, ``[rows, columns]``."""
-        return self.values[self.starts[i] : self.starts[i + 1]]
-
-
-Single = Callable[[Graph], tuple[dict[str, int], np.ndarray | None]]
-"""Counts, and values, of one graph."""
+Part = tuple[np.ndarray, np.ndarray, np.ndarray | None]
+"""Indices of graphs, their counts, and their rows of values."""
 
 
 def count_many(
     graphs: Graphs,
     detail: Detail,
+    size: int,
+    width: int,
     devices: tuple[jax.Device, ...],
     memory: int | None,
-    single: Single,
+    single: Callable[[Graph], tuple[dict[str, int], np.ndarray]],
     advance: Callable[[int], None],
-) -> Many:
+) -> tuple[np.ndarray, np.ndarray]:
     """Count in every graph of a data set.
 
     Args:
       graphs: the data set.
       detail: whether counts are by graph, edge or node.
+      size: 4 or 5.
+      width: the number of columns by edge or node.
       devices: the devices, which take batches in turn.
       memory: bytes to work in.
-      single: counts in one graph, for graphs that are counted one by one.
+      single: counts, and values, of one graph, for graphs that are counted one by one.
       advance: told how many graphs are done, now and then.
+
+    Returns:
+      The 17 global counts of each graph (51 with five nodes), ``[B, 17]``, and ``[rows, columns]`` by edge or node, all
+      graphs side by side; int64, or Python integers where one is larger.
     """
-    which = np.flatnonzero((graphs.n <= JOINED_NODES) & (graphs.slots <= JOINED_SLOTS))
-    parts = _small(graphs, which, detail, devices, memory)
-    return _together(graphs, detail, (len(GRAPHLET_NAMES), _WIDTH[detail]), parts, single, advance)
-
-
-_WIDTH: dict[Detail, int] = {"graph": 0, "edge": len(EDGE_COLUMN_NAMES), "node": len(NODE_ORBIT_NAMES)}
-
-
-class Found(NamedTuple):
-    """Indices of graphs, their counts, and their rows of values."""
-
-    which: np.ndarray
-    counts: np.ndarray
-    values: np.ndarray | None
-
-
-def _together(
-    graphs: Graphs,
-    detail: Detail,
-    widths: tuple[int, int],
-    parts: Iterable[Found],
-    single: Single,
-    advance: Callable[[int], None],
-) -> Many:
-    """Put the counts of parts of a data set together, and count the other graphs by ``single``."""
     rows = {"graph": np.zeros_like(graphs.n), "edge": graphs.m, "node": graphs.n}[detail]
     starts = np.concatenate([[0], np.cumsum(rows)])
     # Counts of five nodes may pass 64 bits in graphs of some 16,000 nodes, so they are Python integers.
-    counts = np.zeros((len(graphs), widths[0]), object if widths[0] > len(GRAPHLET_NAMES) else np.int64)
-    values, done = np.zeros((starts[-1], widths[1]), np.int64), np.zeros(len(graphs), bool)
-    for part in parts:
-        counts[part.which] = part.counts
+    counts = np.zeros((len(graphs), 17), np.int64) if size == 4 else np.zeros((len(graphs), 51), object)
+    values, done = np.zeros((starts[-1], width), np.int64), np.zeros(len(graphs), bool)
+    for which, number, of_rows in _parts(graphs, detail, size, devices, memory):
+        counts[which] = number
         # Rows of all graphs lie side by side, and the rows of a part are wherever its graphs are.
-        if part.values is not None:
-            values[places_of(starts[part.which], rows[part.which])] = part.values
-        done[part.which] = True
-        advance(part.which.size)
+        if of_rows is not None:
+            values[places_of(starts[which], rows[which])] = of_rows
+        done[which] = True
+        advance(which.size)
     for i in np.flatnonzero(~done).tolist():
-        by_name, rows_of_graph = single(graphs[i])
+        by_name, of_rows = single(graphs[i])
         number = integers(list(by_name.values()))
         counts = counts.astype(np.promote_types(number.dtype, counts.dtype), copy=False)
         counts[i] = number
-        if rows_of_graph is not None:
-            values = values.astype(np.promote_types(rows_of_graph.dtype, values.dtype), copy=False)
-            values[starts[i] : starts[i + 1]] = rows_of_graph
+        if detail != "graph":
+            values = values.astype(np.promote_types(of_rows.dtype, values.dtype), copy=False)
+            values[starts[i] : starts[i + 1]] = of_rows
         advance(1)
-    if detail == "graph":
-        return Many(counts, counts, np.arange(len(graphs) + 1))
-    return Many(counts, values, starts)
+    if size == 5:
+        counts = integers(counts.ravel().tolist()).reshape(counts.shape)
+    return counts, values
 
 
-def count_many_of_five(
-    graphs: Graphs,
-    detail: Detail,
-    devices: tuple[jax.Device, ...],
-    memory: int | None,
-    single: Single,
-    advance: Callable[[int], None],
-) -> Many:
-    """Count in many graphs as :func:`count_many` does, with subgraphs of five nodes.
-
-    Larger graphs are joined to unions.
-    """
-    which = np.flatnonzero((graphs.n <= JOINED_NODES_5) & (graphs.slots <= JOINED_SLOTS))
-    stacked = graphs.n[which] <= STACKED_NODES_5
-
-    def parts() -> Iterator[Found]:
-        yield from _stacked(graphs, which[stacked], detail, devices, memory, size=5)
-        yield from _joined_of_five(graphs, which[~stacked], detail, devices, memory)
-
-    width = {"graph": 0, "edge": len(EDGE_NAMES_5), "node": len(NODE_NAMES_5)}[detail]
-    many = _together(graphs, detail, (len(NAMES_5), width), parts(), single, advance)
-    small = integers(many.counts.ravel().tolist()).reshape(many.counts.shape)
-    return many._replace(counts=small, values=small if detail == "graph" else many.values)
-
-
-def _joined_of_five(
-    graphs: Graphs, which: np.ndarray, detail: Detail, devices: tuple[jax.Device, ...], memory: int | None
-) -> Iterator[Found]:
-    """Count in larger graphs, some of them at a time in a union."""
-    from jaxmotif.graphlets.five import orbits as five
-
-    chunks, sizes = _unions(graphs, which, graphs.n, JOINED_NODES_5, devices[0])
-    for turn, part in enumerate(chunks):
-        n, m, device = graphs.n[part], graphs.m[part], devices[turn % len(devices)]
-        nodes, edges = np.zeros((n.sum(), len(NODE_NAMES_5)), np.int64), np.zeros((0, len(EDGE_NAMES_5)), np.int64)
-        if m.sum():
-            orbits = five.five_node_orbits(graphs.union(part, sizes), Selection((device,)), detail == "edge", memory)
-            nodes, edges = (
-                np.asarray(orbits.nodes)[: n.sum()],
-                edges if orbits.edges is None else np.asarray(orbits.edges),
-            )
-        ends = np.cumsum(n)
-        sums = np.concatenate([np.zeros((1, nodes.shape[1]), np.int64), np.cumsum(nodes, axis=0, dtype=np.int64)])
-        # Differences of running sums give a row of totals for each graph.
-        totals = (sums[ends] - sums[ends - n]).astype(object).T
-        yield Found(
-            part, all_counts(np, n.astype(object), totals).T, {"graph": None, "edge": edges, "node": nodes}[detail]
-        )
-
-
-def _small(
-    graphs: Graphs, which: np.ndarray, detail: Detail, devices: tuple[jax.Device, ...], memory: int | None
-) -> Iterator[Found]:
+def _parts(
+    graphs: Graphs, detail: Detail, size: int, devices: tuple[jax.Device, ...], memory: int | None
+) -> Iterator[Part]:
     """Count in graphs that are stacked or joined.
 
     A stack takes a step for each slot, node and word of a row; a union takes some tens of such steps for each pair of
     neighbours of a node.
     """
+    which = np.flatnonzero(
+        (graphs.n <= (JOINED_NODES if size == 4 else JOINED_NODES_5)) & (graphs.slots <= JOINED_SLOTS)
+    )
     n, slots = graphs.n[which], graphs.slots[which]
-    words = -(-n // 32)
-    pairs = slots * np.maximum(slots / np.maximum(n, 1), 1)
-    stacked = (n <= STACKED_NODES) & ((words <= 2) | (slots * n * words <= 64 * pairs))
-    yield from _stacked(graphs, which[stacked], detail, devices, memory)
-    yield from _joined(graphs, which[~stacked], detail, devices, memory)
+    if size == 4:
+        words = -(-n // 32)
+        pairs = slots * np.maximum(slots / np.maximum(n, 1), 1)
+        stacked = (n <= STACKED_NODES) & ((words <= 2) | (slots * n * words <= 64 * pairs))
+    else:
+        stacked = n <= STACKED_NODES_5
+    yield from _stacked(graphs, which[stacked], detail, devices, memory, size)
+    yield from (_joined if size == 4 else _joined_of_five)(graphs, which[~stacked], detail, devices, memory)
+
+
+def _joined_of_five(
+    graphs: Graphs, which: np.ndarray, detail: Detail, devices: tuple[jax.Device, ...], memory: int | None
+) -> Iterator[Part]:
+    """Count in larger graphs, some of them at a time in a union."""
+    from jaxmotif.graphlets.five import orbits as five
+
+    chunks, sizes = _unions(graphs, which, graphs.n, JOINED_NODES_5, devices[0])
+    for turn, part in enumerate(chunks):
+        n, device = graphs.n[part], devices[turn % len(devices)]
+        nodes, edges = np.zeros((n.sum(), len(NODE_NAMES_5)), np.int64), np.zeros((0, len(EDGE_NAMES_5)), np.int64)
+        if graphs.m[part].any():
+            orbits = five.five_node_orbits(graphs.union(part, sizes), Selection((device,)), detail == "edge", memory)
+            nodes = np.asarray(orbits.nodes)[: n.sum()]
+            edges = edges if orbits.edges is None else np.asarray(orbits.edges)
+        ends = np.cumsum(n)
+        sums = np.concatenate([np.zeros((1, nodes.shape[1]), np.int64), np.cumsum(nodes, axis=0, dtype=np.int64)])
+        # Differences of running sums give a row of totals for each graph.
+        totals = (sums[ends] - sums[ends - n]).astype(object).T
+        counts = all_counts(np, n.astype(object), totals).T
+        yield part, counts, {"graph": None, "edge": edges, "node": nodes}[detail]
 
 
 def _stacked(
@@ -207,8 +145,8 @@ def _stacked(
     detail: Detail,
     devices: tuple[jax.Device, ...],
     memory: int | None,
-    size: int = 4,
-) -> Iterator[Found]:
+    size: int,
+) -> Iterator[Part]:
     """Count in small graphs, batch by batch; each device is given its next batch before the last one is fetched."""
     room = 2**21 if target_of(devices[0]).is_accelerator else 2**18
     if memory is not None:
@@ -234,15 +172,14 @@ def _stacked(
 def _dense_batch(batch: Graph, detail: Detail, size: int) -> tuple[Int64, jax.Array | None]:
     """Count in a batch: counts ``[B, 17]`` (five nodes: 51), and columns at slots or nodes."""
     if size == 5:
-        both = jax.vmap(partial(dense_five, detail=detail))(batch)
-        return both.counts, both.values
+        return jax.vmap(partial(dense_five, detail=detail))(batch)
     columns = {"edge": slot_columns, "node": orbit_columns, "graph": lambda graph: None}[detail]
     return jax.vmap(lambda graph: (dense_graphlet_counts(graph), columns(graph)))(batch)
 
 
 def _fetched(
     graphs: Graphs, upper: np.ndarray | None, some: np.ndarray, width: int, batch: tuple[Int64, jax.Array | None]
-) -> Found:
+) -> Part:
     """Fetch the counts of a batch to the host.
 
     Args:
@@ -250,19 +187,19 @@ def _fetched(
       upper: bool ``[S]``, as :func:`_upper` returns it, where rows are edges.
       some: the indices of the batch's graphs.
       width: how many rows a graph has in the batch.
-      found: the counts and the columns of the batch, on the device.
+      batch: the counts and the columns of the batch, on the device.
     """
     counts, columns = jax.device_get(batch)
     number = counts.to_numpy()[: some.size]
     if columns is None or not columns.size:
-        return Found(some, number, None)
+        return some, number, None
     flat = columns.reshape(-1, columns.shape[-1])
     if upper is None:
-        return Found(some, number, flat[places_of(np.arange(some.size) * width, graphs.n[some])])
+        return some, number, flat[places_of(np.arange(some.size) * width, graphs.n[some])]
     # An edge has two slots; the one in its lower end's row is read.
     slot = places_of(graphs.slot_starts[some], graphs.slots[some])
     of_slot = places_of(np.arange(some.size) * width, graphs.slots[some])
-    return Found(some, number, flat[of_slot[upper[slot]]])
+    return some, number, flat[of_slot[upper[slot]]]
 
 
 def _upper(graphs: Graphs) -> np.ndarray:
@@ -274,7 +211,7 @@ def _upper(graphs: Graphs) -> np.ndarray:
 
 def _joined(
     graphs: Graphs, which: np.ndarray, detail: Detail, devices: tuple[jax.Device, ...], memory: int | None
-) -> Iterator[Found]:
+) -> Iterator[Part]:
     """Count in larger graphs, some of them at a time in a union."""
     room = 2**23 if target_of(devices[0]).is_accelerator else 2**21
     if memory is not None:
@@ -290,8 +227,14 @@ def _joined(
         numbers = np.zeros((2, most), np.int64)
         numbers[:, : part.size] = graphs.n[part], graphs.m[part]
         arrays = put64((order, plan, owner, numbers), device)
-        found = jax.device_get(_union_counts(*arrays, tuning=tuning, detail=detail))
-        yield Found(part, *_of_union(graphs, part, detail, found))
+        counts, values, edge = jax.device_get(_union_counts(*arrays, tuning=tuning, detail=detail))
+        if detail == "node":
+            values = values[: graphs.n[part].sum()]
+        elif detail == "edge":
+            m = graphs.m[part].sum()
+            by_arc, values = values[:m], np.empty((m, values.shape[1]), np.int64)
+            values[edge[:m]] = by_arc
+        yield part, counts[: part.size], values
 
 
 def _unions(
@@ -311,18 +254,6 @@ def _unions(
     parts = [part for part in np.split(which, np.unique(cuts)) if part.size]
     n, slots = (max((int(x[part].sum()) for part in parts), default=0) for x in (graphs.n, graphs.slots))
     return parts, graph_class(n, slots, target_of(device).is_accelerator)
-
-
-def _of_union(
-    graphs: Graphs, part: np.ndarray, detail: Detail, found: tuple[np.ndarray, np.ndarray | None, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray | None]:
-    counts, values, edge = found
-    if values is None or detail == "node":
-        return counts[: part.size], None if values is None else values[: int(graphs.n[part].sum())]
-    m = int(graphs.m[part].sum())
-    rows = np.empty((m, values.shape[1]), np.int64)
-    rows[edge[:m]] = values[:m]
-    return counts[: part.size], rows
 
 
 @partial(jit64, static_argnames=("tuning", "detail"))

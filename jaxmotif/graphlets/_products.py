@@ -152,18 +152,12 @@ def adjacency(order: DegreeOrder, *, size: int) -> jax.Array:
 # ---- pairs of nodes
 
 
-class PairSums(NamedTuple):
-    """Sums over pairs of nodes: all of :class:`~jaxmotif.graphlets._sparse.Statistics` but the 4-cliques."""
-
-    t: jax.Array
-    cyc: jax.Array
-    A: jax.Array | None
-    B: jax.Array | None
-
-
 @partial(jit64, static_argnames=("rows", "per_edge"))
-def pair_sums(order: DegreeOrder, X: jax.Array, *, rows: int, per_edge: bool) -> PairSums:
-    """Compute the sums over pairs of nodes by products of the whole matrix, a block of rows at a time."""
+def pair_sums(order: DegreeOrder, X: jax.Array, K: jax.Array, *, rows: int, per_edge: bool) -> Statistics:
+    """Compute the sums over pairs of nodes by products of the whole matrix, a block of rows at a time.
+
+    ``K`` are the 4-cliques, which complete the statistics.
+    """
     size = X.shape[0]
     skip = order.node_capacity - size
     tail, head = order.tail - skip, order.head - skip
@@ -178,7 +172,7 @@ def pair_sums(order: DegreeOrder, X: jax.Array, *, rows: int, per_edge: bool) ->
             here, sums_before + product[jnp.where(here, row - first, 0), column].astype(jnp.int64), sums_before
         )
 
-    def block(number: jax.Array, sums: PairSums) -> PairSums:
+    def block(number: jax.Array, sums: Statistics) -> Statistics:
         first = number * rows
         near = lax.dynamic_slice_in_dim(X, first, rows)
         common = times(near, X)
@@ -193,10 +187,12 @@ def pair_sums(order: DegreeOrder, X: jax.Array, *, rows: int, per_edge: bool) ->
             join(X[None], y.T[None], size + 1)[0].T for y in (common, there * common, there * degree[None])
         )
         A = at(triangles, first, head, tail, at(triangles, first, tail, head, sums.A))
-        return PairSums(t, at(walks, first, tail, head, sums.cyc), A, at(degrees, first, tail, head, sums.B))
+        return Statistics(t, K, at(walks, first, tail, head, sums.cyc), A, at(degrees, first, tail, head, sums.B))
 
     none = jnp.zeros(order.edge_capacity, jnp.int64)
-    start = PairSums(none, none, none, none) if per_edge else PairSums(none, jnp.zeros((), jnp.int64), None, None)
+    start = Statistics(none, K, jnp.zeros((), jnp.int64), None, None)
+    if per_edge:
+        start = Statistics(none, K, none, none, none)
     sums = lax.fori_loop(0, size // rows, block, start)
     d = degree.astype(jnp.int64)
     if not per_edge:  # because both orders of each pair were counted, and each node with itself
@@ -208,29 +204,25 @@ def pair_sums(order: DegreeOrder, X: jax.Array, *, rows: int, per_edge: bool) ->
 # ---- 4-cliques
 
 
-class _Higher(NamedTuple):
-    """Higher neighbours of some nodes, in the matrix, int32 ``[B, D]``; and which are there."""
-
-    nodes: jax.Array
-    real: jax.Array
-
-
-def _higher(order: DegreeOrder, ids: jax.Array, width: int, skip: int) -> _Higher:
+def _higher(order: DegreeOrder, ids: jax.Array, width: int, skip: int) -> tuple[jax.Array, jax.Array]:
+    """Return the higher neighbours of some nodes in the matrix, int32 ``[B, D]``; and which are there."""
     node = jnp.maximum(ids, 0)
     at = order.out_offsets[node][:, None] + jnp.arange(width, dtype=jnp.int32)[None]
     real = (at < order.out_offsets[node + 1][:, None]) & (ids >= 0)[:, None]
     heads = order.head[jnp.minimum(at, order.edge_capacity - 1)] - skip
-    return _Higher(jnp.where(real, heads, 0), real)
+    return jnp.where(real, heads, 0), real
 
 
-def _cells(lists: _Higher, size: int, first: int = 0, stop: int | None = None) -> tuple[jax.Array, jax.Array]:
+def _cells(
+    nodes: jax.Array, real: jax.Array, size: int, first: int = 0, stop: int | None = None
+) -> tuple[jax.Array, jax.Array]:
     """Return the cells of the matrix where pairs of neighbours are, and whether each pair is in ascending order.
 
-    The pairs are of the neighbours from ``first`` to ``stop`` with all neighbours from ``first`` on.
+    The pairs are of the neighbours (:func:`_higher`) from ``first`` to ``stop`` with all neighbours from ``first`` on.
     """
-    lane = jnp.arange(lists.nodes.shape[1], dtype=jnp.int32)
-    cells = lists.nodes[:, first:stop, None] * size + lists.nodes[:, None, first:]
-    there = lists.real[:, first:stop, None] & lists.real[:, None, first:]
+    lane = jnp.arange(nodes.shape[1], dtype=jnp.int32)
+    cells = nodes[:, first:stop, None] * size + nodes[:, None, first:]
+    there = real[:, first:stop, None] & real[:, None, first:]
     return cells, there & (lane[first:stop, None] < lane[None, first:])[None]
 
 
@@ -248,10 +240,10 @@ def count_cliques(
     starts = range(0, width, strip)
 
     def step(number: jax.Array, total: jax.Array) -> jax.Array:
-        lists = _higher(order, ids[number], width, order.node_capacity - size)
+        nodes, real = _higher(order, ids[number], width, order.node_capacity - size)
         # Only arcs from lower to higher are read, so a triangle is found once, between its first and its last node.
         # The barrier keeps the strips in memory: XLA would else read the matrix anew for each use.
-        strips = lax.optimization_barrier([_read(X, *_cells(lists, size, a, a + strip)) for a in starts])
+        strips = lax.optimization_barrier([_read(X, *_cells(nodes, real, size, a, a + strip)) for a in starts])
         upper = jnp.concatenate([jnp.pad(x, ((0, 0), (0, 0), (a, 0))) for a, x in zip(starts, strips, strict=True)], 1)
         for a, left in zip(starts, strips, strict=True):
             # A row's sum is below 2^31, since no list is longer than MOST_NODES.
@@ -274,32 +266,29 @@ def edge_cliques(
     skip = order.node_capacity - size
 
     def step(number: jax.Array, table: jax.Array) -> jax.Array:
-        lists = _higher(order, ids[number], width, skip)
-        cells, once = _cells(lists, size)
-        there = (lists.real[:, :, None] & lists.real[:, None, :]) & (cells % (size + 1) != 0)
+        nodes, real = _higher(order, ids[number], width, skip)
+        cells, once = _cells(nodes, real, size)
+        there = (real[:, :, None] & real[:, None, :]) & (cells % (size + 1) != 0)
         near = lax.optimization_barrier(_read(X, cells, there))
         shared = jnp.where(near > 0, times(near, near), 0)
         spokes = shared.sum(axis=2, dtype=jnp.int32) // 2  # each clique was found once for each of its two other nodes
-        own = jnp.maximum(ids[number] - skip, 0)[:, None] * size + lists.nodes
-        table = table.at[jnp.where(lists.real, own, size * size)].add(spokes, mode="drop")
+        own = jnp.maximum(ids[number] - skip, 0)[:, None] * size + nodes
+        table = table.at[jnp.where(real, own, size * size)].add(spokes, mode="drop")
         return table.at[jnp.where(once, cells, size * size)].add(shared, mode="drop")
 
     return lax.fori_loop(jnp.int32(0), steps, step, table)
 
 
 @jit64
-def _at_arcs(order: DegreeOrder, table: jax.Array) -> jax.Array:
-    """Return the cells of a table at the arcs, int64 ``[M]``."""
-    size = math.isqrt(table.shape[0])
+def _at_arcs(order: DegreeOrder, found: jax.Array) -> jax.Array:
+    """Return the 4-cliques at each arc from a table, int64 ``[M]``; or their total over arcs, where each is counted."""
+    if not found.ndim:
+        return 6 * found
+    size = math.isqrt(found.shape[0])
     skip = order.node_capacity - size
     real = jnp.arange(order.edge_capacity, dtype=jnp.int32) < order.num_edges
     cell = jnp.where(real, (order.tail - skip) * size + order.head - skip, 0)
-    return jnp.where(real, table[cell], 0).astype(jnp.int64)
-
-
-@jit64
-def _over_arcs(cliques: jax.Array) -> jax.Array:
-    return 6 * cliques
+    return jnp.where(real, found[cell], 0).astype(jnp.int64)
 
 
 class Cliques:
@@ -325,7 +314,7 @@ class Cliques:
 
     def sums(self) -> jax.Array:
         """Return the 4-cliques at each arc, or their total over arcs, int64."""
-        return _at_arcs(self.order, self._found) if self._per_edge else _over_arcs(self._found)
+        return _at_arcs(self.order, self._found)
 
     def collect(self) -> Arrays:
         sums = np.asarray(self.sums())
@@ -338,8 +327,3 @@ class Cliques:
         self._cells //= 2
         self._clear()
         return f"{self._cells} cells of matrices"
-
-
-def statistics(pairs: PairSums, K: jax.Array | np.ndarray) -> Statistics:
-    """Join the sums over pairs of nodes and the 4-cliques to the statistics that the equations take."""
-    return Statistics(pairs.t, K, pairs.cyc, pairs.A, pairs.B)

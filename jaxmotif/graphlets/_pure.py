@@ -11,11 +11,9 @@ import jax.numpy as jnp
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.graph._container import Graph
-from jaxmotif.graph._order import DegreeOrder, degree_order
 from jaxmotif.graphlets import _equations as equations
-from jaxmotif.graphlets import _sparse as sparse
-from jaxmotif.graphlets._sparse import Statistics
-from jaxmotif.graphlets._tuning import Tuning, choose_tuning
+from jaxmotif.graphlets._run import Outcome, outcome_of_graph
+from jaxmotif.graphlets._tuning import Detail, Tuning, choose_tuning
 
 MAX_PURE_NODES = 55_000
 """Largest node capacity for which all 17 counts fit 64 bits on the way."""
@@ -48,9 +46,9 @@ def sparse_graphlet_counts(graph: Graph, tuning: Tuning | None = None) -> Int64:
             f"sparse_graphlet_counts takes up to {MAX_PURE_NODES} nodes, got room for {graph.node_capacity}: counts "
             "could pass 64 bits; use jaxmotif.graphlet_counts outside jit, or sparse_edge_columns"
         )
-    order, stats = _statistics(graph, tuning, per_edge=False)
+    pairs = _outcome(graph, tuning, "graph").sums
     # Below the limit no sum reaches 2^63, so the split halves join again.
-    sums = {name: low + (high << 32) for name, (low, high) in sparse.graph_sums(order, stats).items()}
+    sums = {name: low + (high << 32) for name, (low, high) in zip(equations.TERMS, pairs, strict=True)}
     n, m = (jnp.asarray(x, jnp.int64) for x in (graph.num_nodes, graph.num_edges))
     return Int64.of(jnp.stack(list(equations.global_counts(n, m, sums).values())))
 
@@ -75,12 +73,9 @@ def sparse_edge_columns(graph: Graph, tuning: Tuning | None = None) -> Int64:
       >>> sparse_edge_columns(path).to_numpy()[:3, 3].tolist()  # which edge is the middle of a 4-path
       [0, 1, 0]
     """
-    order, stats = _statistics(graph, tuning, per_edge=True)
-    columns = jnp.stack(list(sparse.edge_columns(order, stats).values()), axis=-1)
-    real = jnp.arange(columns.shape[0], dtype=jnp.int32) < order.num_edges
-    values = jnp.where(real[:, None], columns, 0)
-    # The rows are put from the order of arcs into the order of the graph's edges.
-    return Int64.of(jnp.zeros_like(values).at[order.edge].set(values, unique_indices=True))
+    columns = _outcome(graph, tuning, "edge").values
+    real = jnp.arange(columns.shape[0], dtype=jnp.int32) < graph.num_edges
+    return Int64.of(jnp.where(real[:, None], columns, 0))
 
 
 @jit64(static_argnames="tuning")
@@ -103,15 +98,12 @@ def sparse_node_orbits(graph: Graph, tuning: Tuning | None = None) -> Int64:
       >>> sparse_node_orbits(star).to_numpy()[0, :8].tolist()
       [3, 0, 3, 0, 0, 0, 0, 1]
     """
-    order, stats = _statistics(graph, tuning, per_edge=True)
-    return Int64.of(sparse.node_columns(order, sparse.edge_columns(order, stats)))
+    return Int64.of(_outcome(graph, tuning, "node").values)
 
 
-def _statistics(graph: Graph, tuning: Tuning | None, per_edge: bool) -> tuple[DegreeOrder, Statistics]:
+def _outcome(graph: Graph, tuning: Tuning | None, detail: Detail) -> Outcome:
     if tuning is None:
-        sizes = graph.node_capacity, graph.slot_capacity // 2
-        tuning = choose_tuning(*sizes, detail="edge" if per_edge else "graph")
-    graph = jax.tree.map(jnp.asarray, graph)
-    order = degree_order(graph)
-    plan = sparse.make_plan(jnp, order, tuning)
-    return order, sparse.statistics(order, plan, tuning, per_edge)
+        tuning = choose_tuning(
+            graph.node_capacity, graph.slot_capacity // 2, detail="graph" if detail == "graph" else "edge"
+        )
+    return outcome_of_graph(jax.tree.map(jnp.asarray, graph), tuning=tuning, detail=detail)

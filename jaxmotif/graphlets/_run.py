@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._compile import QuickLimits, jit64, put64, target_of
-from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
+from jaxmotif.devices._job import Job, JobResult, run_alone, run_job, workers_on
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, Store, added
@@ -76,7 +76,7 @@ def run(
         near = jax.device_put(graph, device)
 
         def whole(tuning: Tuning) -> Outcome:
-            return jax.block_until_ready(_outcome_of_graph(near, tuning=tuning, detail=detail))
+            return jax.block_until_ready(outcome_of_graph(near, tuning=tuning, detail=detail))
 
     else:
         order, plan = prepare(graph, tuning, device)
@@ -106,19 +106,11 @@ def _run_products(
     def make(place: jax.Device) -> products.Cliques:
         return products.Cliques(order, lengths, sizes, detail, place)
 
-    def whole(cliques: products.Cliques) -> products.Cliques:
-        cliques.step(Span(0, graph.n))
-        return cliques
-
-    def less(cliques: products.Cliques) -> tuple[products.Cliques, str] | None:
-        note = cliques.halve()
-        return None if note is None else (cliques, note)
-
     long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"] * products.rates(device).flops
     alone = len(selection.devices) == 1 and store is None and not selection.together
-    cliques, notes = make(device), ()
+    cliques = make(device)
     if alone and starts[-1] <= long:
-        cliques, notes = with_smaller_steps(whole, cliques, less, device)
+        notes = run_alone(cliques, graph.n, device)
         K = cliques.sums()
     else:
         parts = max(_UNITS, 16 * len(selection.devices))
@@ -127,8 +119,8 @@ def _run_products(
         padding = order.edge_capacity - int(order.num_edges)
         found = np.pad(done.found["K"], (0, padding)) if per_edge else done.found["K"]
         K, notes = cast("jax.Array", put64(found, device)), done.notes
-    pairs = products.pair_sums(order, cliques.X, rows=sizes.rows, per_edge=per_edge)
-    return _outcome(order, products.statistics(pairs, K), detail=detail)._replace(notes=notes)
+    stats = products.pair_sums(order, cliques.X, K, rows=sizes.rows, per_edge=per_edge)
+    return _outcome(order, stats, detail=detail)._replace(notes=notes)
 
 
 def smaller(tuning: Tuning, nodes: int, edges: int) -> tuple[Tuning, str] | None:
@@ -208,7 +200,7 @@ def _outcome(order: DegreeOrder, stats: Statistics, detail: Detail) -> Outcome:
 
 
 @jit64(static_argnames=("tuning", "detail"))
-def _outcome_of_graph(graph: Graph, tuning: Tuning, detail: Detail) -> Outcome:
+def outcome_of_graph(graph: Graph, tuning: Tuning, detail: Detail) -> Outcome:
     """Count in one program: an accelerator would wait a millisecond for the host between two."""
     order, plan = _prepare(graph, tuning=tuning)
     return _outcome(order, _statistics(order, plan, tuning=tuning, per_edge=detail != "graph"), detail=detail)

@@ -7,9 +7,10 @@ sums A and B. Every pass runs over a range of its work, so ranges can go to diff
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from functools import partial
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +26,8 @@ from jaxmotif.kernels._codegree import CodegreePlan, codegree_plan
 from jaxmotif.kernels._expand import FlatWork, flat_work, long, search_method, take
 from jaxmotif.kernels._scatter import accumulator, add_at
 from jaxmotif.kernels._triangles import triangle_block, triangle_tests
+
+T = TypeVar("T")
 
 
 @partial(
@@ -150,7 +153,7 @@ def count_triangles(order: DegreeOrder, plan: Plan, t: jax.Array, tests: Any, tu
             t = add_at(t, arc, jnp.int32(1))
         return t
 
-    return _loop(first, stop, block, step, t)
+    return loop_in_blocks(first, stop, block, step, t)
 
 
 def count_cycles(
@@ -177,7 +180,7 @@ def second_pass(
     """
     tails, edges, block = ranges.tails, order.edge_capacity, tuning.block
 
-    def matrix_block(low, high, sums):
+    def matrix_block(low: jax.Array, high: jax.Array, sums: SecondSums) -> SecondSums:
         first, stop = take(plan.triangle_starts, low), take(plan.triangle_starts, high)
         # These are places in this block's bits; for other nodes they are wrong, and never read.
         base = (plan.word_starts[:-1] - take(plan.word_starts, low)).astype(jnp.int32)
@@ -207,8 +210,8 @@ def second_pass(
                 B = add_at(B, arc, degrees)
             return K, A, B
 
-        bits = _loop(first, stop, block, enter, accumulator(tuning.words, jnp.uint32))
-        return _loop(first, stop, block, collect, sums)
+        bits = loop_in_blocks(first, stop, block, enter, accumulator(tuning.words, jnp.uint32))
+        return loop_in_blocks(first, stop, block, collect, sums)
 
     # If all matrices fit at once, there is a single block.
     if tuning.words >= cliques.words_bound(edges):
@@ -221,7 +224,7 @@ def second_pass(
         at = jnp.searchsorted(plan.word_starts, start + long(number) * step, method=search_method())
         return jnp.clip(at.astype(jnp.int32), *tails)
 
-    return _loop(start, end, step, lambda number, sums: matrix_block(cut(number), cut(number + 1), sums), sums)
+    return loop_in_blocks(start, end, step, lambda number, sums: matrix_block(cut(number), cut(number + 1), sums), sums)
 
 
 def finish(order: DegreeOrder, first: FirstSums, second: SecondSums) -> Statistics:
@@ -236,7 +239,8 @@ def finish(order: DegreeOrder, first: FirstSums, second: SecondSums) -> Statisti
     return Statistics(t, K // 2, first.cyc[:edges], A - t * t, B - t * ends)
 
 
-def _loop(first: jax.Array, stop: jax.Array, block: int, step: Any, start: Any) -> Any:
+def loop_in_blocks(first: jax.Array, stop: jax.Array, block: int, step: Callable[[jax.Array, T], T], start: T) -> T:
+    """Run a step for each ``block`` positions from ``first`` to ``stop``; it takes its number and the state so far."""
     steps = (-(-jnp.maximum(stop - first, 0) // block)).astype(jnp.int32)
     return lax.fori_loop(jnp.int32(0), steps, step, start)
 
@@ -277,21 +281,9 @@ def edge_columns(
     if arcs is not None:
         # The barrier keeps these in memory: XLA would else read at random for each column anew.
         u, v, stats = lax.optimization_barrier(jax.tree.map(lambda x: x[arcs], (u, v, stats)))
-    return equations.edge_columns(
-        n,
-        m,
-        degree[u],
-        degree[v],
-        stats.t,
-        stats.K,
-        stats.cyc,
-        stats.A,
-        stats.B,
-        near[u],
-        near[v],
-        at_node[u],
-        at_node[v],
-    )
+    t, K, cyc, A, B = stats
+    nd, tt = near[u] + near[v], at_node[u] + at_node[v]
+    return equations.edge_columns(n, m, degree[u], degree[v], t, K, cyc, A, B, nd, tt)
 
 
 def sum_at_nodes(order: DegreeOrder, by_arc: jax.Array) -> jax.Array:

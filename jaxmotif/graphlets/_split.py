@@ -69,24 +69,18 @@ def span_difficulty(order: DegreeOrder, by: Order) -> Callable[[Span], float]:
     """
     degree = np.asarray(order.degree).astype(np.float64)
     skip, sign = order.node_capacity - int(order.num_nodes), -1.0 if by.startswith("-") else 1.0
-    difficulty = _difficulty(order, degree, by)
+    m = int(order.num_edges)
+    u, v = np.asarray(order.tail)[:m], np.asarray(order.head)[:m]
+
+    def at_nodes(at_tail: np.ndarray, at_head: np.ndarray) -> np.ndarray:
+        return np.bincount(u, at_tail, degree.size) + np.bincount(v, at_head, degree.size)
+
+    value = at_nodes(degree[v], degree[u]) if by.endswith("volume") else degree
+    # Edges count by their ends: at each node the sum over its edges, so that a mean is one of edges.
+    total = at_nodes(value[u] + value[v], value[u] + value[v])
 
     def mean(span: Span) -> float:
         nodes = slice(skip + span.first, skip + span.stop)
-        # Edges count by their ends, so a node's mean is weighted by its degree.
-        return sign * float((difficulty[nodes] * degree[nodes]).sum() / max(degree[nodes].sum(), 1.0))
+        return sign * float(total[nodes].sum() / max(degree[nodes].sum(), 1.0))
 
     return mean
-
-
-def _difficulty(order: DegreeOrder, degree: np.ndarray, by: Order) -> np.ndarray:
-    """Return the mean over each node's edges of the edge's degree or volume, float64 ``[N]`` by rank."""
-    m = int(order.num_edges)
-    u, v = np.asarray(order.tail)[:m], np.asarray(order.head)[:m]
-    if by.endswith("volume"):
-        value = np.bincount(u, degree[v], degree.size) + np.bincount(v, degree[u], degree.size)
-    else:
-        value = degree
-    of_edge = value[u] + value[v]
-    total = np.bincount(u, of_edge, degree.size) + np.bincount(v, of_edge, degree.size)
-    return total / np.maximum(degree, 1)

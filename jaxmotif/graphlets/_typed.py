@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from jaxmotif.arrays._present import PerGraph
 from jaxmotif.census import Census, subgraph_census
 from jaxmotif.census._roles import role_counts
 from jaxmotif.devices._select import Devices
@@ -40,48 +39,39 @@ def _check_counts(graph: Graph, size: int) -> None:
 
 
 def typed_counts(
-    graph: Graph, size: int, devices: Devices, memory: int | None, checkpoint: str | os.PathLike | None, progress: bool
-) -> dict[str, int]:
-    """Count the sets of 2 to ``size`` nodes by the graphlet that they induce, by size and class.
+    graphs: Graph | Graphs,
+    size: int,
+    devices: Devices,
+    memory: int | None,
+    checkpoint: str | os.PathLike | None,
+    progress: bool,
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """Count the sets of 2 to ``size`` nodes by the graphlet that they induce, in a graph or in many.
 
-    Only graphlets that occur are listed.
+    Returns:
+      The graphlets that occur, by size and class, and how often each does: int64 ``[graphlets]``, for many graphs
+      ``[B, graphlets]``.
     """
-
-    def census(k: int) -> Census:
+    if isinstance(graphs, Graphs):
+        # Only the largest graphs have enough nodes and edges for counts that wrap.
+        for i in np.flatnonzero(2.1 * graphs.m * (2.0 * graphs.n) ** (size - 2) >= LARGEST_COUNT).tolist():
+            _check_counts(graphs[i], size)
+    else:
+        _check_counts(graphs, size)
+    names, counts = [], []
+    for k in range(size, 1, -1):  # the largest first, so that a graph is refused before anything is counted
         folder = _folder(checkpoint, f"{k}-nodes")
-        return subgraph_census(graph, k, devices=devices, memory=memory, checkpoint=folder, progress=progress)
-
-    _check_counts(graph, size)
-    # The largest subgraphs come first, so that a graph is refused before anything is counted.
-    censuses = [census(k) for k in range(size, 1, -1)][::-1]
-    names = [name for one in censuses for name in _names(one.classes, graph.directed)]
-    return dict(zip(names, np.concatenate([one.counts for one in censuses]).tolist(), strict=True))
+        census = subgraph_census(graphs, k, devices=devices, memory=memory, checkpoint=folder, progress=progress)
+        one = isinstance(census, Census)
+        classes, of_classes = (census.classes, census.counts) if one else (census.columns, census.values)
+        names = [short_name(text, graphs.directed) for text in classes] + names
+        counts = [of_classes, *counts]
+    return tuple(names), np.concatenate(counts, axis=-1)
 
 
 def _folder(checkpoint: str | os.PathLike | None, name: str) -> Path | None:
     """Return the checkpoint folder of one of several jobs, each of which has its own."""
     return None if checkpoint is None else Path(checkpoint) / name
-
-
-def typed_counts_of_many(
-    graphs: Graphs, size: int, devices: Devices, memory: int | None, progress: bool
-) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the graphlets that occur in any graph, and the counts of each, int64 ``[B, graphlets]``.
-
-    Graphlets are ordered by size and class.
-    """
-    # Only the largest graphs have enough nodes and edges for counts that wrap.
-    for i in np.flatnonzero(2.1 * graphs.m * (2.0 * graphs.n) ** (size - 2) >= LARGEST_COUNT).tolist():
-        _check_counts(graphs[i], size)
-    censuses: list[PerGraph[Census]] = [
-        subgraph_census(graphs, k, devices=devices, memory=memory, progress=progress) for k in range(size, 1, -1)
-    ][::-1]
-    names = tuple(name for one in censuses for name in _names(one.columns, graphs.directed))
-    return names, np.concatenate([one.values for one in censuses], axis=1)
-
-
-def _names(classes: tuple[str, ...], directed: bool) -> list[str]:
-    return [short_name(text, directed) for text in classes]
 
 
 def typed_roles(
@@ -97,10 +87,9 @@ def typed_roles(
 
     Roles are ordered by size and class; the numbers are int64 ``[rows, roles]``.
     """
-    folders = [_folder(checkpoint, f"{k}-nodes-by-{at}") for k in range(2, size + 1)]
-    by_size = [
-        role_counts(graph, k, at, devices, memory, folder, progress) for k, folder in enumerate(folders, start=2)
-    ]
-    return tuple(role for roles, _ in by_size for role in roles), np.concatenate(
-        [values for _, values in by_size], axis=1
-    )
+    names, tables = (), []
+    for k in range(2, size + 1):
+        folder = _folder(checkpoint, f"{k}-nodes-by-{at}")
+        roles, values = role_counts(graph, k, at, devices, memory, folder, progress)
+        names, tables = names + roles, [*tables, values]
+    return names, np.concatenate(tables, axis=1)

@@ -116,7 +116,7 @@ def test_disconnected_counts_beyond_64_bits(n):
 def test_largest_edge_columns_fit_64_bits():
     n = 2**31 - 1
     one, zero = np.ones(1, np.int64), np.zeros(1, np.int64)
-    columns = edge_columns(n, 1, one, one, zero, zero, zero, zero, zero, one, one, zero, zero)
+    columns = edge_columns(n, 1, one, one, zero, zero, zero, zero, zero, 2 * one, zero)
     assert columns["4-node-1-edge"].tolist() == [comb(n - 2, 2)]
 
 

@@ -157,9 +157,9 @@ def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices, edges):
     with pytest.raises(ValueError, match="allow at least") as refused:
         five_node_orbits(made, ONE, edges, memory=1, tuning=chosen)
     least = int(str(refused.value).split("at least ")[1].split()[0])
-    prepared = plan.prepare_graph(made, "edge" if edges else "node", least, ONE.main, chosen)
-    assert prepared.plan.giants > 5
-    assert prepared.plan.sparse
+    planned = plan.prepare_graph(made, "edge" if edges else "node", least, ONE.main, chosen)
+    assert planned.giants > 5
+    assert planned.sparse
     asked = []  # what giants beside each other may take
     choose = giants.choose_tuning
     monkeypatch.setattr(giants, "choose_tuning", lambda *of: asked.append(of[3]) or choose(*of))

@@ -672,22 +672,17 @@ class CpuLoops:
         units = int(work[-1] // self._tuning.unit_steps) + 1
         if store is not None or selection.several:
             units = max(units, self._tuning.units, 4 * len(selection.devices))
-        job = Job("graphlets-5-rows", work, units, added, "steps", "five nodes", divisible=True)
+        job = Job("graphlets-5-loops", work, units, added, "steps", "five nodes", divisible=True)
         done = run_job(job, lambda device: LoopTask(rows, edges), workers_on(selection), selection, store, show)
-        self._sums = self._late_sums(_named(done.found, edges))
-        return done.notes
-
-    def _late_sums(self, sums: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Return the sums with those over triangles that take other sums."""
-        graph, arcs = self._rows, self._arcs
-        sums |= {"t": graph.t}
-        late = {"roof": sums["w3"]}
-        if self._detail == "edge":
-            late |= {"triples": arcs.head(arcs.out(graph.t)), "end": arcs.back(sums["l2"])}
+        self._sums = done.found | {"t": rows.t}
+        # Sums over triangles that take other sums.
+        late = {"roof": self._sums["w3"]}
+        if edges:
+            late |= {"triples": self._arcs.head(self._arcs.out(rows.t)), "end": self._arcs.back(self._sums["l2"])}
         for name, values in late.items():
-            sums[name] = np.zeros(len(graph.heads), np.int64)
-            sum_over_triangles(graph.starts, graph.around, values, sums[name])
-        return sums
+            self._sums[name] = np.zeros(len(rows.heads), np.int64)
+            sum_over_triangles(rows.starts, rows.around, values, self._sums[name])
+        return done.notes
 
     def _with_leaves(self) -> Sums:
         return with_leaves(np, self._arcs, self._degrees, self._walks2, self._arcs.out(self._graph.t), self._sums)
@@ -757,37 +752,36 @@ class LoopTask:
         self._clear()
 
     def _clear(self) -> None:
-        arcs = len(self._rows.heads)
-        hubs = len(OF_HUBS) + len(OF_HUBS_AT_EDGES) * self._at_edges
-        rows = len(OF_ROWS) + len(OF_ROWS_AT_EDGES) * self._at_edges
-        counts = {"hubs": hubs, "rows": rows, "cycles": 1, "cliques": 1}
-        self._sums = {name: np.zeros((count, arcs), np.int64) for name, count in counts.items()}
+        lengths = [len(names) for names in _names(self._at_edges)]
+        self._sums = [np.zeros((length, len(self._rows.heads)), np.int64) for length in lengths]
 
     def step(self, span: Span) -> None:
         """Add what a stretch of nodes gives."""
-        add_hub_sums(*span, self._at_edges, self._rows, self._sums["hubs"])
-        add_row_sums(*span, self._at_edges, self._rows, self._sums["rows"])
-        add_five_cycles(*span, self._rows, self._sums["cycles"])
-        add_five_cliques(*span, self._rows, self._sums["cliques"])
+        hubs, rows, cycles, cliques = self._sums
+        add_hub_sums(*span, self._at_edges, self._rows, hubs)
+        add_row_sums(*span, self._at_edges, self._rows, rows)
+        add_five_cycles(*span, self._rows, cycles)
+        add_five_cliques(*span, self._rows, cliques)
 
     def collect(self) -> Arrays:
-        """Hand in the sums, and begin anew."""
-        sums = self._sums
+        """Hand in the sums by name, and begin anew."""
+        found = {
+            name: values
+            for names, sums in zip(_names(self._at_edges), self._sums, strict=True)
+            for name, values in zip(names, sums, strict=True)
+        }
         self._clear()
-        return sums
+        return found
 
     def halve(self) -> str | None:
         """Say that there is no smaller step."""
         return None
 
 
-def _named(sums: Arrays, edges: bool) -> dict[str, np.ndarray]:
-    """Return the sums of all tasks by their own names."""
-    hubs, rows = OF_HUBS, OF_ROWS
-    if edges:
-        hubs, rows = hubs + OF_HUBS_AT_EDGES, rows + OF_ROWS_AT_EDGES
-    by_name = dict(zip(hubs, sums["hubs"], strict=True)) | dict(zip(rows, sums["rows"], strict=True))
-    return by_name | {"cycles": sums["cycles"][0], "q": sums["cliques"][0]}
+def _names(edges: bool) -> tuple[tuple[str, ...], ...]:
+    """Return the names of the sums of the four loops; ``edges``: with those for edge orbits."""
+    hubs, rows = (OF_HUBS + OF_HUBS_AT_EDGES, OF_ROWS + OF_ROWS_AT_EDGES) if edges else (OF_HUBS, OF_ROWS)
+    return hubs, rows, ("cycles",), ("q",)
 
 
 def _arcs_of(starts: np.ndarray, heads: np.ndarray, tails: np.ndarray, back: np.ndarray) -> Arcs:

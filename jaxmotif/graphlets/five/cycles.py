@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from jaxmotif.arrays._compile import jit64
+from jaxmotif.graphlets._sparse import loop_in_blocks
 from jaxmotif.graphlets.five.adjacency import Adjacency
 from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph
 from jaxmotif.kernels._expand import FlatWork, expand, flat_work, long, take
-
-T = TypeVar("T")
 
 
 class PathLists(NamedTuple):
@@ -57,10 +55,6 @@ def _in_core(graph: DegreeOrderedGraph, *nodes: jax.Array) -> list[jax.Array]:
     return [jnp.maximum(x - graph.core, 0) for x in nodes]
 
 
-def _loop(first: jax.Array, stop: jax.Array, block: int, step: Callable[[jax.Array, T], T], start: T) -> T:
-    return lax.fori_loop(jnp.int32(0), (-(-jnp.maximum(stop - first, 0) // block)).astype(jnp.int32), step, start)
-
-
 @partial(jit64, static_argnames=("block",))
 def list_paths(graph: DegreeOrderedGraph, edges: Adjacency, later: jax.Array, *, block: int) -> PathLists:
     """Lay out the paths and wedges of a graph.
@@ -93,7 +87,7 @@ def list_paths(graph: DegreeOrderedGraph, edges: Adjacency, later: jax.Array, *,
         return below, between.at[jnp.where(there, arc, arcs)].add(one, mode="drop")
 
     none = jnp.zeros(arcs, jnp.int64)
-    below, between = _loop(jnp.int64(0), work.total, block, triangles, (none, none))
+    below, between = loop_in_blocks(jnp.int64(0), work.total, block, triangles, (none, none))
     # Known at the arcs that lead up; the same from either end.
     below, between = (x + x[graph.back] for x in (below, between))
     return PathLists(
@@ -147,7 +141,7 @@ def add_five_cycles(
         return table.at[cell(i, l, valid)].add(jnp.ones_like(i), mode="drop")
 
     none = jnp.zeros(rows * size, jnp.int32)
-    table = _loop(start, end, block, common, none)
+    table = loop_in_blocks(start, end, block, common, none)
     counts, paths = _paths(counts, none, table, cell, graph, edges, work, bounds, block)
 
     def close(number: jax.Array, counts: jax.Array) -> jax.Array:
@@ -161,7 +155,7 @@ def add_five_cycles(
             counts = counts.at[jnp.where(valid, place, arcs)].add(found, mode="drop")
         return counts
 
-    return _loop(start, end, block, close, counts)
+    return loop_in_blocks(start, end, block, close, counts)
 
 
 def _paths(
@@ -213,11 +207,11 @@ def _paths(
             return counts, paths.at[place].add(jnp.ones_like(a), mode="drop"), closed.at[w].add(found)
 
         counts, paths = state
-        counts, paths, closed = _loop(
+        counts, paths, closed = loop_in_blocks(
             jnp.int64(0), onward.total, block, walk, (counts, paths, jnp.zeros(block, jnp.int64))
         )
         for place in (ij, jk):
             counts = counts.at[jnp.where(there, place, arcs)].add(closed, mode="drop")
         return counts, paths
 
-    return _loop(start, end, block, bends, (counts, paths))
+    return loop_in_blocks(start, end, block, bends, (counts, paths))

@@ -189,17 +189,16 @@ class _Homs:
         return [self.found[first + i] for i in range(len(self.found))]
 
 
-def node_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, small: bool = False) -> Array:
+def orbits_of(
+    xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, rims: Rims | None = None, small: bool = False
+) -> Array:
     """Return induced counts of the 73 orbits at every node, int64 ``[73, n]``, exact where they are below 2^60.
 
-    ``small`` says that all homomorphisms are below 2^40.
+    With ``rims`` they are those of the 68 orbits at all edges that are wanted, ``[68, edges]``. ``small`` says that all
+    homomorphisms are below 2^40.
     """
-    return solved(xp, all_homs(arcs, Nodes.of(arcs, degree, sums), sums), "node", small)
-
-
-def edge_orbits(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, rims: Rims, small: bool = False) -> Array:
-    """Return induced counts of the 68 orbits at all edges that are wanted, int64 ``[68, edges]``."""
-    return solved(xp, all_homs(arcs, Nodes.of(arcs, degree, sums), sums, rims), "edge", small)
+    root = "node" if rims is None else "edge"
+    return solved(xp, all_homs(arcs, Nodes.of(arcs, degree, sums), sums, rims), root, small)
 
 
 def solved(xp: ModuleType, homs: list[Array], root: orbits.Root, small: bool = False) -> Array:

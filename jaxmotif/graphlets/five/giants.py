@@ -43,18 +43,48 @@ LANES = 8
 """Giants whose sums along all arcs are made side by side."""
 
 
+class LeavingArcs(NamedTuple):
+    """The arcs that leave giants, by number.
+
+    Attributes:
+      arc, giant, head: int32 ``[P]``, the arcs (one past the last in padding), the giants they leave, and their heads.
+      there: bool ``[P]``, which entries are no padding.
+    """
+
+    arc: jax.Array
+    giant: jax.Array
+    head: jax.Array
+    there: jax.Array
+
+
 class Giants(NamedTuple):
-    """The adjacency of giants, which are numbered by rank.
+    """The adjacency of G giants, which are numbered by rank.
 
     Attributes:
       member: int8 ``[N, G]``, 1 where a node is adjacent to a giant.
       pairs: int32 ``[E, 2]``, adjacent giants, each pair once, then -1.
+      near: int32 ``[B]``, the core nodes adjacent to giants by their numbers in the core, ascending, then :data:`NONE`.
+      near_rows: int32 ``[B]``, their rows in the tables, ascending.
+      leaving: the arcs that leave giants, which are the nodes of the union of their neighbourhoods.
       triangles: int32 ``[N, G]``, common neighbours of a node and a giant that are adjacent (for edge orbits).
     """
 
     member: jax.Array
     pairs: jax.Array
+    near: jax.Array
+    near_rows: jax.Array
+    leaving: LeavingArcs
     triangles: jax.Array | None = None
+
+    @property
+    def count(self) -> int:
+        """Number of giants."""
+        return self.member.shape[1]
+
+    @property
+    def size(self) -> int:
+        """Room for the arcs that leave giants."""
+        return self.leaving.arc.shape[0]
 
 
 @partial(jit64, static_argnames=("count",))
@@ -90,26 +120,21 @@ def _beside(graph: DegreeOrderedGraph, member: jax.Array) -> jax.Array:
     return jnp.any(member > 0, axis=1) & (jnp.arange(member.shape[0], dtype=jnp.int32) >= graph.core)
 
 
-class GiantNeighbours(NamedTuple):
-    """The core nodes adjacent to giants, then :data:`NONE`.
-
-    Attributes:
-      nodes: int32 ``[B]``, their numbers in the core, ascending.
-      rows: int32 ``[B]``, their rows in the tables, ascending.
-    """
-
-    nodes: jax.Array
-    rows: jax.Array
-
-
-@partial(jit64, static_argnames=("size",))
-def find_giant_neighbours(graph: DegreeOrderedGraph, giants: Giants, *, size: int) -> GiantNeighbours:
-    """Find the core nodes adjacent to giants, of which there are at most ``size``."""
-    nodes = graph.leaves.shape[0]
-    (found,) = jnp.nonzero(_beside(graph, giants.member), size=size, fill_value=nodes)
+@partial(jit64, static_argnames=("near", "size"))
+def find_surroundings(
+    graph: DegreeOrderedGraph, member: jax.Array, *, near: int, size: int
+) -> tuple[jax.Array, jax.Array, LeavingArcs]:
+    """Find what :class:`Giants` has of the at most ``near`` core nodes beside giants, and of at most ``size`` arcs."""
+    (nodes, count), arcs = member.shape, graph.heads.shape[0]
+    (found,) = jnp.nonzero(_beside(graph, member), size=near, fill_value=nodes)
     found = found.astype(jnp.int32)
     number = jnp.where(found < nodes, found - graph.core, NONE)
-    return GiantNeighbours(number, jnp.sort(graph.rows.at[number].get(mode="fill", fill_value=NONE)))
+    arc = graph.offsets[nodes - count] + jnp.arange(size, dtype=jnp.int32)
+    there = arc < graph.offsets[-1]
+    giant, head = (x.at[arc].get(mode="clip") for x in (graph.tails, graph.heads))
+    giant, head = jnp.where(there, giant - (nodes - count), 0), jnp.where(there, head, 0)
+    rows = jnp.sort(graph.rows.at[number].get(mode="fill", fill_value=NONE))
+    return number, rows, LeavingArcs(jnp.where(there, arc, arcs), giant, head, there)
 
 
 def _in_both(giants: Giants, member: jax.Array) -> jax.Array:
@@ -118,9 +143,9 @@ def _in_both(giants: Giants, member: jax.Array) -> jax.Array:
     return jnp.where(giants.pairs[:, 0] >= 0, member[:, a] * member[:, b], 0)
 
 
-def _rows_beside(neighbours: GiantNeighbours, ends: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Return where the part of :attr:`GiantNeighbours.rows` begins and ends that a block of rows holds."""
-    start, stop = jnp.searchsorted(neighbours.rows, ends).astype(jnp.int32)
+def _rows_beside(giants: Giants, ends: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return where the part of :attr:`Giants.near_rows` begins and ends that a block of rows holds."""
+    start, stop = jnp.searchsorted(giants.near_rows, ends).astype(jnp.int32)
     return start, stop
 
 
@@ -134,7 +159,6 @@ def scatter_giants(
     tables: Tables,
     graph: DegreeOrderedGraph,
     giants: Giants,
-    neighbours: GiantNeighbours,
     ends: jax.Array,
     *,
     part: int,
@@ -150,14 +174,14 @@ def scatter_giants(
     """
     (rows, size), first = tables.codegree.shape, ends[0]
     wanted = tables.pairs.shape == tables.codegree.shape
-    others = _members(graph, giants, neighbours.nodes)
-    start, stop = _rows_beside(neighbours, ends)
+    others = _members(graph, giants, giants.near)
+    start, stop = _rows_beside(giants, ends)
 
     def step(number: jax.Array, tables: Tables) -> Tables:
         at = start + number * part + jnp.arange(part, dtype=jnp.int32)
-        row = jnp.where(at < stop, neighbours.rows.at[at].get(mode="fill", fill_value=0) - first, rows)
+        row = jnp.where(at < stop, giants.near_rows.at[at].get(mode="fill", fill_value=0) - first, rows)
         node = graph.at_rows.at[jnp.minimum(row, rows - 1) + first].get(mode="fill", fill_value=size)
-        mine, place = _members(graph, giants, node), (row[:, None], neighbours.nodes[None])
+        mine, place = _members(graph, giants, node), (row[:, None], giants.near[None])
         both = times(mine, others.T).astype(tables.codegree.dtype)
         tables = tables._replace(codegree=tables.codegree.at[place].add(both, mode="drop", unique_indices=True))
         if giants.triangles is not None:
@@ -172,19 +196,12 @@ def scatter_giants(
     return lax.fori_loop(jnp.int32(0), (stop - start + (part - 1)) // part, step, tables)
 
 
-@partial(jit64, static_argnames=("shape",))
-def zero_table_sums(*, shape: tuple[int, int, int]) -> jax.Array:
-    """Return int64 zeros, to which :func:`sum_over_giants` writes."""
-    return jnp.zeros(shape, jnp.int64)
-
-
 @partial(jit64, static_argnames=("part",), donate_argnums=0)
 def sum_over_giants(
     sums: jax.Array,
     tables: Tables,
     graph: DegreeOrderedGraph,
     giants: Giants,
-    neighbours: GiantNeighbours,
     ends: jax.Array,
     *,
     part: int,
@@ -194,16 +211,16 @@ def sum_over_giants(
     They are exact where they are below 2^53.
 
     Args:
-      sums: int64 ``[2, B, G]``, by :attr:`GiantNeighbours.rows`; the rows that the tables hold are written.
+      sums: int64 ``[2, B, G]``, by :attr:`Giants.near_rows`; the rows that the tables hold are written.
       part: rows at a time.
     """
-    member = _members(graph, giants, neighbours.nodes).astype(jnp.float64)
-    start, stop = _rows_beside(neighbours, ends)
+    member = _members(graph, giants, giants.near).astype(jnp.float64)
+    start, stop = _rows_beside(giants, ends)
 
     def step(number: jax.Array, sums: jax.Array) -> jax.Array:
         at = start + number * part + jnp.arange(part, dtype=jnp.int32)
-        row = jnp.where(at < stop, neighbours.rows.at[at].get(mode="fill", fill_value=0) - ends[0], NONE)
-        place = row[:, None], neighbours.nodes[None]
+        row = jnp.where(at < stop, giants.near_rows.at[at].get(mode="fill", fill_value=0) - ends[0], NONE)
+        place = row[:, None], giants.near[None]
         x, y = (table.at[place].get(mode="fill", fill_value=0).astype(jnp.float64) for table in tables[:2])
         found = jnp.stack([(x * x) @ member, y @ member]).astype(jnp.int64)
         return sums.at[:, jnp.where(at < stop, at, sums.shape[1])].set(found, mode="drop")
@@ -220,31 +237,7 @@ def sum_over_neighbours(graph: DegreeOrderedGraph, x: jax.Array, weights: jax.Ar
     return jax.ops.segment_sum(heads, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)[:nodes]
 
 
-class Arcs(NamedTuple):
-    """The arcs that leave giants, by number.
-
-    Attributes:
-      arc, giant, head: int32 ``[P]``, the arcs (one past the last in padding), the giants they leave, and their heads.
-      there: bool ``[P]``, which entries are no padding.
-    """
-
-    arc: jax.Array
-    giant: jax.Array
-    head: jax.Array
-    there: jax.Array
-
-
-def _leaving(graph: DegreeOrderedGraph, count: int, size: int) -> Arcs:
-    nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
-    arc = graph.offsets[nodes - count] + jnp.arange(size, dtype=jnp.int32)
-    there = arc < graph.offsets[-1]
-    giant, head = (x.at[arc].get(mode="clip") for x in (graph.tails, graph.heads))
-    return Arcs(
-        jnp.where(there, arc, arcs), jnp.where(there, giant - (nodes - count), 0), jnp.where(there, head, 0), there
-    )
-
-
-def _in_lanes(leaving: Arcs, number: jax.Array, x: jax.Array, before: jax.Array) -> jax.Array:
+def _in_lanes(leaving: LeavingArcs, number: jax.Array, x: jax.Array, before: jax.Array) -> jax.Array:
     """Return values at arcs, with new ones at the arcs that leave the giants of one group.
 
     Args:
@@ -258,11 +251,11 @@ def _in_lanes(leaving: Arcs, number: jax.Array, x: jax.Array, before: jax.Array)
     return jnp.where(here, x[leaving.head, jnp.clip(lane, 0, LANES - 1)], before)
 
 
-@partial(jit64, static_argnames=("size",))
+@jit64
 def two_step_sums(
-    graph: DegreeOrderedGraph, giants: Giants, *, size: int
+    graph: DegreeOrderedGraph, giants: Giants
 ) -> tuple[dict[str, jax.Array], dict[str, jax.Array], jax.Array]:
-    """Return what two steps along the arcs give at the arcs that leave giants, int64 ``[size]`` each.
+    """Return what two steps along the arcs give at the arcs that leave giants, int64 ``[P]`` each.
 
     Returns:
       Sums by name; of the head the degree ``d``, the walks of length 2 ``p2``, and its ``leaves``; and how many arcs
@@ -270,10 +263,9 @@ def two_step_sums(
     """
     d = jnp.diff(graph.offsets).astype(jnp.int64)
     p2 = sum_over_neighbours(graph, d[:, None])[:, 0]
-    count = giants.member.shape[1]
-    leaving = _leaving(graph, count, size)
+    leaving = giants.leaving
     # Some giants at a time, which bounds the memory.
-    member = jnp.pad(giants.member, ((0, 0), (0, -count % LANES)))
+    member = jnp.pad(giants.member, ((0, 0), (0, -giants.count % LANES)))
 
     def some(number: jax.Array, values: dict[str, jax.Array]) -> dict[str, jax.Array]:
         mine = lax.dynamic_slice_in_dim(member, number * LANES, LANES, 1).astype(jnp.int64)
@@ -284,7 +276,7 @@ def two_step_sums(
         }
         return {name: _in_lanes(leaving, number, walked[name], before) for name, before in values.items()}
 
-    none = jnp.zeros(size, jnp.int64)
+    none = jnp.zeros(giants.size, jnp.int64)
     groups = jnp.int32(member.shape[1] // LANES)
     values = lax.fori_loop(jnp.int32(0), groups, some, dict.fromkeys(("t", "w3", "far", "side"), none))
     at_nodes = (("d", d), ("p2", p2), ("leaves", graph.leaves.astype(jnp.int64)))
@@ -292,38 +284,34 @@ def two_step_sums(
     return values, of_heads, values["t"].sum()
 
 
-@partial(jit64, static_argnames=("size",))
-def floor_sums(graph: DegreeOrderedGraph, giants: Giants, t: jax.Array, *, size: int) -> jax.Array:
+@jit64
+def floor_sums(graph: DegreeOrderedGraph, giants: Giants, t: jax.Array) -> jax.Array:
     """Return walks of length 3 along the arcs that leave giants, each as often as its second edge has triangles.
 
     Args:
       t: int64 ``[S]``, the triangles at all arcs.
 
     Returns:
-      Int64 ``[size]``.
+      Int64 ``[P]``.
     """
-    count = giants.member.shape[1]
-    leaving = _leaving(graph, count, size)
-    member = jnp.pad(giants.member, ((0, 0), (0, -count % LANES)))
+    member = jnp.pad(giants.member, ((0, 0), (0, -giants.count % LANES)))
 
     def some(number: jax.Array, found: jax.Array) -> jax.Array:
         mine = lax.dynamic_slice_in_dim(member, number * LANES, LANES, 1).astype(jnp.int64)
-        return _in_lanes(leaving, number, sum_over_neighbours(graph, sum_over_neighbours(graph, mine, t)), found)
+        found_there = sum_over_neighbours(graph, sum_over_neighbours(graph, mine, t))
+        return _in_lanes(giants.leaving, number, found_there, found)
 
-    return lax.fori_loop(jnp.int32(0), jnp.int32(member.shape[1] // LANES), some, jnp.zeros(size, jnp.int64))
+    return lax.fori_loop(jnp.int32(0), jnp.int32(member.shape[1] // LANES), some, jnp.zeros(giants.size, jnp.int64))
 
 
-@partial(jit64, static_argnames=("size", "arcs"))
-def join_neighbourhoods(
-    graph: DegreeOrderedGraph, giants: Giants, *, size: int, arcs: int
-) -> tuple[jax.Array, jax.Array]:
+@partial(jit64, static_argnames=("arcs",))
+def join_neighbourhoods(graph: DegreeOrderedGraph, giants: Giants, *, arcs: int) -> tuple[jax.Array, jax.Array]:
     """Return the disjoint union of the giants' neighbourhoods in compressed rows: offsets, targets, int32.
 
     Args:
-      size, arcs: room for its nodes and arcs.
+      arcs: room for its arcs.
     """
-    nodes, count = giants.member.shape
-    leaving = _leaving(graph, count, size)
+    (nodes, count), size, leaving = giants.member.shape, giants.size, giants.leaving
     tails, heads = (jnp.minimum(x, nodes - 1) for x in (graph.tails, graph.heads))
     real = graph.tails < nodes
 
@@ -370,13 +358,12 @@ class Between(NamedTuple):
     rim: jax.Array
 
 
-@partial(jit64, static_argnames=("count",))
-def find_union_arcs(graph: DegreeOrderedGraph, edges: Adjacency, order: DegreeOrder, *, count: int) -> jax.Array:
+@jit64
+def find_union_arcs(graph: DegreeOrderedGraph, edges: Adjacency, order: DegreeOrder, giants: Giants) -> jax.Array:
     """Return :attr:`Between.arcs`."""
-    leaving, arcs = _leaving(graph, count, order.node.shape[0]), graph.heads.shape[0]
-    x, y = (leaving.head[order.node[ends]] - graph.core for ends in (order.tail, order.head))
+    x, y = (giants.leaving.head[order.node[ends]] - graph.core for ends in (order.tail, order.head))
     real = jnp.arange(order.tail.shape[0], dtype=jnp.int32) < order.num_edges
-    return jnp.where(real, edges.arc(graph, jnp.maximum(x, 0), jnp.maximum(y, 0)), arcs)
+    return jnp.where(real, edges.arc(graph, jnp.maximum(x, 0), jnp.maximum(y, 0)), graph.heads.shape[0])
 
 
 def _at(ends: jax.Array, x: jax.Array) -> jax.Array:
@@ -415,10 +402,11 @@ def _by_node(order: DegreeOrder, found: dict[str, jax.Array]) -> dict[str, jax.A
 
 
 @jit64
-def union_neighbour_sums(order: DegreeOrder, values: dict[str, jax.Array]) -> dict[str, jax.Array]:
-    """Return the sums of some values over the neighbours of each node in the union, by name."""
-    ends = _Ends.of(order)
-    return _by_node(order, {name: ends.times(1, x[order.node]) for name, x in values.items()})
+def union_neighbour_sums(order: DegreeOrder, giants: Giants, values: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    """Return, at the arcs u -> v that leave giants, sums over common neighbours w of the values at u -> w, by name."""
+    ends, (arc, _, _, there) = _Ends.of(order), giants.leaving
+    leaving = {name: jnp.where(there, x.at[arc].get(mode="clip"), 0) for name, x in values.items()}
+    return _by_node(order, {name: ends.times(1, x[order.node]) for name, x in leaving.items()})
 
 
 @partial(jit64, static_argnames=("tuning",))
@@ -486,32 +474,28 @@ def _opposite(order: DegreeOrder, plan: Plan, k: jax.Array, tuning: Tuning) -> j
             sums = sums.at[jnp.where(hit, node, nodes)].add(take(k, arc), mode="drop")
         return sums
 
-    steps = (-(-total // tuning.block)).astype(jnp.int32)
-    return lax.fori_loop(jnp.int32(0), steps, step, jnp.zeros(nodes, jnp.int64))
+    return sparse.loop_in_blocks(jnp.int64(0), total, tuning.block, step, jnp.zeros(nodes, jnp.int64))
 
 
-@partial(jit64, static_argnames=("size",))
-def sums_from_rows(
-    graph: DegreeOrderedGraph, giants: Giants, neighbours: GiantNeighbours, of_tables: jax.Array, *, size: int
-) -> dict[str, jax.Array]:
-    """Return what :func:`sum_over_giants` wrote, at the arcs that leave giants, int64 ``[size]``."""
-    leaving = _leaving(graph, giants.member.shape[1], size)
+@jit64
+def sums_from_rows(graph: DegreeOrderedGraph, giants: Giants, of_tables: jax.Array) -> dict[str, jax.Array]:
+    """Return what :func:`sum_over_giants` wrote, at the arcs that leave giants, int64 ``[P]``."""
+    leaving = giants.leaving
     inside = leaving.there & (leaving.head >= graph.core)
     row = graph.rows[jnp.maximum(leaving.head - graph.core, 0)]
-    at = jnp.searchsorted(neighbours.rows, row).astype(jnp.int32)
+    at = jnp.searchsorted(giants.near_rows, row).astype(jnp.int32)
     wing, arm = (jnp.where(inside, x.at[at, leaving.giant].get(mode="clip"), 0) for x in of_tables)
     return {"wing": wing, "arm": arm}
 
 
-@partial(jit64, static_argnames=("size", "edges"))
-def sums_from_pairs(graph: DegreeOrderedGraph, giants: Giants, *, size: int, edges: bool) -> dict[str, jax.Array]:
-    """Return what pairs of giants give at the arcs that leave giants, int64 ``[size]`` by name.
+@partial(jit64, static_argnames=("edges",))
+def sums_from_pairs(graph: DegreeOrderedGraph, giants: Giants, *, edges: bool) -> dict[str, jax.Array]:
+    """Return what pairs of giants give at the arcs that leave giants, int64 ``[P]`` by name.
 
     This is ``chord`` between giants, what leaves add to ``wing``, and (``edges``) the ``eave`` of triangles with a
     second giant.
     """
-    nodes, count = giants.member.shape
-    leaving = _leaving(graph, count, size)
+    (nodes, count), leaving = giants.member.shape, giants.leaving
     pairs = jnp.pad(giants.pairs, ((0, -giants.pairs.shape[0] % LANES), (0, 0)), constant_values=-1)
 
     def some(eave: jax.Array, pairs: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -524,7 +508,7 @@ def sums_from_pairs(graph: DegreeOrderedGraph, giants: Giants, *, size: int, edg
             eave = eave + jnp.where(here, of_heads, 0).sum(axis=1)
         return eave, (inside**2).sum(axis=0)
 
-    eave, chords = lax.scan(some, jnp.zeros(size, jnp.int64), pairs.reshape(-1, LANES, 2))
+    eave, chords = lax.scan(some, jnp.zeros(giants.size, jnp.int64), pairs.reshape(-1, LANES, 2))
     a, b = pairs.T
     chord = jnp.zeros((count, count), jnp.int64)
     for x, y in ((a, b), (b, a)):
@@ -536,52 +520,38 @@ def sums_from_pairs(graph: DegreeOrderedGraph, giants: Giants, *, size: int, edg
     return {"chord": between, "wing": jnp.where(inside, leaves, 0)} | ({"eave": eave} if edges else {})
 
 
-@partial(jit64, static_argnames=("count",), donate_argnums=0)
-def add_leaving_sums(sums: jax.Array, graph: DegreeOrderedGraph, values: jax.Array, *, count: int) -> jax.Array:
+@partial(jit64, donate_argnums=0)
+def add_leaving_sums(sums: jax.Array, giants: Giants, values: jax.Array) -> jax.Array:
     """Add the values of the arcs that leave giants to the sums at all arcs."""
-    leaving = _leaving(graph, count, values.shape[0])
-    return sums.at[leaving.arc].add(values, mode="drop")
-
-
-class KnownGiants(NamedTuple):
-    """The giants of a graph, as the tables take them.
-
-    Attributes:
-      giants: their adjacency.
-      neighbours: the core nodes that are adjacent to them.
-      size: room for the arcs that leave them, which are the nodes of the union of their neighbourhoods.
-    """
-
-    giants: Giants
-    neighbours: GiantNeighbours
-    size: int
+    return sums.at[giants.leaving.arc].add(values, mode="drop")
 
 
 @in_earnest
-def find_giants(graph: DegreeOrderedGraph, count: int, edges: bool) -> KnownGiants:
+def find_giants(graph: DegreeOrderedGraph, count: int, edges: bool) -> Giants:
     """Find out who is adjacent to the ``count`` nodes of highest number; ``edges``: for edge orbits."""
     member, among, near = find_members(graph, count=count)
     among, near, first, last = jax.device_get((among, near, graph.offsets[-1 - count], graph.offsets[-1]))
     adjacent = np.argwhere(np.triu(among))
     pairs = np.full((bucket_size(max(len(adjacent), 1)), 2), -1, np.int32)
     pairs[: len(adjacent)] = adjacent
-    of_edges = count_giant_triangles(graph, member) if edges else None
-    giants = Giants(member, jax.device_put(pairs, next(iter(member.devices()))), of_edges)
-    neighbours = find_giant_neighbours(graph, giants, size=bucket_size(max(int(near), 1)))
-    return KnownGiants(giants, neighbours, bucket_size(int(last - first)))
+    room = bucket_size(max(int(near), 1)), bucket_size(int(last - first))
+    nodes, rows, leaving = find_surroundings(graph, member, near=room[0], size=room[1])
+    triangles = count_giant_triangles(graph, member) if edges else None
+    pairs = jax.device_put(pairs, next(iter(member.devices())))
+    return Giants(member, pairs, nodes, rows, leaving, triangles)
 
 
 @in_earnest
-def _two_steps(graph: DegreeOrderedGraph, known: KnownGiants) -> tuple[dict[str, jax.Array], dict[str, jax.Array], int]:
+def _two_steps(graph: DegreeOrderedGraph, giants: Giants) -> tuple[dict[str, jax.Array], dict[str, jax.Array], int]:
     """Return what :func:`two_step_sums` does, and room for the arcs of the union."""
-    values, of_heads, arcs = two_step_sums(graph, known.giants, size=known.size)
+    values, of_heads, arcs = two_step_sums(graph, giants)
     return values, of_heads, bucket_size(max(int(arcs), 2))
 
 
 def add_giant_sums(
     sums: dict[str, jax.Array],
     graph: DegreeOrderedGraph,
-    known: KnownGiants,
+    giants: Giants,
     edges: Adjacency | None,
     device: jax.Device,
     memory: int | None = None,
@@ -596,47 +566,26 @@ def add_giant_sums(
     Returns:
       The degree order of the union of their neighbourhoods.
     """
-    giants, size = known.giants, known.size
-    count = giants.member.shape[1]
-
-    def add(values: dict[str, jax.Array]) -> None:
-        for name in sums.keys() & values.keys():
-            sums[name] = add_leaving_sums(sums[name], graph, values[name], count=count)
-
-    values, of_heads, arcs = _two_steps(graph, known)
-    add(values)
+    values, of_heads, arcs = _two_steps(graph, giants)
+    add_at_leaving(sums, giants, values)
+    capacities = giants.size, arcs // 2
     if memory is not None:
-        memory = max(memory, fixed_bytes(size, arcs // 2) + smallest_step_bytes(size, arcs // 2))
-    tuning = choose_tuning(size, arcs // 2, device, memory)
-    order, plan = plan_union(*join_neighbourhoods(graph, giants, size=size, arcs=arcs), tuning=tuning)
+        memory = max(memory, fixed_bytes(*capacities) + smallest_step_bytes(*capacities))
+    tuning = choose_tuning(*capacities, device, memory)
+    order, plan = plan_union(*join_neighbourhoods(graph, giants, arcs=arcs), tuning=tuning)
     between = None
     if edges is not None:
-        add({"floor": floor_sums(graph, giants, sums["t"], size=size)})
-        between = Between(find_union_arcs(graph, edges, order, count=count), graph.back, sums["t"], sums["rim"])
+        add_at_leaving(sums, giants, {"floor": floor_sums(graph, giants, sums["t"])})
+        between = Between(find_union_arcs(graph, edges, order, giants), graph.back, sums["t"], sums["rim"])
     inside, rim = union_sums(order, plan, values | of_heads, between, tuning=tuning)
-    add(inside)
+    add_at_leaving(sums, giants, inside)
     if rim is not None:
         sums["rim"] = rim
-    add(sums_from_pairs(graph, giants, size=size, edges=edges is not None))
+    add_at_leaving(sums, giants, sums_from_pairs(graph, giants, edges=edges is not None))
     return order
 
 
-def add_giant_triangle_sums(
-    sums: dict[str, jax.Array],
-    values: dict[str, jax.Array],
-    graph: DegreeOrderedGraph,
-    known: KnownGiants,
-    order: DegreeOrder,
-) -> None:
-    """Add, at the arcs u -> v that leave giants, the sums over common neighbours w of the values at u -> w, by name."""
-    count = known.giants.member.shape[1]
-    leaving = {name: take_leaving(graph, x, count=count, size=known.size) for name, x in values.items()}
-    for name, found in union_neighbour_sums(order, leaving).items():
-        sums[name] = add_leaving_sums(sums[name], graph, found, count=count)
-
-
-@partial(jit64, static_argnames=("count", "size"))
-def take_leaving(graph: DegreeOrderedGraph, x: jax.Array, *, count: int, size: int) -> jax.Array:
-    """Return the values of the arcs that leave giants, ``[size]``, of those at all arcs."""
-    leaving = _leaving(graph, count, size)
-    return jnp.where(leaving.there, x.at[leaving.arc].get(mode="clip"), 0)
+def add_at_leaving(sums: dict[str, jax.Array], giants: Giants, values: dict[str, jax.Array]) -> None:
+    """Add values at the arcs that leave giants to those of the sums at all arcs that are wanted."""
+    for name in sums.keys() & values.keys():
+        sums[name] = add_leaving_sums(sums[name], giants, values[name])

@@ -200,43 +200,30 @@ def zero_sums(*, arcs: int, names: tuple[str, ...]) -> dict[str, jax.Array]:
     return {name: jnp.zeros(arcs, jnp.int64) for name in names}
 
 
-_SHARED: dict[Detail, tuple[str, ...]] = {
-    "graph": ("w3", "wing", "chord"),
-    "node": ("far", "side", "arm", "roof"),
-    "edge": ("floor", "eave", "middle", "side_pairs"),
-}
-_OWN: dict[Detail, tuple[str, ...]] = {
-    "graph": ("t", "degrees", "l2", "s", "c", "k2", "leaves"),
-    "node": ("walks", "spread", "l3", "cube", "kt", "ls", "tip"),
-    "edge": ("squares", "dart", "tail"),
-}
-"""Names of sums at arcs: those that need the tables, added up over blocks of rows, and those that need one
-neighbourhood alone. Counts in the graph take few, node orbits more, edge orbits all."""
+def _up_to_each(
+    of_graph: tuple[str, ...], of_nodes: tuple[str, ...], of_edges: tuple[str, ...]
+) -> dict[Detail, tuple[str, ...]]:
+    """Return the names of sums by detail: counts in the graph take few, node orbits more, edge orbits all."""
+    return {"graph": of_graph, "node": of_graph + of_nodes, "edge": of_graph + of_nodes + of_edges}
 
 
-def _up_to(detail: Detail, names: dict[Detail, tuple[str, ...]]) -> tuple[str, ...]:
-    chosen = names["graph"]
-    for more in ("node", "edge")[: ("graph", "node", "edge").index(detail)]:
-        chosen += names[more]
-    return chosen
+SHARED = _up_to_each(("w3", "wing", "chord"), ("far", "side", "arm", "roof"), ("floor", "eave", "middle", "side_pairs"))
+"""Names of the sums at arcs that need the tables, added up over blocks of rows, in the order of ``HubSums.shared``."""
 
-
-def shared_columns(detail: Detail) -> tuple[str, ...]:
-    """Return the names of the sums that need tables, in the order of :attr:`HubSums.shared`."""
-    return _up_to(detail, _SHARED)
-
-
-def own_columns(detail: Detail) -> tuple[str, ...]:
-    """Return the names of the sums of one neighbourhood, in the order of :attr:`HubSums.own`."""
-    return _up_to(detail, _OWN)
+OWN = _up_to_each(
+    ("t", "degrees", "l2", "s", "c", "k2", "leaves"),
+    ("walks", "spread", "l3", "cube", "kt", "ls", "tip"),
+    ("squares", "dart", "tail"),
+)
+"""Names of the sums at arcs that need one neighbourhood alone, in the order of ``HubSums.own``."""
 
 
 class HubSums(NamedTuple):
     """Sums at all arcs, int64.
 
     Attributes:
-      shared: ``[S, K]``, columns as :func:`shared_columns` names them.
-      own: ``[S, K]``, columns as :func:`own_columns` names them.
+      shared: ``[S, K]``, columns as :data:`SHARED` names them.
+      own: ``[S, K]``, columns as :data:`OWN` names them.
       rim: ``[S]``, a sum that every hub adds to at the arcs between its neighbours (``[1]`` without edge orbits).
     """
 
@@ -244,16 +231,13 @@ class HubSums(NamedTuple):
     own: jax.Array
     rim: jax.Array
 
-    def by_name(self, detail: Detail) -> dict[str, jax.Array]:
-        """Return each sum by its name, int64 ``[S]``."""
-        return _by_name(self, detail=detail)
-
 
 @partial(jit64, static_argnames="detail")
-def _by_name(held: HubSums, *, detail: Detail) -> dict[str, jax.Array]:
+def sums_by_name(held: HubSums, *, detail: Detail) -> dict[str, jax.Array]:
+    """Return each sum by its name, int64 ``[S]``."""
     return (
-        dict(zip(shared_columns(detail), held.shared.T, strict=True))
-        | dict(zip(own_columns(detail), held.own.T, strict=True))
+        dict(zip(SHARED[detail], held.shared.T, strict=True))
+        | dict(zip(OWN[detail], held.own.T, strict=True))
         | ({"rim": held.rim} if detail == "edge" else {})
     )
 
@@ -261,8 +245,8 @@ def _by_name(held: HubSums, *, detail: Detail) -> dict[str, jax.Array]:
 @partial(jit64, static_argnames=("arcs", "detail"))
 def zero_hub_sums(*, arcs: int, detail: Detail) -> HubSums:
     """Return sums to which nothing was added yet."""
-    shared = jnp.zeros((arcs, len(shared_columns(detail))), jnp.int64)
-    own = jnp.zeros((arcs, len(own_columns(detail))), jnp.int64)
+    shared = jnp.zeros((arcs, len(SHARED[detail])), jnp.int64)
+    own = jnp.zeros((arcs, len(OWN[detail])), jnp.int64)
     return HubSums(shared, own, jnp.zeros(arcs if detail == "edge" else 1, jnp.int64))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from functools import cached_property, partial
+from typing import cast
 
 import jax
 import jax.numpy as jnp
@@ -12,15 +13,14 @@ import numpy as np
 from jaxmotif.arrays._ahead import in_earnest, rehearsal
 from jaxmotif.arrays._compile import jit64, put64
 from jaxmotif.arrays._host import on_device
-from jaxmotif.devices._job import Job, run_job, workers_on
-from jaxmotif.devices._memory import with_smaller_steps
+from jaxmotif.devices._job import Job, run_alone, run_job, workers_on
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets._tuning import Detail
 from jaxmotif.graphlets.five import cycles, giants, hubs, tables
-from jaxmotif.graphlets.five.giants import KnownGiants
+from jaxmotif.graphlets.five.giants import Giants
 from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph
 from jaxmotif.graphlets.five.hubs import HubBatch
 from jaxmotif.graphlets.five.plan import HubPlan, prepare_graph
@@ -53,77 +53,71 @@ class HubMatrices:
         self, graph: Graph, selection: Selection, detail: Detail, memory: int | None, tuning: FiveTuning
     ) -> None:
         self._graph, self._device = graph, selection.main
-        self._prepared = prepare_graph(graph, detail, memory, selection.main, tuning)
-        self.largest, self.most_neighbours = self._prepared.largest, self._prepared.most_neighbours
+        self._plan = prepare_graph(graph, detail, memory, selection.main, tuning)
+        self.largest, self.most_neighbours = self._plan.largest, self._plan.most_neighbours
         self._sums: dict[str, jax.Array] = {}
 
     def add_up(self, selection: Selection, store: Store | None, show: bool) -> tuple[str, ...]:
-        """Add up the sums at all arcs, and return notes."""
-        self._sums, notes = sum_over_hubs(self._prepared.plan, selection, show, store)
+        """Add up the sums at all arcs, and return notes.
+
+        Sums around hubs are shared out; then come those around giants, and those that take other sums.
+        """
+        plan, graph, device, union = self._plan, self._plan.graph, selection.main, None
+        sums, notes, known = _share_out_hubs(plan, selection, show, store)
+        adjacency = plan.adjacency(graph) if plan.detail == "edge" else None
+        if known is not None:
+            sums["chord"] = _take_from_hubs(graph, sums["chord"], giants=plan.giants)
+            # The tables are gone: what they took is there for it.
+            room = None if plan.memory is None else plan.rows(device) * plan.row
+            union = giants.add_giant_sums(sums, graph, known, adjacency, device, room)
+        if adjacency is not None:
+            late = late_values(graph, sums["t"], sums["l2"])
+            late_sums = hubs.zero_sums(arcs=graph.heads.shape[0], names=tuple(late))
+            (batches,) = hubs.put_batches(device, plan.batches(plan.cells))
+            for batch in batches:
+                late_sums = hubs.sum_over_triangles(
+                    late_sums, late, graph, adjacency, *batch.arguments, width=batch.size
+                )
+            sums |= late_sums
+            if known is not None and union is not None:
+                giants.add_at_leaving(sums, known, giants.union_neighbour_sums(union, known, late))
+        self._sums = sums
         return notes
 
     def node_orbits(self, precision: Precision) -> jax.Array | np.ndarray:
         """Solve for the orbits at all nodes, ``[N, 73]``."""
-        plan, places = self._prepared.plan, self._prepared.renumbering.nodes
-        limbs = solve_at_nodes(plan.graph, self._sums, wide=precision.wide, small=precision.small)
-        return limbs.as_integers(places)
+        limbs = solve_at_nodes(self._plan.graph, self._sums, wide=precision.wide, small=precision.small)
+        return limbs.as_integers(self._plan.renumbering.nodes)
 
     def edge_orbits(self, precision: Precision) -> jax.Array | np.ndarray:
         """Solve for the orbits at all edges, ``[m, 68]``, and give the sums up, which take as much as the result."""
-        prepared = self._prepared
+        plan = self._plan
         slots = jax.device_put((self._graph.out_offsets, self._graph.out_targets), self._device)
         by_arc = solve_at_edges(
-            prepared.plan.graph,
+            plan.graph,
             self._sums,
-            prepared.renumbering,
+            plan.renumbering,
             slots,
             wide=precision.wide,
             small=precision.small,
-            together=prepared.plan.tuning.edges_together,
+            together=plan.tuning.edges_together,
         )
         self._sums = {}
         return take_first(by_arc, edges=self._graph.m).as_integers()
 
     def total_homs(self) -> np.ndarray:
         """Return the homomorphisms of the connected graphs of two to five nodes, Python integers."""
-        return join_halves(sum_total_homs(self._prepared.plan.graph, self._sums))
-
-
-def sum_over_hubs(
-    plan: HubPlan, selection: Selection, show: bool, store: Store | None
-) -> tuple[dict[str, jax.Array], tuple[str, ...]]:
-    """Add up the sums at all arcs, and return them by name with notes.
-
-    Sums around hubs are shared out; then come those around giants, and those that take other sums.
-    """
-    sums, notes, known = _share_out_hubs(plan, selection, show, store)
-    graph, device, union = plan.graph, selection.main, None
-    adjacency = plan.adjacency(graph) if plan.detail == "edge" else None
-    if known is not None:
-        sums["chord"] = _take_from_hubs(graph, sums["chord"], giants=plan.giants)
-        # The tables are gone: what they took is there for it.
-        room = None if plan.memory is None else plan.rows(device) * plan.row
-        union = giants.add_giant_sums(sums, graph, known, adjacency, device, room)
-    if adjacency is None:
-        return sums, notes
-    late = late_values(graph, sums["t"], sums["l2"])
-    late_sums = hubs.zero_sums(arcs=graph.heads.shape[0], names=tuple(late))
-    (batches,) = hubs.put_batches(device, plan.batches(plan.cells))
-    for batch in batches:
-        late_sums = hubs.sum_over_triangles(late_sums, late, graph, adjacency, *batch.arguments, width=batch.size)
-    sums |= late_sums
-    if known is not None and union is not None:
-        giants.add_giant_triangle_sums(sums, late, graph, known, union)
-    return sums, notes
+        return join_halves(sum_total_homs(self._plan.graph, self._sums))
 
 
 def _share_out_hubs(
     plan: HubPlan, selection: Selection, show: bool, store: Store | None
-) -> tuple[dict[str, jax.Array], tuple[str, ...], KnownGiants | None]:
+) -> tuple[dict[str, jax.Array], tuple[str, ...], Giants | None]:
     """Run the sums on all devices and return the sums, the notes and the giants."""
     device = selection.main
     if store is None and not selection.several and not plan.is_long:
-        task, notes = with_smaller_steps(_run_whole, HubSumTask(plan, device), _halve, device)
+        task = HubSumTask(plan, device)
+        notes = run_alone(task, len(plan.lengths), device)
         return task.sums(), notes, task.giants
     # The devices of one process add to the sums of one of them; a checkpoint, and what other processes are told, goes
     # through the host.
@@ -146,7 +140,7 @@ def _share_out_hubs(
     return sums, done.notes, known
 
 
-def _find_giants(plan: HubPlan) -> KnownGiants | None:
+def _find_giants(plan: HubPlan) -> Giants | None:
     return giants.find_giants(plan.graph, plan.giants, plan.detail == "edge") if plan.giants else None
 
 
@@ -202,16 +196,6 @@ def _add_all(x: dict[str, jax.Array], y: dict[str, jax.Array]) -> dict[str, jax.
     return {name: x[name] + y[name] for name in x}
 
 
-def _run_whole(task: HubSumTask) -> HubSumTask:
-    task.step(Span(0, len(task.plan.lengths)))
-    return task
-
-
-def _halve(task: HubSumTask) -> tuple[HubSumTask, str] | None:
-    note = task.halve()
-    return None if note is None else (task, note)
-
-
 Ends = np.ndarray | jax.Array
 """The first row of a block and the one after its last, int32 ``[2]``."""
 
@@ -226,17 +210,18 @@ class HubSumTask:
     def __init__(self, plan: HubPlan, device: jax.Device, total: _DeviceTotal | None = None):
         """Put the graph on a device. The sums go to ``total`` in the end, or to host memory."""
         # What a program is compiled for follows from where its arguments are.
-        self.plan = plan._replace(graph=put64(plan.graph, device), above=put64(plan.above, device))
+        self.plan = plan._replace(graph=put64(plan.graph, device))
         self._device, self._total = device, total
         self._cells, self._rows = plan.cells, plan.rows(device)
         self._adjacency = self.plan.adjacency(self.plan.graph)
         self._node = degrees_and_walks(self.plan.graph)
         if plan.sparse:
-            self._paths = cycles.list_paths(self.plan.graph, self._adjacency, self.plan.above, block=self._cells)
+            later = put64(plan.renumbering.later, device)
+            self._paths = cycles.list_paths(self.plan.graph, self._adjacency, later, block=self._cells)
         self._lay_out()
 
     @cached_property
-    def giants(self) -> KnownGiants | None:
+    def giants(self) -> Giants | None:
         """The giants, if there are any."""
         return _find_giants(self.plan)
 
@@ -323,12 +308,12 @@ class HubSumTask:
             giants=plan.giants if plan.detail == "edge" else 0,
         )
 
-    def _sum_over_giants(self, known: KnownGiants, block: Tables, ends: Ends) -> None:
+    def _sum_over_giants(self, known: Giants, block: Tables, ends: Ends) -> None:
         if self._of_tables is None:
-            shape = 2, known.neighbours.rows.shape[0], self.plan.giants
-            self._of_tables = put64(giants.zero_table_sums(shape=shape), self._device)
+            zeros = np.zeros((2, *known.near.shape, known.count), np.int64)
+            self._of_tables = cast("jax.Array", put64(zeros, self._device))
         self._of_tables = giants.sum_over_giants(
-            self._of_tables, block, self.plan.graph, known.giants, known.neighbours, ends, part=self._part(known)
+            self._of_tables, block, self.plan.graph, known, ends, part=self._part(known)
         )
 
     def _block_starts(self, span: Span) -> range:
@@ -347,9 +332,9 @@ class HubSumTask:
         first, last = ends[0] // self._rows, (ends[1] - 1) // self._rows
         return self._meets[first] | self._meets[last]
 
-    def _part(self, known: KnownGiants) -> int:
+    def _part(self, known: Giants) -> int:
         """Return how many rows of the tables are done at a time where giants add to them."""
-        return max(1, 16 * self._cells // known.neighbours.nodes.size)
+        return max(1, 16 * self._cells // known.near.size)
 
     def cached_tables(self, ends: np.ndarray) -> Tables:
         """Return the tables between two rows, and keep them where these are all rows."""
@@ -366,10 +351,7 @@ class HubSumTask:
         at = put64(ends, self._device)  # once for all programs
         block = tables.empty_tables(plan.graph, at, rows=self._rows, size=plan.size, detail=detail, most=plan.most)
         if known is not None:
-            part = self._part(known)
-            block = giants.scatter_giants(
-                block, plan.graph, known.giants, known.neighbours, at, part=part, most=plan.most
-            )
+            block = giants.scatter_giants(block, plan.graph, known, at, part=self._part(known), most=plan.most)
         for batch in hubs.batches_between(self._hubs, plan.core, 2**31, self._meeting(ends)):
             block = tables.scatter_hubs(
                 block,
@@ -402,12 +384,10 @@ class HubSumTask:
 
     def sums(self) -> dict[str, jax.Array]:
         """Return all that was added up, on the device, by name: int64 at all arcs."""
-        plan, sums = self.plan, self._of_hubs.by_name(self.plan.detail)
+        plan, sums = self.plan, hubs.sums_by_name(self._of_hubs, detail=self.plan.detail)
         if self._of_tables is not None and self.giants is not None:
-            known = self.giants
-            values = giants.sums_from_rows(plan.graph, known.giants, known.neighbours, self._of_tables, size=known.size)
-            for name in values.keys() & sums.keys():
-                sums[name] = giants.add_leaving_sums(sums[name], plan.graph, values[name], count=plan.giants)
+            values = giants.sums_from_rows(plan.graph, self.giants, self._of_tables)
+            giants.add_at_leaving(sums, self.giants, values)
         return sums | {"cycles" if plan.sparse else "walks4": self._walks, "q": self._cliques}
 
     def collect(self) -> Arrays:

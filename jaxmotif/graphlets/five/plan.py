@@ -36,7 +36,9 @@ class HubPlan(NamedTuple):
       most: a number above all degrees.
       detail: whether counts in the graph, node orbits or edge orbits are wanted.
       memory: bytes that the user allows on each device, or ``None``.
-      above: int32 ``[N]``, neighbours of higher number of all nodes, on the device.
+      renumbering: where the graph's own nodes and slots are.
+      largest: no count at a node is larger.
+      most_neighbours: the largest degree.
       giants: how many nodes, those of highest number, are no hubs; their ``lengths`` are 0.
       cells: cells of matrices of neighbourhoods at a time.
       sizes: the widths that matrices may have.
@@ -55,7 +57,9 @@ class HubPlan(NamedTuple):
     most: int
     detail: Detail
     memory: int | None
-    above: jax.Array
+    renumbering: Renumbering
+    largest: float
+    most_neighbours: int
     giants: int
     cells: int
     sizes: tuple[int, ...]
@@ -126,26 +130,8 @@ class HubPlan(NamedTuple):
         return min(self.size, (memory - fixed) // self.row, (2**31 - 1) // self.size)
 
 
-class PreparedGraph(NamedTuple):
-    """A graph with its plan, where its nodes and slots went, and bounds.
-
-    Attributes:
-      plan: the graph, and how its neighbourhoods are made into matrices.
-      renumbering: where nodes and slots are.
-      largest: no count at a node is larger.
-      most_neighbours: the largest degree.
-    """
-
-    plan: HubPlan
-    renumbering: Renumbering
-    largest: float
-    most_neighbours: int
-
-
 @in_earnest
-def prepare_graph(
-    graph: Graph, detail: Detail, memory: int | None, device: jax.Device, tuning: FiveTuning
-) -> PreparedGraph:
+def prepare_graph(graph: Graph, detail: Detail, memory: int | None, device: jax.Device, tuning: FiveTuning) -> HubPlan:
     """Assign numbers to the nodes of a graph by degree, and plan the sums over its neighbourhoods.
 
     Args:
@@ -179,7 +165,9 @@ def prepare_graph(
         most=most,
         detail=detail,
         memory=memory,
-        above=renumbering.later,
+        renumbering=renumbering,
+        largest=float(largest),
+        most_neighbours=most_neighbours,
         giants=giants,
         cells=cells,
         sizes=_sizes_for(device),
@@ -188,7 +176,7 @@ def prepare_graph(
         sparse=False,
         tuning=tuning,
     )
-    return PreparedGraph(_plan_tables(plan, device), renumbering, float(largest), most_neighbours)
+    return _plan_tables(plan, device)
 
 
 def program_sizes(graph: Graph, device: jax.Device) -> tuple[int, ...]:

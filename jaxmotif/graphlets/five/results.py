@@ -13,7 +13,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.graphlets.five.equations import Arcs, Array, Nodes, Rims, Sums, all_homs, node_orbits, solved, total_homs
+from jaxmotif.graphlets.five.equations import Arcs, Array, Nodes, Rims, Sums, all_homs, orbits_of, solved, total_homs
 from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph, Renumbering
 from jaxmotif.graphlets.five.tuning import FiveTuning
 from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS, times24
@@ -213,7 +213,7 @@ def solve_at_nodes(graph: DegreeOrderedGraph, sums: dict[str, jax.Array], *, wid
     arcs = arcs_of(graph)
     d, p2 = degrees_and_walks(graph)
     every = with_leaves(jnp, arcs, d, p2, arcs.out(sums["t"]), sums)
-    return Limbs.of(lambda of: node_orbits(jnp, arcs, of(d), Sums(*map(of, every)), small), wide)
+    return Limbs.of(lambda of: orbits_of(jnp, arcs, of(d), Sums(*map(of, every)), small=small), wide)
 
 
 @partial(jit64, static_argnames=("wide", "small", "together"))

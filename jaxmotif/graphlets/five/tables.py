@@ -20,15 +20,15 @@ from jaxmotif.graphlets._units import join
 from jaxmotif.graphlets.five.adjacency import Adjacency
 from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph
 from jaxmotif.graphlets.five.hubs import (
+    OWN,
+    SHARED,
     HubSums,
     Neighbourhoods,
     apply_matrix,
     find_adjacent,
     find_arcs_between,
     list_neighbours,
-    own_columns,
     run_steps,
-    shared_columns,
     sum_in_neighbourhoods,
     sum_rows,
     sum_squares,
@@ -180,15 +180,15 @@ def gather_hub_sums(
                 return table.reshape(-1).at[cells].get(mode="fill", fill_value=0)
 
             found, G = _sum_with_tables(near, read, tables, d, within, detail, most)
-            held = held._replace(shared=added(held.shared, found, shared_columns(detail)))
+            held = held._replace(shared=added(held.shared, found, SHARED[detail]))
             if giants and detail == "edge":
                 arcs, values = _from_giants(graph, edges, lists, near, G, giants)
-                column = shared_columns(detail).index("eave")
+                column = SHARED[detail].index("eave")
                 held = held._replace(shared=held.shared.at[arcs, column].add(values, mode="drop"))
         if not own:
             return held
         found = sum_in_neighbourhoods(near, d, at(node[1]), at(graph.leaves).astype(jnp.int64), detail)
-        held = held._replace(own=added(held.own, found, own_columns(detail)))
+        held = held._replace(own=added(held.own, found, OWN[detail]))
         if detail == "edge":  # walks of length 3 along the edges of a neighbourhood belong to those edges
             walks = (near * join(near, join(near, near, 2), width)).astype(jnp.int64)
             held = held._replace(rim=held.rim.at[find_arcs_between(graph, edges, lists, near)].add(walks, mode="drop"))
