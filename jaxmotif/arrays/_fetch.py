@@ -62,5 +62,6 @@ def _fetch_from_accelerator(counts: jax.Array, rows: int) -> tuple[np.ndarray, i
 
 @partial(jit64, static_argnames="size")
 def _write_to_host(counts: jax.Array, rows: jax.Array, *, size: int) -> tuple[jax.Array, jax.Array]:
+    values = counts[:size].astype(jnp.int64)
     real = (jnp.arange(size, dtype=jnp.int32) < rows).reshape(-1, *[1] * (counts.ndim - 1))
-    return for_host(counts[:size]), for_host(jnp.where(real, counts[:size], 0).max())
+    return for_host(values), for_host(jnp.where(real, values, 0).max())

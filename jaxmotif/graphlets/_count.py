@@ -398,9 +398,9 @@ def _all_at(at: Root, columns: tuple[str, ...], values: jax.Array | np.ndarray, 
     if values.dtype == object:
         return values[:rows] @ copies(at, columns).T.astype(object)
     all_counts_at, largest = _all_copies(values, np.int32(rows), at=at, columns=columns)
-    if (most := float(largest)) >= 2.0**62:  # a count may have wrapped
+    if float(largest) >= 2.0**62:  # a count may have wrapped
         return np.asarray(values)[:rows].astype(object) @ copies(at, columns).T.astype(object)
-    return all_counts_at if most >= 2.0**32 else jnp.asarray(all_counts_at, jnp.uint32)
+    return all_counts_at
 
 
 @jit64(static_argnames=("at", "columns"))

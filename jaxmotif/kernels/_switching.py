@@ -214,15 +214,7 @@ def switch_pairs(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, focused: 
     if fixed.kinds is not None:
         tails, heads = jnp.stack([tail, other_tail]), jnp.stack([head, new_head])
         proposed = proposed & same_kinds(fixed.kinds, is_pair, tails, heads, heads[::-1])
-    # The slots of dyads are hashes with the salt of this step.
-    old, new = (once(fixed, slots(fixed, where.chain, tail, h, salt)) for h in (head, new_head))
-    nowhere = SLOTS_PER_LABEL * tail.shape[0]
-    # Counts may wrap on a CPU, at 2**16, but are the same before and after a move, so that the step stays symmetric.
-    # The two dyads of a lane stand side by side, because a GPU's cache holds the counters of their chain for a while.
-    touched = jnp.stack([jnp.where(where.live, old, nowhere), jnp.where(proposed, new, nowhere)], axis=-1)
-    alone = proposed & all_occur(nowhere, [touched], [old, new], [1, 1], _most_touches(fixed))
-    # Either both labels of a pair move or none does.
-    made = alone & take(alone, partner)
+    made = _decide_alone(fixed, where, tail, head, new_head, proposed, partner, salt)
     return Ends(*_mirrored(Ends(tail, jnp.where(made, new_head, head)), mirrored)), made
 
 
@@ -266,6 +258,21 @@ def _near_partners(place: Array, size: Array, chain: Array, salts: Array) -> Arr
     odd = ((place + scaled(draw[2], 2 * away)) // away) & 1
     partner = place + jnp.where(odd == 1, -away, away)
     return jnp.where((partner >= 0) & (partner < size), partner, place)
+
+
+def _decide_alone(
+    fixed: Fixed, where: Lanes, tail: Array, head: Array, new_head: Array, proposed: Array, partner: Array, salt: Array
+) -> Array:
+    """Return which proposals are made, bool ``[lanes]``: those whose old and new dyads nothing else touches."""
+    # The slots of dyads are hashes with the salt of this step.
+    old, new = (once(fixed, slots(fixed, where.chain, tail, h, salt)) for h in (head, new_head))
+    nowhere = SLOTS_PER_LABEL * tail.shape[0]
+    # Counts may wrap on a CPU, at 2**16, but are the same before and after a move, so that the step stays symmetric.
+    # The two dyads of a lane stand side by side, because a GPU's cache holds the counters of their chain for a while.
+    touched = jnp.stack([jnp.where(where.live, old, nowhere), jnp.where(proposed, new, nowhere)], axis=-1)
+    alone = proposed & all_occur(nowhere, [touched], [old, new], [1, 1], _most_touches(fixed))
+    # Either both labels of a pair move or none does.
+    return alone & take(alone, partner)
 
 
 def same_kinds(kinds: Kinds, is_pair: Array, tail: Array, head: Array, new_head: Array) -> Array:

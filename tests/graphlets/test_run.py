@@ -80,7 +80,7 @@ def mixed(monkeypatch):
     tuning = choose_tuning(CAPACITY[0], CAPACITY[1] // 2, devices[0])
     accelerated = tuning._replace(light_block=2048, most_light=512, fill=64, slots=4096)
     helper = tuning._replace(
-        block=64, heavy_block=64, light_block=64, most_light=32, fill=2, rows=2, slots=128, words=50
+        block=64, heavy_block=64, light_block=64, most_light=32, fill=2, counters=2 * CAPACITY[0], slots=128, words=50
     )
     return Selection(tuple(devices[:2]), devices[2]), accelerated, helper
 
