@@ -383,10 +383,10 @@ def passes(options: argparse.Namespace) -> None:
         work, here = int(starts[stop] - starts[low]), (np.int64(starts[low]), np.int64(starts[stop]))
         print(f"heavy nodes {low} to {stop}: {work:,} wedges", flush=True)
         rate("wedges found, added up", work, lambda here=here: alone(order, plan.wedges.heavy, *here))
-        for some in {tuning.rows, max(1, tuning.rows // 4)}:
-            count = jit64(partial(heavy_cycles, block=block, rows=some))
+        for some in {tuning.counters, max(graph.node_capacity, tuning.counters // 4)}:
+            count = jit64(partial(heavy_cycles, block=block, counters=some))
             nodes = np.int32(low), np.int32(stop)
-            rate(f"4-cycles, {some} rows", work, lambda n=nodes, f=count: f(order, plan.wedges, none, *n))
+            rate(f"4-cycles, {some} counters", work, lambda n=nodes, f=count: f(order, plan.wedges, none, *n))
         low, stop = (place(light, part * light[-1] + more) for more in (0, most // 16))
         work, ends = int(light[stop] - light[low]), (np.int32(low), np.int32(stop))
         print(f"light nodes to {stop}: {work:,} wedges", flush=True)

@@ -52,7 +52,7 @@ def read_certificate(path: str) -> dict:
 def check_form(value: Any, form: Any = FORM, where: str = "certificate") -> None:
     """Refuse a value that has not the form that is given, as ``FORM`` writes it."""
     right = type(value) is (type(form) if isinstance(form, dict | list) else form)
-    if type(value) is dict:
+    if isinstance(value, dict) and isinstance(form, dict):
         right = right and value.keys() == form.keys()
     if type(value) is int:
         right = right and abs(value) < 2**256
