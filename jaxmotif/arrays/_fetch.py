@@ -55,7 +55,9 @@ def _fetch_from_accelerator(counts: jax.Array, rows: int) -> tuple[np.ndarray, i
     try:
         on_host, largest = _write_to_host(counts, np.int32(rows), size=size)
         return np.asarray(on_host)[:rows], int(largest)
-    except jax.errors.JaxRuntimeError:
+    except jax.errors.JaxRuntimeError as error:
+        if "RESOURCE_EXHAUSTED" not in str(error):
+            raise
         values = np.asarray(counts)[:rows]
         return values, int(values.max(initial=0))
 

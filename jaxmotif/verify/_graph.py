@@ -45,7 +45,7 @@ class SimpleGraph:
 
     @cached_property
     def states(self) -> int:
-        """How many states an ordered pair has: no arc, or one with each of the labels that occur."""
+        """The number of states of an ordered pair: no arc, or one with each of the labels that occur."""
         return 2 if self.edge_labels is None else 1 + len(np.unique(self.edge_labels))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What planning says of a target, in NumPy or on a device: the domains, and families of candidate lists.
+"""Results of planning, in NumPy or on a device: the domains in a target, and families of candidate lists.
 
 The target is reduced to the nodes in some domain and the slots between them, renumbered in ascending order. A list
 family (pair kind, query node x) holds, for every node u of the reduced target, the nodes w of x's domain such that
