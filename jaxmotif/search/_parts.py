@@ -94,11 +94,12 @@ def list_prefixes(search: ReadySearch, order: PrefixOrder, deadline: Deadline = 
     """
     if search.prefixes is None:
         raise ValueError("this search has no stage that lists its prefixes")
-    (stage,), listing = search.stages, search.prefixes()
+    (stage,) = search.stages
+    if stage.program.tables == 1:  # no node comes before the last one
+        return THE_WHOLE
+    listing = search.prefixes()
     operands, program = search.operands, listing.program
     (device,) = operands.offsets.devices()
-    if program.tables == 0:
-        return THE_WHOLE
     levels = _Levels()
     run = Run(ReadySearch(operands, [listing]), levels)
     *_, standing = finish(run, deadline)

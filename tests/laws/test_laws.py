@@ -1,0 +1,207 @@
+"""Laws that need no oracle, for every job that counts: what wrong numbers break, however they came about.
+
+A job counts patterns in a graph, and most also at its nodes and edges (`tests/laws/jobs.py`).
+"""
+
+from functools import cache
+from math import comb
+
+import numpy as np
+import pytest
+
+import jaxmotif
+from jaxmotif import Graph
+from jaxmotif.graphlets import dense_graphlet_counts
+from jaxmotif.patterns import Pattern, as_pattern
+from jaxmotif.patterns._canonical import canonical_string
+from jaxmotif.patterns._orbits import CONNECTED
+from jaxmotif.patterns._totals import DISCONNECTED_5
+from tests.laws.graphs import KINDS, NODES, adjacency, build, complement, copies_in, union
+from tests.laws.jobs import CLASSES, JOBS, size_of
+from tests.oracles import MIRROR
+
+every_job = pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
+every_graph = pytest.mark.parametrize("kind", KINDS)
+
+
+@cache
+def made(kind: str, directed: bool) -> Graph:
+    return build(adjacency(kind, directed), directed)
+
+
+def without_zeros(counts: dict) -> dict:
+    return {name: int(count) for name, count in counts.items() if count}
+
+
+def difference(one: dict, other: dict) -> dict:
+    return without_zeros({name: one.get(name, 0) - other.get(name, 0) for name in {*one, *other}})
+
+
+@every_graph
+@every_job
+def test_what_a_removed_node_takes_with_it(job, kind):
+    """c(G) = c(G - v) + c_v(G)."""
+    graph, near = made(kind, job.directed), adjacency(kind, job.directed)
+    counts, at_nodes = job.count(graph), job.at_nodes(graph)
+    for node in (0, 7):
+        kept = np.delete(np.arange(NODES), node)
+        rest = job.count(build(near[np.ix_(kept, kept)], job.directed))
+        assert difference(counts, rest) == without_zeros({x: column[node] for x, column in at_nodes.items()})
+
+
+@every_graph
+@every_job
+def test_nodes_and_edges_sum_to_the_graph(job, kind):
+    """Every occurrence is met once at each of its nodes, and once at each of its edges, if all its edges count."""
+    graph = made(kind, job.directed)
+    counts = without_zeros(job.count(graph))
+    sizes = {name: size_of(name, job.directed) for name in counts}
+    nodes = {name: column.sum() for name, column in job.at_nodes(graph).items()}
+    assert without_zeros(nodes) == {name: count * sizes[name][0] for name, count in counts.items()}
+    if job.at_edges is not None:
+        edges = {name: column.sum() for name, column in job.at_edges(graph).items()}
+        expected = {name: count * sizes[name][1] for name, count in counts.items()}
+        assert without_zeros(edges) == {name: count for name, count in expected.items() if name in edges}
+        assert len(edges) >= len(counts) - 1  # an edge alone has no column
+
+
+@every_job
+def test_unions_add(job):
+    first, second = (adjacency(kind, job.directed) for kind in ("hub", "dense"))
+    both = build(union(first, second), job.directed)
+    counts = [without_zeros(job.count(build(near, job.directed))) for near in (first, second)]
+    added = {name: counts[0].get(name, 0) + counts[1].get(name, 0) for name in {*counts[0], *counts[1]}}
+    assert without_zeros(job.count(both)) == added
+    parts, whole = [job.at_nodes(build(near, job.directed)) for near in (first, second)], job.at_nodes(both)
+    for name, column in whole.items():
+        none = np.zeros(NODES, int)
+        np.testing.assert_array_equal(column, np.concatenate([part.get(name, none) for part in parts]))
+
+
+@every_graph
+@every_job
+def test_new_names_for_the_nodes_change_nothing(job, kind):
+    near = adjacency(kind, job.directed)
+    order = np.random.default_rng(1).permutation(NODES)  # the new graph's node i is the old one's order[i]
+    one, two = build(near, job.directed), build(near[np.ix_(order, order)], job.directed)
+    assert without_zeros(job.count(one)) == without_zeros(job.count(two))
+    before, after = job.at_nodes(one), job.at_nodes(two)
+    assert before.keys() == after.keys()
+    for name, column in before.items():
+        np.testing.assert_array_equal(column[order], after[name])
+    if job.at_edges is not None:
+        ends = order[two.edge_list()]
+        ends = ends if job.directed else np.sort(ends, axis=1)
+        rows = {tuple(edge): row for row, edge in enumerate(one.edge_list().tolist())}
+        same = [rows[tuple(edge)] for edge in ends.tolist()]
+        before, after = job.at_edges(one), job.at_edges(two)
+        for name, column in before.items():
+            np.testing.assert_array_equal(column[same], after[name])
+
+
+@every_graph
+@pytest.mark.parametrize("job", [job for job in JOBS.values() if not job.induced and job.at_edges],
+                         ids=[name for name, job in JOBS.items() if not job.induced and job.at_edges])  # fmt: skip
+def test_an_added_edge_brings_what_holds_it(job, kind):
+    """Subgraphs that need not be induced: c(G + e) = c(G) + c_e(G + e)."""
+    near = adjacency(kind, job.directed)
+    absent = np.argwhere(complement(near) if job.directed else np.triu(complement(near)))
+    for end in absent[[0, len(absent) // 2]]:
+        more = near.copy()
+        more[tuple(end)] = True
+        if not job.directed:
+            more[tuple(end[::-1])] = True
+        graph = build(more, job.directed)
+        (row,) = np.flatnonzero((graph.edge_list() == end).all(axis=1))
+        brought = without_zeros({x: column[row] for x, column in job.at_edges(graph).items()})
+        found = difference(job.count(graph), job.count(build(near, job.directed)))
+        found.pop("edge", None)  # which has no column
+        brought.pop("edge", None)
+        assert found == brought
+
+
+@every_graph
+@pytest.mark.parametrize("size", [4, 5])
+def test_a_linear_map_leads_to_all_subgraphs(size, kind):
+    """A set of nodes that induces one graph holds as many subgraphs of each kind as that graph does."""
+    graph = made(kind, False)
+    induced = jaxmotif.graphlet_counts(graph, size=size).counts
+    every = jaxmotif.graphlet_counts(graph, size=size, induced=False).counts
+    shapes = {g.name: Pattern.from_edges(g.edges, g.size).adjacency for g in CONNECTED if g.size <= size}
+    for name, pattern in shapes.items():
+        hosts = {x: host for x, host in shapes.items() if len(host) == len(pattern)}
+        assert every[name] == sum(copies_in(pattern, host) * induced[x] for x, host in hosts.items())
+
+
+@every_graph
+def test_complements_mirror(kind):
+    """A graph induces in the complement what its complement induces here."""
+    near = adjacency(kind, False)
+    here, there = (jaxmotif.graphlet_counts(build(x, False, (64, 1024)), size=5).counts for x in (near, complement(near)))
+    mirror = MIRROR | {b: a for a, b in MIRROR.items()}
+    shapes = {g.name: g.edges for g in CONNECTED if g.size == 5} | DISCONNECTED_5
+    classes = {canonical_string(Pattern.from_edges(edges, 5)): name for name, edges in shapes.items()}
+    for name, edges in shapes.items():
+        other = complement(Pattern.from_edges(edges, 5).adjacency)
+        mirror[name] = classes[canonical_string(Pattern.from_edges(np.argwhere(np.triu(other)), 5))]
+    assert len(mirror) == len(here) == 51
+    assert {mirror[name]: count for name, count in here.items()} == there
+    for k in (2, 3, 4, 5):
+        of_size = [count for name, count in here.items() if (_nodes_of(name, shapes) == k)]
+        assert sum(of_size) == comb(NODES, k)
+
+
+def _nodes_of(name: str, shapes: dict) -> int:
+    sizes = {g.name: g.num_nodes for g in jaxmotif.patterns.GRAPHLETS}
+    return 5 if name in shapes else sizes[name]
+
+
+@every_graph
+@pytest.mark.parametrize(("name", "edges"), [("two edges", [(0, 1), (2, 3)]), ("3-path", [(0, 1), (1, 2), (2, 3)])])
+def test_induced_matches_are_those_of_complements(kind, name, edges):
+    near, pattern = adjacency(kind, False), Pattern.from_edges(edges, 4)
+    other = Pattern.from_edges(np.argwhere(np.triu(complement(pattern.adjacency))), 4)
+    found = jaxmotif.count_matches(pattern, build(near, False), induced=True).count
+    assert found == jaxmotif.count_matches(other, build(complement(near), False), induced=True).count
+
+
+@every_graph
+def test_engines_agree(kind):
+    """Graphlets of five nodes, the census, the search, features and arrays under vmap give one number."""
+    graph = made(kind, False)
+    counts = jaxmotif.graphlet_counts(graph, size=5).counts
+    for size in (3, 4, 5):
+        census = jaxmotif.subgraph_census(graph, size)
+        names = [g.name for g in CONNECTED if g.size == size]
+        found = dict(zip(census.classes, census.counts.tolist(), strict=True))
+        assert {name: found.get(CLASSES[name], 0) for name in names} == {name: counts[name] for name in names}
+    features = jaxmotif.pattern_features(graph, [g.name for g in CONNECTED])
+    assert dict(zip(features.columns, features.values[0].tolist(), strict=True)) == {
+        g.name: counts[g.name] for g in CONNECTED
+    }
+    for g in CONNECTED[::4]:
+        matches = jaxmotif.count_matches(Pattern.from_edges(g.edges, g.size), graph, True, per="occurrence")
+        assert matches.count == counts[g.name]
+    small = jaxmotif.graphlet_counts(graph).counts
+    assert small == {name: counts[name] for name in small}
+    assert dense_graphlet_counts(graph).to_numpy().tolist() == list(small.values())
+
+
+@every_graph
+def test_engines_agree_on_arcs(kind):
+    graph = made(kind, True)
+    census = jaxmotif.subgraph_census(graph, 3)
+    for text, count in zip(census.classes, census.counts.tolist(), strict=True):
+        assert jaxmotif.count_matches(as_pattern(text, graph), graph, True, per="occurrence").count == count
+
+
+@every_job
+def test_devices_padding_and_checkpoints_change_nothing(job, tmp_path):
+    near = adjacency("dense", job.directed)
+    graph = build(near, job.directed)
+    expected = without_zeros(job.count(graph))
+    assert without_zeros(job.count(build(near, job.directed, None))) == expected
+    assert without_zeros(job.count(graph, devices=2)) == expected
+    if job.keeps:
+        for _ in range(2):  # the second time all is there
+            assert without_zeros(job.count(graph, checkpoint=tmp_path)) == expected
