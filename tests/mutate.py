@@ -130,7 +130,11 @@ def changes(node: ast.AST) -> Iterator[ast.AST | str]:
                 other = SWAPPED[name]
                 renamed = ast.Name(other) if isinstance(func, ast.Name) else ast.Attribute(func.value, other)
                 yield ast.Call(renamed, arguments, keywords)
-            elif len(arguments) >= 2 and type(arguments[0]) is type(arguments[1]) in {ast.Name, ast.Attribute, ast.BinOp}:
+            elif len(arguments) >= 2 and type(arguments[0]) is type(arguments[1]) in {
+                ast.Name,
+                ast.Attribute,
+                ast.BinOp,
+            }:
                 yield ast.Call(func, [arguments[1], arguments[0], *arguments[2:]], keywords)
         case ast.IfExp(test, body, orelse):
             yield ast.IfExp(test, orelse, body)
@@ -198,16 +202,12 @@ def nearest(mutant: Mutant, folder: Path) -> list[str]:
     files = sorted(room.glob("test_*.py")) if room.is_dir() else sorted((folder / "tests").glob("test_*.py"))
     words = {stem, *stem.split("_"), Path(mutant.path).parent.name}
     files.sort(key=lambda file: (stem not in file.stem, not words & set(file.stem.split("_"))))
-    return [mutant.path, *(str(file.relative_to(folder)) for file in files), *laws(folder)]
-
-
-def laws(folder: Path) -> list[str]:
-    return ["tests/laws"] if (folder / "tests" / "laws").is_dir() else []
+    return [mutant.path, *(str(file.relative_to(folder)) for file in files)]
 
 
 def further(mutant: Mutant, folder: Path) -> list[str]:
     """Return the tests of the rooms that stand on a mutant's room."""
-    rooms = [f"tests/{room}" for room in USERS.get(mutant.room, [])]
+    rooms = ["tests/laws", *(f"tests/{room}" for room in USERS.get(mutant.room, []))]
     return [*rooms, *(str(file.relative_to(folder)) for file in sorted((folder / "tests").glob("test_*.py")))]
 
 

@@ -137,7 +137,9 @@ def test_a_linear_map_leads_to_all_subgraphs(size, kind):
 def test_complements_mirror(kind):
     """A graph induces in the complement what its complement induces here."""
     near = adjacency(kind, False)
-    here, there = (jaxmotif.graphlet_counts(build(x, False, (64, 1024)), size=5).counts for x in (near, complement(near)))
+    here, there = (
+        jaxmotif.graphlet_counts(build(x, False, (64, 1024)), size=5).counts for x in (near, complement(near))
+    )
     mirror = MIRROR | {b: a for a, b in MIRROR.items()}
     shapes = {g.name: g.edges for g in CONNECTED if g.size == 5} | DISCONNECTED_5
     classes = {canonical_string(Pattern.from_edges(edges, 5)): name for name, edges in shapes.items()}
