@@ -6,9 +6,10 @@
     python -m tests.mutate --rooms matching sieve --count 10 --seed 2 --record experiments/results/mutations.md
     python -m tests.mutate --kept
 
-The work is done in a copy of the checkout. A mutant is killed where a test fails, or takes longer than the limit. What the
-nearest tests do not notice goes to the rooms that stand on the mutant's own, and what these do not notice survives.
-`tests/mutants.toml` keeps mutants that once survived, and those that move a guard of exactness.
+The work is done in a copy of the checkout, whose tests must pass before anything is changed. A mutant is killed where a
+test fails, or takes longer than the limit. What the nearest tests do not notice goes to the rooms that stand on the
+mutant's own, and what these do not notice survives. `tests/mutants.toml` keeps mutants that once survived, and those that
+move a guard of exactness.
 """
 
 from __future__ import annotations
@@ -78,6 +79,9 @@ CALCULATED = {
     ast.BitXor: ast.BitOr,
 }
 SWAPPED = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum", "any": "all", "all": "any"}
+
+ALIKE = {ast.Name, ast.Attribute, ast.BinOp}
+"""Kinds of arguments that are exchanged where two of a kind follow each other: others would only be of a wrong type."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +206,8 @@ def nearest(mutant: Mutant, folder: Path) -> list[str]:
     files = sorted(room.glob("test_*.py")) if room.is_dir() else sorted((folder / "tests").glob("test_*.py"))
     words = {stem, *stem.split("_"), Path(mutant.path).parent.name}
     files.sort(key=lambda file: (stem not in file.stem, not words & set(file.stem.split("_"))))
-    return [mutant.path, *(str(file.relative_to(folder)) for file in files)]
+    # The file itself comes last: pytest imports it anew, and tests before it shall not see that.
+    return [*(str(file.relative_to(folder)) for file in files), mutant.path]
 
 
 def further(mutant: Mutant, folder: Path) -> list[str]:
@@ -217,9 +222,14 @@ def passes(tests: list[str], folder: Path, seconds: float) -> tuple[bool, str]:
     environment.setdefault("JAX_COMPILATION_CACHE_DIR", str(ROOT / ".pytest_cache" / "compiled"))
     command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "-q", "-p", "no:cacheprovider", "--no-header", *tests]
     with subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
         start_new_session=True,
-    ) as process:  # fmt: skip
+    ) as process:
         try:
             output, _ = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -279,7 +289,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copy_checkout(folder)
+        sound = set()
         for number, mutant in enumerate(chosen, 1):
+            if mutant.room not in sound:
+                passed, by = passes(nearest(mutant, folder), folder, options.seconds)
+                if not passed:
+                    parser.error(f"the tests of {mutant.room} do not pass before anything is changed: {by}")
+                sound.add(mutant.room)
             begin = time.monotonic()
             end, by = try_mutant(mutant, folder, options.seconds)
             ends[mutant.room, end] += 1
