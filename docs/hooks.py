@@ -2,7 +2,7 @@
 
 A block called ``drawing`` holds lines ``PATTERN | caption``: a pattern by name, or a query in words; ``PATTERN @ 0,2``
 marks nodes. One called ``columns`` holds the name of a table of ``jaxmotif help columns``; ``formats`` and
-``language`` are empty. ``ratios`` holds lines ``task | ratio | of what``, drawn as bars.
+``language`` are empty. ``ratios`` holds lines ``task | time of another / ours | which other``, drawn as bars.
 """
 
 import html
@@ -93,14 +93,15 @@ def _ratios(lines: str) -> str:
     tall = high * len(rows) + 8
     parts = [f'<svg class="ratios" viewBox="0 0 820 {tall}" role="img"><title>Times as fast</title>']
     parts.append(f'<path d="M{one} 0V{tall}" stroke="currentColor" opacity=".4"/>')
-    for number, (task, ratio, other) in enumerate(rows):
-        length, top = unit * math.log10(float(ratio)), high * number + 6
+    for number, (task, times, other) in enumerate(rows):
+        theirs, ours = map(float, times.split(" / "))
+        length, top = unit * math.log10(theirs / ours), high * number + 6
         fill = "var(--accent)" if length > 0 else "currentColor"
         beside = one + max(length, 0) + 6
         parts.append(
             f'<text x="0" y="{top + 11}">{html.escape(task)}</text>'
             f'<rect x="{one + min(length, 0):.0f}" y="{top}" width="{abs(length):.0f}" height="14" fill="{fill}"/>'
-            f'<text x="{beside:.0f}" y="{top + 11}">{ratio} × {html.escape(other)}</text>'
+            f'<text x="{beside:.0f}" y="{top + 11}">{theirs / ours:.2g} × {html.escape(other)}</text>'
         )
     return "".join([*parts, "</svg>"])
 

@@ -8,8 +8,8 @@
 
 The work is done in a copy of the checkout, whose tests must pass before anything is changed. A mutant is killed where a
 test fails, or takes longer than the limit. What the nearest tests do not notice goes to the rooms that stand on the
-mutant's own, and what these do not notice survives. `tests/mutants.toml` keeps mutants that once survived, and those that
-move a guard of exactness.
+mutant's own, and what these do not notice survives. `tests/mutants.toml` keeps mutants that once survived, and those
+that move a guard of exactness.
 """
 
 from __future__ import annotations
@@ -232,22 +232,24 @@ def passes(tests: list[str], folder: Path, seconds: float) -> tuple[bool, str]:
     ) as process:
         try:
             output, _ = process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
+        except BaseException as error:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
             return False, f"longer than {seconds:.0f} s"
     failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
     return process.returncode == 0, failed[0].partition(" - ")[0] if failed else f"exit {process.returncode}"
 
 
-def try_mutant(mutant: Mutant, folder: Path, seconds: float) -> tuple[str, str]:
-    """Return how a mutant ended: "killed near", "killed further" or "survived", and by what."""
+def try_mutant(mutant: Mutant, folder: Path, seconds: float, near: bool) -> tuple[str, str]:
+    """Return how a mutant ended: "killed near", "killed further" or "survived" (``near``: its own room), and by what."""
     file = folder / mutant.path
     source = file.read_bytes()
     file.write_bytes(source[: mutant.start] + mutant.after.encode() + source[mutant.end :])
     try:
-        for where, tests in (("near", nearest(mutant, folder)), ("further", further(mutant, folder))):
-            passed, by = passes(tests, folder, seconds)
+        for where, tests in (("near", nearest), ("further", further))[: 1 if near else 2]:
+            passed, by = passes(tests(mutant, folder), folder, seconds)
             if not passed:
                 return f"killed {where}", by
         return "survived", ""
@@ -274,8 +276,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=600, help="limit of one run of tests (default: 600)")
     parser.add_argument("--record", type=Path, help="add a table by room and the survivors to this file")
     parser.add_argument("--kept", action="store_true", help="try the mutants of tests/mutants.toml instead")
+    parser.add_argument("--near", action="store_true", help="run the tests of a mutant's own room alone")
     parser.add_argument("--list", action="store_true", help="print the mutants alone")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if options.kept:
         chosen = kept(options.rooms)
     else:
@@ -297,7 +301,7 @@ def main() -> None:
                     parser.error(f"the tests of {mutant.room} do not pass before anything is changed: {by}")
                 sound.add(mutant.room)
             begin = time.monotonic()
-            end, by = try_mutant(mutant, folder, options.seconds)
+            end, by = try_mutant(mutant, folder, options.seconds, options.near)
             ends[mutant.room, end] += 1
             if end == "survived":
                 survivors.append(mutant)

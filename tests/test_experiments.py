@@ -101,6 +101,61 @@ def test_records_name_commit_and_date(path):
         assert DATE.search(part), f"{title}: no date"
 
 
+FIGURE = r"(?<![\w./-])(?:\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:e\d+)?(?!\.?\d)"
+PERFORMANCE = (ROOT / "docs" / "performance.md").read_text("utf-8")
+SECTIONS = {part.partition("\n")[0]: part for part in re.split(r"(?m)^## ", PERFORMANCE)[1:]}
+SECTIONS.pop("On your machine")
+
+
+def values(text: str) -> list[float]:
+    return [float(figure.replace(",", "")) for figure in re.findall(FIGURE, text)]
+
+
+def rounds_to(quoted: str, recorded: list[float]) -> bool:
+    """Say whether a figure is one of others, rounded to its own digits, in the same unit or in another."""
+    places = len(quoted.partition(".")[2])
+    near = 0.5001 * 10.0**-places
+    found = float(quoted.replace(",", ""))
+    return any(abs(unit * value - found) <= near for value in recorded for unit in (1, 1e3, 1e-3, 1e-6, 1e-9))
+
+
+def records_of(section: str) -> str:
+    """Return the text of the records that a section of the page names."""
+    (line,) = re.findall(r"(?m)^Records: (.*)$", section)
+    return "\n".join((RECORDS[0].parent / name).read_text("utf-8") for name in re.findall(r"`(\w+\.md)`", line))
+
+
+@pytest.mark.parametrize("section", SECTIONS.values(), ids=SECTIONS)
+def test_figures_of_the_page_are_in_the_records_that_it_names(section):
+    """Those of a row of a table are in a line of a record that names what the row does; others anywhere in it."""
+    records, unknown = records_of(section), []
+    in_code = False
+    for line in section.splitlines():
+        in_code ^= line.startswith("```")
+        text = re.sub(r"`[^`]*`|\bk ?= ?\d+|20\d\d-\d\d-\d\d", "", line)
+        if line.startswith("|"):
+            key = re.match(r"\| *([^ ,|]*)", line)[1].strip("`")
+            lines = "\n".join(other for other in records.splitlines() if key in other)
+            known = values(lines)
+            figures = re.findall(FIGURE, text.partition("|")[2].partition("|")[2])
+        else:
+            known = values(records)
+            # Small whole numbers stand in many a sentence that quotes nothing.
+            figures = [] if in_code else [x for x in re.findall(FIGURE, text) if "." in x or len(x) > 2]
+        unknown += [(figure, line) for figure in figures if not rounds_to(figure, known)]
+    assert not unknown
+
+
+def test_times_of_the_chart_are_in_records():
+    section = SECTIONS["At a glance"]
+    records = records_of(section).splitlines()
+    for line in re.search(r"```ratios\n(.*?)```", section, re.S)[1].splitlines():
+        task, times, _ = line.split(" | ")
+        key = task.split(", ")[2].split()[0]
+        known = values("\n".join([other for other in records if key in other] or records))
+        assert all(rounds_to(time, known) for time in times.split(" / ")), line
+
+
 def test_figures_that_are_linked_are_there():
     linked = re.findall(r"\]\((figures/[^)#]+)\)", (RECORDS[0].parent / "papers.md").read_text("utf-8"))
     assert linked
