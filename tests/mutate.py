@@ -243,7 +243,7 @@ def passes(tests: list[str], folder: Path, seconds: float) -> tuple[bool, str]:
 
 
 def try_mutant(mutant: Mutant, folder: Path, seconds: float, near: bool) -> tuple[str, str]:
-    """Return how a mutant ended, "killed near", "killed further" or "survived", and by what; ``near``: its room alone."""
+    """Return how a mutant ended, "killed near", "killed further" or "survived", and by what (``near``: in its room)."""
     file = folder / mutant.path
     source = file.read_bytes()
     file.write_bytes(source[: mutant.start] + mutant.after.encode() + source[mutant.end :])

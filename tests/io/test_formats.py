@@ -64,6 +64,30 @@ def test_each_format(name, zipped, samples, write, caplog):
         assert named_edges(read_graph(path, directed=True)) == set(sample.edges)
 
 
+CORNERS = {
+    "names that are there twice are no names": (
+        '*Vertices 3\n1 "a"\n2 "a"\n3 "b"\n*Edges\n1 2\n2 3\n', {("1", "2"), ("2", "3")}),
+    "a declared degree of 0": ("t 2 1\nv 0 7 0\nv 1 7 1\ne 0 1\n", "declares degree 0 for node 0, which has 1 edges"),
+    "mutual edges among arcs": (
+        '<gexf><graph defaultedgetype="directed"><nodes><node id="a"/><node id="b"/><node id="c"/></nodes><edges>'
+        '<edge source="a" target="b" type="mutual"/><edge source="b" target="c"/></edges></graph></gexf>',
+        {("a", "b"), ("b", "a"), ("b", "c")}),
+    "one node without an id": ('{"nodes": [{"id": "x"}, {}], "edges": [{"source": "x", "target": "1"}]}', "'id'"),
+    "nodes without ids": ('{"nodes": [{}, {}, {}], "links": [{"source": 0, "target": 2}]}', {("0", "2")}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CORNERS)
+def test_corners_of_formats(name, write):
+    content, expected = CORNERS[name]
+    if isinstance(expected, str):
+        with pytest.raises(GraphFileError, match=expected):
+            read_graph(write(content, "x"))
+    else:
+        graph = read_graph(write(content, "x"))
+        assert named_edges(graph, as_text=True) == expected
+
+
 @pytest.mark.filterwarnings("ignore:The default value for `spmatrix`")  # of scipy, in its own reader
 @pytest.mark.parametrize("name", [*TEXT, *LIBRARY])
 def test_against_other_readers(name, samples):

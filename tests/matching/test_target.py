@@ -1,11 +1,13 @@
 """The index of a target."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from jaxmotif.graph import Graph
 from jaxmotif.matching._target import index_target
+from jaxmotif.matching.planner._device import neighbor_words
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -35,3 +37,18 @@ def test_numbers_by_degree_name_the_same_graph(directed):
         assert pairs == sorted(pairs)
         rows = np.searchsorted(ranked.sources[d], np.arange(ranked.nodes + 1))
         assert rows.tolist() == ranked.offsets[d].tolist()
+
+
+def test_words_of_neighbours_end_with_their_rows():
+    """The words of each node's neighbours are joined, whatever lengths rows and those after them have."""
+    rng = np.random.default_rng(7)
+    arcs = np.argwhere(rng.random((40, 40)) < rng.choice([0.02, 0.1, 0.5], (40, 1)))
+    index = index_target(Graph.from_edges(arcs, 40, directed=True, pad="bucket"))
+    bits = rng.integers(0, 2**32, (2, index.nodes), np.uint32)
+    any_kind = jnp.zeros(6, jnp.int32)
+    for d in (0, 1):
+        found = np.asarray(neighbor_words(index.direction(d), any_kind, jnp.asarray(bits)))
+        expected = np.zeros_like(bits)
+        for ends in arcs[arcs[:, 0] != arcs[:, 1]]:
+            expected[:, ends[d]] |= bits[:, ends[1 - d]]
+        np.testing.assert_array_equal(found, expected)

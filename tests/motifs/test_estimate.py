@@ -414,3 +414,12 @@ def test_shown(karate):
     assert "1,000 samples" in repr(found)
     with pytest.raises(ValueError, match="not a connected graph of 4 nodes"):
         found.upper_bound("triangle")
+
+
+def test_for_ten_draws_planned_one_more_is_of_any_tree():
+    """Classes that a pilot hardly meets, such as stars beside many paths, could not be drawn else."""
+    ladder = [(i, i + 1) for i in range(399)] + [(i, i + 2) for i in range(398)]
+    star = [(400, 401 + i) for i in range(4)]
+    found = estimate_census(Graph.from_edges(ladder + star), 5, error=0.03, seed=1)
+    assert 10 * found.samples[0] >= sum(found.samples[1:]) > 0
+    assert found.upper_bound("4-star") < 1e6

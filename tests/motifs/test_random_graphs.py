@@ -160,7 +160,8 @@ def test_same_bits_however_divided(nodes, monkeypatch):
     twice = random_graphs(graph, 6, 3, attempts=2 * whole.attempts - 0.01)
     np.testing.assert_array_equal(longer.ends.head, twice.ends.head)
     np.testing.assert_array_equal(longer.moves, twice.moves)
-    assert longer.steps == 2 * whole.steps
+    assert (longer.steps, longer.attempts) == (2 * whole.steps, 2 * whole.attempts)
+    assert longer.acceptance == pytest.approx(twice.acceptance)
     # Nor does the padding change a bit.
     monkeypatch.setattr(module, "CPU_LANES", 2**11)
     monkeypatch.setattr(module, "CPU_CHAINS", 3)

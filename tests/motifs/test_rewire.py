@@ -41,7 +41,7 @@ def drawn(rows, directed):
         yield found
 
 
-@pytest.mark.parametrize("name", more("undirected", "only walks lead on", "3-cycle", "mixed", "reciprocation free"))
+@pytest.mark.parametrize("name", ["undirected", "mixed", *more("only walks lead on", "3-cycle", "reciprocation free")])
 def test_uniform(name):
     n, arcs, keep, directed = ENSEMBLES[name]
     rows = draws(keep, directed)(padded(arcs), jax.random.split(jax.random.key(3), CHAINS))
@@ -55,7 +55,7 @@ def test_uniform(name):
     assert scipy_stats.chisquare(counts).pvalue > 0.001
 
 
-@pytest.mark.parametrize(("keep", "directed"), more(("bidegree", True), ("degree", False), ("degree", True)))
+@pytest.mark.parametrize(("keep", "directed"), [("bidegree", True), ("degree", False), ("degree", True)])
 def test_degrees_in_a_graph_that_does_not_walk(keep, directed):
     rng = np.random.default_rng(4)
     edges = rng.integers(0, 60, (200, 2))

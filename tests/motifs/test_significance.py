@@ -1,0 +1,51 @@
+"""Statistics of motifs, by their definitions."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from jaxmotif.motifs import Until
+from jaxmotif.motifs._significance import Mixing, mixing_of, significance_of
+from jaxmotif.motifs._until import robbins_interval
+
+
+def test_the_interval_of_the_mean_is_that_of_independent_draws():
+    rng = np.random.default_rng(1)
+    random, size = rng.poisson([3, 50], (400, 2)), np.array([400.0, 25.0])
+    found = significance_of(np.array([4, 40]), random, Mixing(0, np.zeros(2), size, np.zeros(2)))
+    half = stats.norm.ppf(0.975) * random.std(axis=0, ddof=1) / np.sqrt(size)
+    np.testing.assert_allclose(found.mean_low, random.mean(axis=0) - half, rtol=1e-4)
+    np.testing.assert_allclose(found.mean_high, random.mean(axis=0) + half, rtol=1e-4)
+    np.testing.assert_allclose(found.fold, (np.array([4, 40]) + 0.5) / (random.mean(axis=0) + 0.5))
+    np.testing.assert_allclose(found.fold_low, (np.array([4, 40]) + 0.5) / (found.mean_high + 0.5))
+    np.testing.assert_allclose(found.fold_high, (np.array([4, 40]) + 0.5) / (found.mean_low + 0.5))
+
+
+def test_what_chains_are_worth():
+    """r (1 - c) / (1 + c) by the correlation of the two lengths, and no more than there are where it is negative."""
+    rng = np.random.default_rng(2)
+    common, r = rng.normal(size=(1000, 3)), 1000
+    before = 100 + 10 * common
+    after = 100 + np.array([8, 0, -8]) * common + 6 * rng.normal(size=(1000, 3))
+    found = mixing_of(before, after)
+    expected = [np.corrcoef(before[:, i], after[:, i])[0, 1] for i in range(3)]
+    np.testing.assert_allclose(found.lag_correlation, expected)
+    c = expected[0]
+    assert found.effective_size[0] == pytest.approx(r * (1 - c) / (1 + c))
+    assert found.effective_size[2] == r
+
+
+def test_all_classes_together_share_an_error():
+    """The probability of a wrong decision is that of all classes, so each gets its share: more graphs are needed."""
+    until = Until(error=0.01)
+
+    def needed(classes: int) -> int:
+        """The fewest random graphs, none of which has a count as large, that decide as many equal classes."""
+        counts = np.ones(classes, int)
+        return next(r for r in range(10, 3000, 2) if until.decided(counts, np.zeros((r, classes), int)).all())
+
+    for classes in (1, 100):
+        r = needed(classes)
+        high = [2 * robbins_interval(np.zeros(1), n, 0.01 / (2 * classes))[1][0] for n in (r - 2, r)]
+        assert high[1] <= 0.05 < high[0]
+    assert needed(100) > needed(1)
