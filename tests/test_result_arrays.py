@@ -230,7 +230,7 @@ class TestBeyond63Bits:
         logs = jaxmotif.pattern_features([(0, 1), (1, 2)], ["3-star"], log=True).values
         np.testing.assert_allclose(logs, [[np.log(2.0**63)]])
 
-    @pytest.mark.parametrize("leaves", more(70_000, 90_000, 130_000))
+    @pytest.mark.parametrize("leaves", [70_000, *more(90_000, 130_000)])
     def test_five_nodes_of_a_star(self, leaves):
         found = jaxmotif.node_orbits(Graph.from_edges(star(leaves)), size=5)
         orbit = NODE_NAMES_5.index("orbit-22"), NODE_NAMES_5.index("orbit-23")

@@ -59,7 +59,6 @@ def test_the_command_keeps_code_by_itself_and_mends_what_is_broken(home, broken)
     assert all(file.read_bytes() != b"garbage" for file in kept)
 
 
-@pytest.mark.more
 def test_no_cache_is_kept_when_not_asked_for_or_not_possible(home, monkeypatch):
     (home / "file").write_text("")
     assert "compiled code is not kept" in run("--cache", home / "file")

@@ -31,7 +31,6 @@ def test_graphs_of_many_sizes(size, number):
     assert "_added" in str(found)
 
 
-@pytest.mark.more
 def test_other_graphs_and_other_numbers_of_them():
     """As motif discovery counts batches: on a device, whatever the nodes, edges and random graphs."""
     sizes = Sizes(block=1 << 10, table=1 << 12, candidates=1 << 12, codes=1 << 14, distinct=1 << 12, least=1 << 12)

@@ -90,7 +90,6 @@ def test_sampled_subgraphs_are_written_by_name(capsys, tmp_path):
     assert "no component of this graph has 5 nodes" in capsys.readouterr().err
 
 
-@pytest.mark.more
 def test_every_column_is_explained(capsys, tmp_path):
     (tmp_path / "g.txt").write_text("".join(f"{i} {i + 1}\n{i} {i + 2}\n" for i in range(8)))
     (tmp_path / "c.txt").write_text("0 red\n1 red\n")

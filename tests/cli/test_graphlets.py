@@ -89,7 +89,6 @@ def test_an_empty_graph_has_no_graphlets(content, form, capsys, tmp_path):
     assert result == {"nodes": 0, "edges": 0, "counts": dict.fromkeys(KARATE, 0)}
 
 
-@pytest.mark.more
 def test_real_network(capsys, tmp_path, shared_data):
     stored = json.loads((shared_data / "undirected" / "graphlets.json").read_text())["graphs"]["celegans_metabolic"]
     run(

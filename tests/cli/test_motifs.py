@@ -85,7 +85,7 @@ def test_estimated_motifs(capsys, tmp_path):
         assert text in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", more("degree", "bidegree"))
+@pytest.mark.parametrize("name", ["degree", *more("bidegree")])
 def test_null_models_are_those_of_the_library(capsys, name):
     few = "--random", 2, "--attempts", 1
     made = document(capsys, "motifs", "florentine", "--directed", *few, "--keep", name)
@@ -117,7 +117,7 @@ def test_positions_of_nodes_of_any_name(tmp_path, capsys, separator, between):
 
 @pytest.mark.parametrize(
     ("keep", "file", "words"),
-    more(("blocks", "--blocks", "every two of 2 blocks"), ("labels", "--node-labels", "for each label")),
+    [("blocks", "--blocks", "every two of 2 blocks"), *more(("labels", "--node-labels", "for each label"))],
 )
 def test_what_else_random_graphs_keep(tmp_path, capsys, keep, file, words):
     edges, nodes = tmp_path / "net.txt", tmp_path / "nodes.txt"

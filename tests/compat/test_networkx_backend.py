@@ -48,7 +48,6 @@ installed = pytest.mark.skipif(
 
 
 @installed
-@pytest.mark.more
 def test_networkx_passes_its_own_tests():
     done = subprocess.run([sys.executable, "-c", THEIRS], capture_output=True, text=True, timeout=600)
     files, status, *calls = done.stdout.splitlines()[-1].split()

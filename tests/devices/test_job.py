@@ -375,7 +375,6 @@ def test_saves_are_rare(tmp_path, monkeypatch):
     assert saves[1] - saves[0] >= 19
 
 
-@pytest.mark.more
 def test_killed_at_any_time(tmp_path):
     """kill -9 while files are written; each run goes on from the last."""
     code = """

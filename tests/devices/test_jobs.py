@@ -92,7 +92,6 @@ def test_resumed_and_done(small, monkeypatch, tmp_path, name):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == kept
 
 
-@pytest.mark.more
 @pytest.mark.parametrize("name", ["matching"])
 def test_a_hybrid_divides_a_search_in_another_order(small, monkeypatch, tmp_path, name):
     """Its stretches are not those of other devices, so its checkpoint is not for them."""
@@ -137,7 +136,6 @@ def test_memory_that_runs_out(small, monkeypatch, name):
         digest(name, devices=2)
 
 
-@pytest.mark.more
 @pytest.mark.parametrize("name", ["matching"])
 def test_a_search_that_fails_takes_what_it_found_with_it(small, monkeypatch, name):
     """Parts that were not handed in before memory ran out are searched again."""
@@ -178,9 +176,7 @@ def in_two_processes(names, *arguments):
     return [output.splitlines() for output, _ in outputs]
 
 
-@pytest.mark.parametrize(
-    "names", [*more("matching"), pytest.param("graphlets,motifs,census,sieve", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("names", ["matching", pytest.param("graphlets,motifs,census,sieve", marks=pytest.mark.slow)])
 def test_two_processes_of_two_devices(small, tmp_path, names):
     """On all four devices, with a checkpoint that one process alone then goes on from."""
     lines = [f"{name} {expected(name)}" for name in names.split(",")]

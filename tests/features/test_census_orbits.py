@@ -85,7 +85,7 @@ def test_columns_are_called_as_those_of_patterns_by_name(size, directed, names):
         np.testing.assert_array_equal(found.values, wanted.values)
 
 
-@pytest.mark.parametrize("per", more("node", "edge"))
+@pytest.mark.parametrize("per", ["node", *more("edge")])
 def test_devices_and_what_is_kept_change_nothing(per, tmp_path):
     graph = random_graph(12, 0.3, 1, True)
     alone = census_orbits(graph, 3, per=per)

@@ -31,7 +31,6 @@ def test_equals_the_front_door(per, induced):
         assert rows is None or not found[i, rows:].any()
 
 
-@pytest.mark.more
 def test_five_nodes_at_edges():
     found = dense_pattern_features(GRAPHS[1], ["bull"], per="edge").to_numpy()[: GRAPHS[1].m]
     np.testing.assert_array_equal(found, pattern_features(GRAPHS[1], ["bull"], per="edge").values)

@@ -183,7 +183,7 @@ class TestRealNetworks:
             == stored_graphlets(shared_data)[name]["counts"]
         )
 
-    @pytest.mark.parametrize("name", more("celegans_metabolic", "internet-as"))
+    @pytest.mark.parametrize("name", ["celegans_metabolic", *more("internet-as")])
     def test_edges_and_nodes(self, shared_data, name):
         answer, graph = stored_graphlets(shared_data)[name], self._load(shared_data, name)
         by_edge, by_node = jaxmotif.edge_graphlets(graph), jaxmotif.node_orbits(graph)

@@ -186,7 +186,6 @@ def test_largest_clique():
     }  # fmt: skip
 
 
-@pytest.mark.more
 def test_largest_double_star():
     """Two hubs, joined, of 255 leaves each."""
     half = MAX_DENSE_NODES // 2

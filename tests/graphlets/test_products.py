@@ -42,7 +42,6 @@ def test_equals_brute_force(always, x64):
         assert not any("first_pass" in name or "_statistics" in name for name in compiled)
 
 
-@pytest.mark.more
 @pytest.mark.parametrize("detail", ["edge", *more("graph")])
 def test_blocks_of_rows_and_matrices_of_several_widths(monkeypatch, detail):
     graph = erdos_renyi(100, p=0.6, seed=1)

@@ -21,7 +21,6 @@ def _in_order(values, graph):
     return rows[:graph]
 
 
-@pytest.mark.more
 def test_counts_in_64_bit_mode():
     with jax.enable_x64(True):
         count = jax.jit(sparse_graphlet_counts)
@@ -30,7 +29,6 @@ def test_counts_in_64_bit_mode():
             assert count(build(n, edges)).to_numpy().tolist() == [counts[name] for name in GRAPHLET_NAMES]
 
 
-@pytest.mark.more
 def test_edge_columns():
     columns = jax.jit(sparse_edge_columns)
     for n, edges in CASES.values():
@@ -40,7 +38,6 @@ def test_edge_columns():
         np.testing.assert_array_equal(found, np.stack(list(expected.values()), axis=-1))
 
 
-@pytest.mark.more
 def test_node_orbits():
     orbits = jax.jit(sparse_node_orbits)
     for n, edges in CASES.values():
@@ -48,7 +45,6 @@ def test_node_orbits():
         np.testing.assert_array_equal(_in_order(orbits(build(n, edges)), n), expected)
 
 
-@pytest.mark.more
 def test_a_batch():
     graphs = [build(*graph) for graph in CASES.values()]
     batch = jax.tree.map(lambda *x: jnp.stack([jnp.asarray(y) for y in x]), *graphs)
@@ -57,7 +53,6 @@ def test_a_batch():
         assert row.tolist() == [brute_force(n, edges)[0][name] for name in GRAPHLET_NAMES]
 
 
-@pytest.mark.more
 def test_given_sizes_and_no_jit_of_the_users():
     n, edges = CASES["clique"]
     tuning = choose_tuning(CAPACITY[0], CAPACITY[1] // 2)._replace(block=64, heavy_block=64)

@@ -63,7 +63,6 @@ def test_statistics_by_arc():
         assert {name: join_sums(pair) for name, pair in sums.items()} == {k: x.sum() for k, x in terms.items()}
 
 
-@pytest.mark.more
 def test_totals_are_sums_over_arcs():
     by_arc, totals = _statistics(True), _statistics(False)
     for n, edges in CASES.values():
@@ -99,7 +98,6 @@ def test_plan_says_where_the_work_of_a_node_begins():
     assert [int(x) for x in ranges.light] == [int(x) for x in ranges.tails] == [0, CAPACITY[0]]
 
 
-@pytest.mark.more
 def test_ranges_of_work_add_up():
     """Each pass over any ranges that cover its work, into the same accumulators, is the pass over all of it."""
     whole = _statistics(True)
@@ -133,7 +131,6 @@ def test_ranges_of_work_add_up():
             np.testing.assert_array_equal(np.asarray(a)[: len(edges)], np.asarray(b)[: len(edges)])
 
 
-@pytest.mark.more
 def test_columns_from_statistics():
     """Per-edge columns and node orbits; padding nodes have none."""
     run = _statistics(True)

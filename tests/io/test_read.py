@@ -563,7 +563,6 @@ def test_matrix_market_against_scipy(tmp_path):
     assert set(map(tuple, graph.edge_list().tolist())) == {(min(arc), max(arc)) for arc in arcs}
 
 
-@pytest.mark.more
 def test_real_undirected(shared_data):
     want = json.loads((shared_data / "undirected" / "graphlets.json").read_text())["graphs"]
     for path in sorted((shared_data / "undirected").glob("*.edges.gz")):
@@ -585,7 +584,6 @@ def _header(path: Path) -> list[int]:
         return [int(word) for word in file.readline().split()]
 
 
-@pytest.mark.more
 def test_real_labelled(shared_data):
     paths = sorted((shared_data / "labelled").rglob("*.txt*"))
     assert paths

@@ -18,7 +18,6 @@ from tests import emulated
 CPU = jax.devices("cpu")[0]
 
 
-@pytest.mark.more
 def test_nothing_needs_triton_on_a_cpu():
     """Without its module every module is imported, and kernels are interpreted."""
     code = """

@@ -95,7 +95,6 @@ def test_every_set_of_three_nodes_once():
     assert len(sets) == (degree * (degree - 1) // 2).sum() - 2 * triangles
 
 
-@pytest.mark.more
 def test_room_for_more_nodes_changes_nothing():
     """Rows of two nodes in a table with room for four."""
     dyads = _dyads(directed=True, labels=True)
@@ -168,7 +167,7 @@ def test_runs_on_the_host(kind):
         assert found.work.starts.tolist() == runs.work.starts.tolist()
 
 
-@pytest.mark.parametrize("options", more({}, {"labels": True}, {"matrix": False}))
+@pytest.mark.parametrize("options", [{}, *more({"labels": True}, {"matrix": False})])
 def test_lowers_for_cuda(options, lowered_for_cuda):
     dyads = _dyads(directed=True, **options)
     table, size, walks = _table(dyads)

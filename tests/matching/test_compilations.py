@@ -2,7 +2,6 @@
 
 import networkx as nx
 import numpy as np
-import pytest
 
 from jaxmotif.graph import Graph
 from jaxmotif.matching import count_matches
@@ -10,7 +9,6 @@ from jaxmotif.patterns import Pattern
 from tests.compilations import compilations
 
 
-@pytest.mark.more
 def test_a_hundred_targets():
     rng = np.random.default_rng(1)
     query = Pattern.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])

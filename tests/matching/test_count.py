@@ -83,7 +83,6 @@ def test_filters_change_nothing():
         assert (sizes[1] >= sizes[2]).all()
 
 
-@pytest.mark.more
 def test_twins_that_need_wide_rows():
     near = np.triu(np.random.default_rng(8).random((2100, 2100)) < 0.018, 1)
     target = Graph.from_edges(np.argwhere(near), 2100)
@@ -107,7 +106,6 @@ def test_given_domains():
         assert count_matches(query, target, domains=mapping, search=Search(block=BLOCK)).count == expected
 
 
-@pytest.mark.more
 def test_laws():
     rng = np.random.default_rng(3)
     for _, query, host, target in cases(9, 10, False, None, None):
@@ -143,7 +141,6 @@ def test_many_equal_leaves():
         assert count_matches(star, target).count == math.perm(50, size) + 50 * (size == 1)
 
 
-@pytest.mark.more
 def test_a_limit_gives_the_first_matches_whatever_the_block():
     query = Pattern.from_edges([(0, 1), (1, 2)])
     target = Graph.from_networkx(nx.gnp_random_graph(40, 0.3, seed=1))

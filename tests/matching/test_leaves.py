@@ -57,7 +57,6 @@ def test_products_of_groups_beyond_64_bits():
     assert len(found.leaves) == 8
 
 
-@pytest.mark.more
 def test_several_devices_add_up_the_same():
     target = Graph.from_edges([(0, v) for v in range(1, 5001)], 5001)
     assert count_matches(star(7), target, devices=2, search=Search(block=64)).count == math.perm(5000, 7)

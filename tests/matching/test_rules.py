@@ -81,7 +81,7 @@ def all_maps(query, host, holds, number, induced):
 
 @pytest.mark.parametrize(
     ("home", "directed"),
-    [*more(("host", True), ("lists", True), ("host", False), ("device", True), ("device", False), ("lists", False))],
+    [("host", True), *more(("lists", True), ("host", False), ("device", True), ("device", False), ("lists", False))],
     indirect=["home"],
 )
 def test_against_all_injective_maps(home, directed):

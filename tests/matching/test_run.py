@@ -41,7 +41,6 @@ def test_a_search_that_outgrows_its_first_stage(monkeypatch, target, expected, a
     assert (found.count, found.status) == (expected, "done")
 
 
-@pytest.mark.more
 def test_several_devices_take_turns(target, expected):
     search = Search(leaves=False, symmetry=False, block=64)
     found = count_matches(PATH, target, devices=2, search=search)

@@ -96,7 +96,6 @@ def test_what_is_stopped_goes_on(tmp_path, everything, monkeypatch):
     assert (read(path) == everything.nodes).all()
 
 
-@pytest.mark.more
 def test_a_kill_leaves_no_file(tmp_path):
     """Killed while it lists, then called again: the bytes of a run that was left in peace."""
     code = """

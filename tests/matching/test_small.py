@@ -134,7 +134,6 @@ def test_leaves_that_compete_for_nodes(searches):
     assert None not in searches
 
 
-@pytest.mark.more
 def test_larger_ones_go_to_the_device(searches, monkeypatch):
     query, target = Pattern.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]), Graph.from_networkx(nx.complete_graph(8))
     everything = find_matches(query, target)

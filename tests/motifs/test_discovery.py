@@ -12,7 +12,6 @@ from jaxmotif.motifs._discovery import _batch
 from jaxmotif.motifs._significance import benjamini_hochberg, mixing_of, significance_of
 from jaxmotif.motifs._until import robbins_interval
 from tests.compilations import compilations
-from tests.more import more
 from tests.motifs.resumed import in_small_batches, interrupted
 
 
@@ -37,7 +36,6 @@ def test_matches_a_census_of_every_random_graph(graph, monkeypatch):
     assert {c: n for c, n in row.items() if n} == subgraph_census(graph, 3).as_dict()
 
 
-@pytest.mark.more
 def test_devices_change_nothing(graph, monkeypatch):
     found = find_motifs(graph, 3, 40, attempts=4)
     monkeypatch.setattr("jaxmotif.motifs._discovery._together", lambda graph, size: 16)  # what one code can tell apart
@@ -74,7 +72,6 @@ def test_feed_forward_loops_are_frequent(graph):
     np.testing.assert_allclose(found.mixing.longer_z[row], wanted)
 
 
-@pytest.mark.more
 def test_resumes_with_the_same_bits(graph, tmp_path, monkeypatch):
     in_small_batches(monkeypatch)
     whole = find_motifs(graph, 3, 12, attempts=5)
@@ -87,7 +84,6 @@ def test_resumes_with_the_same_bits(graph, tmp_path, monkeypatch):
         find_motifs(graph, 3, 12, 9, attempts=5, checkpoint=tmp_path)
 
 
-@pytest.mark.more
 def test_batches_are_bounded_by_time(graph, monkeypatch):
     """Many subgraphs are begun with a small batch, which grows while batches are quick, and shrinks when they are slow;
     no bit depends on it."""
@@ -114,7 +110,6 @@ def test_batches_are_bounded_by_time(graph, monkeypatch):
     assert sum(sizes) == 25
 
 
-@pytest.mark.more
 def test_random_graphs_that_cannot_move_are_told():
     star = Graph.from_edges([(0, i) for i in range(1, 40)], 40, directed=True)
     found = find_motifs(star, 3, 4, attempts=5)
@@ -122,7 +117,7 @@ def test_random_graphs_that_cannot_move_are_told():
     assert "no chain could move" in found.notes[0]
 
 
-@pytest.mark.parametrize("graphs", [*more(6), pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("graphs", [6, pytest.param(100, marks=pytest.mark.slow)])
 def test_few_programs_for_graphs_of_all_sizes(graphs):
     """Neither another size nor another number of random graphs compiles, but for a few steps in size."""
     rng = np.random.default_rng(0)
@@ -173,7 +168,6 @@ def test_benjamini_hochberg_against_scipy():
     np.testing.assert_allclose(benjamini_hochberg(p), scipy_stats.false_discovery_control(p))
 
 
-@pytest.mark.more
 def test_as_many_random_graphs_as_decide(graph, tmp_path, monkeypatch):
     """In stages of 6 and 12, of which the second is left open; each is what as many give, also after a kill."""
     monkeypatch.setattr("jaxmotif.motifs._until.FIRST", 6)

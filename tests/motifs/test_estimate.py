@@ -66,7 +66,7 @@ def test_trees_are_those_of_brute_force(size):
         assert trees(near, limit).tolist() == [brute_force_trees(one, limit) for one in near]
 
 
-@pytest.mark.parametrize(("make", "size"), more((labelled_digraph, 3), (lambda: datasets.load("karate"), 4)))
+@pytest.mark.parametrize(("make", "size"), [(labelled_digraph, 3), *more((lambda: datasets.load("karate"), 4))])
 def test_a_graph_without_a_matrix_gives_the_same_bits(make, size, monkeypatch):
     draws = Draws(make(), size, tuple(Proposal(limit, 20_000) for limit in LIMITS), 5)
     with_matrix = DrawTask(draws, jax.devices()[0], None)
@@ -178,7 +178,6 @@ def test_same_bits_on_any_devices_and_after_a_kill(karate, tmp_path, monkeypatch
         estimate_census(karate, 4, 300_000, seed=6, devices=1, checkpoint=tmp_path)
 
 
-@pytest.mark.more
 def test_a_step_that_runs_out_of_memory_counts_once(karate, monkeypatch):
     alone = estimate_census(karate, 4, 300_000, seed=5, devices=1)
     monkeypatch.setattr(_proposals, "LANES", (1 << 15, 1 << 15))
@@ -199,7 +198,7 @@ def test_a_step_that_runs_out_of_memory_counts_once(karate, monkeypatch):
     assert "16384 maps at a time" in found.notes[0]
 
 
-@pytest.mark.parametrize("for_good", more(True, False))
+@pytest.mark.parametrize("for_good", [True, *more(False)])
 def test_the_end_of_a_stretch_that_runs_out_of_memory_in_the_next_counts_once(for_good, karate, monkeypatch):
     alone = estimate_census(karate, 4, 300_000, seed=5, devices=1)
     monkeypatch.setattr(_proposals, "LANES", (1 << 15, 1 << 15))
@@ -221,7 +220,6 @@ def test_the_end_of_a_stretch_that_runs_out_of_memory_in_the_next_counts_once(fo
     assert "16384 maps at a time" in found.notes[0]
 
 
-@pytest.mark.more
 def test_codes_grouped_on_a_device_are_those_of_the_host(karate):
     draws = Draws(karate, 4, tuple(Proposal(limit, 20_000) for limit in LIMITS), 11)
     counted = []
@@ -255,7 +253,6 @@ def test_more_different_codes_than_a_device_looks_at_together(monkeypatch):
         np.testing.assert_array_equal(ours, theirs)
 
 
-@pytest.mark.more
 def test_a_draw_depends_neither_on_how_many_are_drawn_at_once_nor_on_the_form(karate):
     draws = Draws(karate, 3, (Proposal(0, 30_000),), 3)
     sampler = _proposals.Sampler(draws, jax.devices()[0], None)
@@ -318,7 +315,6 @@ def test_wanted_error(karate):
     same(found, estimate_census(karate, 3, error=0.02, seed=2, devices=2))
 
 
-@pytest.mark.more
 def test_an_error_out_of_reach(karate, monkeypatch):
     monkeypatch.setattr(_estimate, "MOST_SAMPLES", 3000)
     found = estimate_census(karate, 4, error=0.02, seed=2)

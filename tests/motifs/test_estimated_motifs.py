@@ -44,7 +44,6 @@ def same(a, b):
     np.testing.assert_array_equal(a.mixing.lag_correlation, b.mixing.lag_correlation)
 
 
-@pytest.mark.more
 def test_estimates_of_the_same_random_graphs_agree_with_exact_counts():
     """In units of their errors: of every class in every graph, of means and of standard deviations."""
     worm, options = datasets.load("celegans"), {"size": 3, "num_random": 40, "key": 1, "attempts": 5}
@@ -72,7 +71,6 @@ def test_estimates_of_the_same_random_graphs_agree_with_exact_counts():
     assert any("exact counts, without an estimate" in note for note in found.notes)
 
 
-@pytest.mark.more
 def test_z_approaches_that_of_exact_counts(graph, few):
     options = {"size": 3, "num_random": 12, "attempts": 5}
     exact = find_motifs(graph, **options)
@@ -91,7 +89,6 @@ def test_z_approaches_that_of_exact_counts(graph, few):
     np.testing.assert_allclose(again.z, exact.significance.z)
 
 
-@pytest.mark.more
 def test_a_class_that_is_never_drawn_counts_nothing(graph):
     exact = find_motifs(graph, 3, 12, attempts=5)
     with np.errstate(all="raise"):
@@ -154,7 +151,6 @@ def test_p_is_uniform_for_a_random_graph(graph):
     assert 0.75 < np.std(z) < 1.2
 
 
-@pytest.mark.more
 def test_same_bits_on_any_devices_and_after_a_kill(graph, few, tmp_path, monkeypatch):
     options = {"size": 3, "num_random": 12, "attempts": 5, "estimate": 900}
     same(few, find_motifs(graph, **options, devices=2))
@@ -168,7 +164,7 @@ def test_same_bits_on_any_devices_and_after_a_kill(graph, few, tmp_path, monkeyp
             find_motifs(graph, **(options | other), checkpoint=tmp_path)
 
 
-@pytest.mark.parametrize("estimate", more(900, None))
+@pytest.mark.parametrize("estimate", [900, *more(None)])
 def test_memory_that_runs_out_changes_no_bit(graph, estimate, monkeypatch):
     wanted = find_motifs(graph, 3, 12, attempts=5, estimate=estimate)
     whole, failures = _discovery._Task._counted, []
@@ -187,7 +183,6 @@ def test_memory_that_runs_out_changes_no_bit(graph, estimate, monkeypatch):
     same(wanted, found)
 
 
-@pytest.mark.more
 def test_hits_are_the_same_in_lanes_and_of_fewer_draws_at_once(graph, monkeypatch):
     """As chains leave graphs on an accelerator, and as they are fetched; by a matrix and by an index of pairs."""
     plan, device = plan_chains(graph, 3, "bidegree", 15.0, 5.0), jax.devices()[0]

@@ -86,7 +86,6 @@ def test_without_walks_an_ensemble_is_in_pieces(monkeypatch):
     assert "that the moves reach" in sample.null_model
 
 
-@pytest.mark.more
 def test_a_biased_step_is_caught(monkeypatch):
     """Deciding by 'new dyads free now and asked for once' looks right and is not."""
 
@@ -104,7 +103,6 @@ def test_a_biased_step_is_caught(monkeypatch):
     assert p_value("mixed", 1000, attempts=30) < 1e-6
 
 
-@pytest.mark.more
 def test_a_biased_walk_is_caught(monkeypatch):
     """Moves that are refused on the way back though they are made on the way out."""
     original = walking._outcome
@@ -378,7 +376,6 @@ def test_uniform_with_more_kept_on_many_ensembles(kept):
     assert scipy_stats.kstest([p for p in found if p != 0.5], "uniform").pvalue > 0.005
 
 
-@pytest.mark.more
 def test_more_than_degrees_is_kept_in_larger_graphs():
     rng = np.random.default_rng(3)
     edges = np.unique(rng.integers(0, 40, (400, 2)), axis=0)

@@ -26,7 +26,7 @@ def programs(rehearsals, monkeypatch):  # noqa: F811
     return rehearsals(_census, _discovery, _job)
 
 
-@pytest.mark.parametrize("size", more(3, 4))
+@pytest.mark.parametrize("size", [3, *more(4)])
 def test_census(programs, size):
     told, called = programs
     graph = sparse_graph(16)
@@ -36,7 +36,6 @@ def test_census(programs, size):
     assert census.as_dict() == brute_force(graph, size)
 
 
-@pytest.mark.more
 def test_motifs(programs, monkeypatch):
     """A second batch, which is short and has no chain that goes on, takes the programs of the first."""
     monkeypatch.setattr(_discovery, "GPU_WORKERS", 1)
@@ -61,7 +60,7 @@ def test_estimated_motifs(programs):
     assert found.counts.sum() > 0
 
 
-@pytest.mark.parametrize("matrix_bytes", more(1 << 20, 0))
+@pytest.mark.parametrize("matrix_bytes", [1 << 20, *more(0)])
 def test_estimate(programs, matrix_bytes, monkeypatch):
     told, called = programs
     monkeypatch.setattr(_proposals, "MATRIX_BYTES", (matrix_bytes, matrix_bytes))
@@ -73,7 +72,6 @@ def test_estimate(programs, matrix_bytes, monkeypatch):
     assert found.total > 0
 
 
-@pytest.mark.more
 def test_census_in_parts(programs, tmp_path):
     told, called = programs
     graph = sparse_graph(16)

@@ -165,7 +165,6 @@ def test_a_fused_step_appends_in_any_order(target, bitmap):
     assert len(expected) > 20
 
 
-@pytest.mark.more
 def test_a_fused_step_keeps_order_when_asked_to():
     near = adjacency(5)
     program = build_program(path_steps(), rooms=[1536, 1536, 8192], stride=1, longest=N, whole=True)

@@ -57,7 +57,6 @@ def test_against_brute_force(size, directed):
     assert binomial_tail(missed, 2 * int(expected.sum()), run_bound(size)) > 1e-6
 
 
-@pytest.mark.more
 def test_batches_give_what_single_graphs_give():
     rng = np.random.default_rng(1)
     graphs, shades = [], []
@@ -105,7 +104,6 @@ def test_elements_are_uniform_and_nonzero(at_once, monkeypatch):
     assert run_bound(2) >= 1 - (1 - 2**-32 * math.ceil(2**32 / 255)) ** 3
 
 
-@pytest.mark.more
 def test_a_lone_path_of_distinct_colors_is_never_missed():
     """Its polynomial is one product; with uniform elements a run would miss it once in 25 times."""
     copies, size = 200, 6

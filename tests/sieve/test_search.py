@@ -63,7 +63,7 @@ def check_all_matches(rng, key, n, size, num_colors, wildcards):
     return len(expected)
 
 
-@pytest.mark.parametrize("wildcards", more(False, True))
+@pytest.mark.parametrize("wildcards", [False, *more(True)])
 def test_all_matches_of_small_graphs(wildcards):
     """Every match, each once: the sieve's partition of the space of matches against brute force."""
     rng = np.random.default_rng(wildcards)
@@ -118,7 +118,6 @@ def test_a_hub_without_arcs_of_its_own_and_words_for_labels():
         find_color_motif(graph, **options, direction="in", edge_labels=["eats"])
 
 
-@pytest.mark.more
 def test_extraction_by_restricting_in_a_larger_graph():
     """Every vertex lies in a match, so no component is one."""
     graph = random_regular(128, 8, 1)
@@ -237,7 +236,7 @@ def values(host, devices, key):
     return sieve.values(sieve.place(host), key)
 
 
-@pytest.mark.parametrize("count", [*more(2), pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_the_same_bits_on_several_devices(large, short_steps, count):
     key, devices = jax.random.key(6), jax.devices()
     assert len(devices) >= 4
