@@ -6,12 +6,16 @@ A job counts patterns in a graph, and most also at its nodes and edges (`tests/l
 from functools import cache
 from math import comb
 
+import jax
 import numpy as np
 import pytest
+from jax.sharding import PartitionSpec as P
 
 import jaxmotif
 from jaxmotif import Graph
-from jaxmotif.graphlets import dense_graphlet_counts
+from jaxmotif.graph import stack_graphs
+from jaxmotif.graphlets import dense_graphlet_counts, dense_node_orbits
+from jaxmotif.motifs import dense_census, dense_census_classes
 from jaxmotif.patterns import Pattern, as_pattern
 from jaxmotif.patterns._canonical import canonical_string
 from jaxmotif.patterns._orbits import CONNECTED
@@ -207,3 +211,29 @@ def test_devices_padding_and_checkpoints_change_nothing(job, tmp_path):
     if job.keeps:
         for _ in range(2):  # the second time all is there
             assert without_zeros(job.count(graph, checkpoint=tmp_path)) == expected
+
+
+@pytest.mark.parametrize("way", ["vmap", "jit of vmap", "pmap", "shard_map"])
+def test_pmap_and_shard_map_change_nothing(way):
+    """Arrays in, arrays out: a batch of graphs gives, on four devices too, what front doors give for each."""
+    graphs = [made(kind, False) for kind in KINDS]
+    batch = stack_graphs(graphs)
+
+    def count(graph: Graph) -> tuple:
+        return dense_graphlet_counts(graph), dense_node_orbits(graph), dense_census(graph, size=4)
+
+    mesh = jax.make_mesh((4,), ("graphs",), axis_types=(jax.sharding.AxisType.Auto,))
+    specs = {"in_specs": P("graphs"), "out_specs": P("graphs"), "check_vma": False}
+    ways = {
+        "vmap": jax.vmap(count),
+        "jit of vmap": jax.jit(jax.vmap(count)),
+        "pmap": jax.pmap(count),
+        "shard_map": jax.jit(jax.shard_map(jax.vmap(count), mesh=mesh, **specs)),
+    }
+    counts, orbits, census = (np.asarray(x.to_numpy() if hasattr(x, "to_numpy") else x) for x in ways[way](batch))
+    for i, graph in enumerate(graphs):
+        assert counts[i].tolist() == list(jaxmotif.graphlet_counts(graph).counts.values())
+        np.testing.assert_array_equal(orbits[i][:NODES], jaxmotif.node_orbits(graph).values)
+        found = jaxmotif.subgraph_census(graph, 4)
+        every = dict(zip(dense_census_classes(4, directed=False), census[i].tolist(), strict=True))
+        assert without_zeros(every) == dict(zip(found.classes, found.counts.tolist(), strict=True))

@@ -15,6 +15,7 @@ from jaxmotif.patterns import (
     class_columns,
     class_id,
     class_names,
+    graphlet_columns,
     named_pattern,
     przulj_names,
 )
@@ -244,3 +245,11 @@ def test_words_of_labels_are_never_ambiguous(word):
         written = in_words(text, nodes, edges)
         again = named_pattern(written, directed, nodes, edges)
         assert canonical_string(again) == canonical_string(named_pattern(text, directed))
+
+
+def test_columns_that_identify_graphlets():
+    names = ["edge", "triangle", "4-cycle", "4-node-1-edge"]
+    found = graphlet_columns(names)
+    assert found["graphlet"] == names
+    assert found["przulj"] == ["G0", "G2", "G5", ""]
+    assert found["id"] == [class_id(canonical_string(named_pattern(name))) for name in names]
