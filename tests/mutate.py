@@ -18,6 +18,7 @@ import argparse
 import ast
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -200,12 +201,15 @@ def copy_checkout(folder: Path) -> None:
 
 
 def nearest(mutant: Mutant, folder: Path) -> list[str]:
-    """Return the tests of a mutant's room, first those that bear the name of its file."""
+    """Return the tests of a mutant's room, those first that have most to do with its file."""
     room = folder / "tests" / mutant.room
     stem = Path(mutant.path).stem.strip("_")
     files = sorted(room.glob("test_*.py")) if room.is_dir() else sorted((folder / "tests").glob("test_*.py"))
     words = {stem, *stem.split("_"), Path(mutant.path).parent.name}
-    files.sort(key=lambda file: (stem not in file.stem, not words & set(file.stem.split("_"))))
+    # First what bears its name, then what names it.
+    named = re.compile(rf"\b_?{stem}\b")
+    files.sort(key=lambda file: (stem not in file.stem, not named.search(file.read_text("utf-8")),
+                                 not words & set(file.stem.split("_"))))  # fmt: skip
     # The file itself comes last: pytest imports it anew, and tests before it shall not see that.
     return [*(str(file.relative_to(folder)) for file in files), mutant.path]
 
