@@ -1,6 +1,6 @@
 """Stored answers of other programs for the bundled networks: what a clone without further data is held to.
 
-`python -m tests.test_stored` makes `stored.json` anew, by igraph, orbit-count and networkx, and by looking at every set.
+`python -m tests.test_stored` makes `stored.json` anew, by igraph, orbit-count, networkx and a look at every set.
 """
 
 import hashlib

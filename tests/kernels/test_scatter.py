@@ -72,3 +72,10 @@ def test_all_occur(most, many):
     assert ask(index, times).tolist() == [True] * 8
     for more in (-1, 1):
         assert ask(index, times + np.int32(more)).tolist() == [False] * 8
+
+
+@pytest.mark.parametrize("many", [2**16 - 1, 2**16, 2**16 + 1])
+def test_counts_of_one_position(many):
+    """Counts of two bytes, as long as none can be larger."""
+    found = np.asarray(count_at(SIZE, jnp.full(many, 3, jnp.int32)))
+    assert found[:SIZE].tolist() == [0, 0, 0, many, 0]

@@ -72,6 +72,14 @@ def test_tables_beyond_the_limit_are_refused():
         build_program(steps, rooms=[2**31], stride=1, longest=1)
 
 
+@pytest.mark.parametrize("longest", [1, 2, 3, 1000, 2**16 + 1, 2**31 - 1])
+def test_positions_of_rows_have_31_bits(longest):
+    """As many rows as their candidates have positions for, and not one more."""
+    program = build_program([Placement([Pair(-1, 0, 0)])], rooms=[], stride=1, longest=longest)
+    most = SearchWords(*program.code[: len(SearchWords._fields)].tolist()).most_rows
+    assert most * longest < 2**31 <= (most + 1) * longest
+
+
 @pytest.mark.parametrize("limbs", [2, 4])
 def test_limbs(limbs):
     """Sums and products, with signs, against Python's integers."""

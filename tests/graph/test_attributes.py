@@ -1,0 +1,42 @@
+"""Columns of values: the narrowest type that holds every value exactly."""
+
+import numpy as np
+import pytest
+
+from jaxmotif.graph._attributes import as_column, from_words
+from jaxmotif.graph._convert import _whole_numbers
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        ([1, 2**63 - 1], np.int64),
+        ([1, 2**63], object),
+        ([1, -(2**63) + 1], np.int64),
+        ([2**53 - 1, None], np.float64),
+        ([2**53, None], object),  # floats are not told apart from here on
+        ([2**53 + 1, 0.5], object),
+        ([-(2**53), None], object),
+        ([True, False], bool),
+        ([True, None], object),
+        ([0.5, None], np.float64),
+    ],
+)
+def test_whole_numbers_at_the_limits_of_types(values, dtype):
+    column = as_column(values, "x", len(values))
+    assert column.dtype == dtype
+    for value, kept in zip(values, column.tolist(), strict=True):
+        assert (kept is None or kept != kept) if value is None else kept == value
+    if not any(isinstance(value, bool) for value in values):
+        words = from_words(["" if value is None else str(value) for value in values])
+        if all(abs(value or 0) < 10**18 for value in values):
+            assert words.dtype == dtype
+
+
+def test_labels_of_matrices_are_whole_numbers_that_floats_hold():
+    """2^53 - 1 is the last number that no other one is taken for."""
+    assert _whole_numbers(np.array([2.0**53 - 1, -3.0])).tolist() == [2**53 - 1, -3]
+    for value in (2.0**53, -(2.0**53), 0.5, np.inf, np.nan):
+        with pytest.raises(ValueError, match="edge labels must be whole numbers"):
+            _whole_numbers(np.array([1.0, value]))
+    assert _whole_numbers(np.array([2**63 - 1])).tolist() == [2**63 - 1]
