@@ -156,6 +156,32 @@ def test_times_of_the_chart_are_in_records():
         assert all(rounds_to(time, known) for time in times.split(" / ")), line
 
 
+def test_labelled_numbers_are_those_of_the_linked_figures():
+    """Where a row of the page of papers links a drawing and says `LABEL 1.23`, the drawing's data say so, too."""
+    checked = 0
+    for line in (RECORDS[0].parent / "papers.md").read_text("utf-8").splitlines():
+        known: dict[str, list[float]] = {}
+        for link in re.findall(r"\]\(figures/([^)#]+)\.svg\)", line):
+            told = json.loads((RECORDS[0].parent / "figures" / f"{link}.json").read_text())
+            # Of rates, pages tell the times that they come from.
+            for series in told["series"] if told["ylabel"].startswith(("seconds", "times")) else ():
+                for label, value in zip(series["x"], series["y"], strict=True):
+                    if isinstance(label, str) and isinstance(value, int | float):
+                        known.setdefault(label, []).append(value)
+        for label, recorded in known.items():
+            for figure in re.findall(rf"(?<![\w-]){re.escape(label)} ({FIGURE})(?= times|[,;]| s\b)", line):
+                assert rounds_to(figure.replace(",", ""), recorded) or rounds_to_two(figure, recorded), (label, figure)
+                checked += 1
+    assert checked > 5
+
+
+def rounds_to_two(quoted: str, recorded: list[float]) -> bool:
+    """Say whether a whole number is one of others with two or three significant digits."""
+    return any(
+        float(f"{value:.{digits}g}") == float(quoted.replace(",", "")) for value in recorded for digits in (2, 3)
+    )
+
+
 def test_figures_that_are_linked_are_there():
     linked = re.findall(r"\]\((figures/[^)#]+)\)", (RECORDS[0].parent / "papers.md").read_text("utf-8"))
     assert linked
