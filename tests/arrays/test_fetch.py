@@ -41,6 +41,14 @@ def test_padding_decides_nothing(accelerator):
     assert fetch_counts(counts, 3).sum() == 2**63 + 7
 
 
+def test_sums_of_a_table_from_an_accelerator_end_with_63_bits(accelerator):
+    for counts, kind in (([[2**62], [2**62]], object), ([[2**61], [2**61], [2**61]], np.int64)):
+        with jax.enable_x64(True):
+            found = fetch_counts(jax.device_put(np.array(counts)), len(counts))
+        assert found.dtype == kind
+        assert int(found.sum()) == sum(map(sum, counts))
+
+
 def test_a_plain_copy_where_the_host_has_no_such_memory(wide, accelerator, monkeypatch):
     def full(*arguments, **options):
         raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of host memory")
