@@ -556,7 +556,7 @@ def chain_notes(plan: ChainPlan, moves: np.ndarray, of_pairs: np.ndarray) -> tup
             f"{accepted:.2g} moves per edge in {plan.attempts:.0f} tries, and may not have left what is near the "
             "graph; a larger attempts= tries more"
         )
-    elif plan.bounded:
+    elif plan.bounded and (few or wiring.kinds is not None or wiring.groups is not None):
         why = "in so dense a graph" if plan.wiring.kinds is None else "for what is kept beside degrees"
         said = " and ".join(f"{name} made {made:.2g} moves each" for name, made in (few or kinds).items())
         note = (
