@@ -91,6 +91,13 @@ def check(parser: argparse.ArgumentParser, name: str, words: str, capsys) -> Non
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+def test_records_name_machine_and_command(path):
+    text = path.read_text("utf-8")
+    assert re.search(r"\b(H100|H200|CPU|cores)\b", text)
+    assert re.search(r"python experiments/\w+\.py|python -m \w+|^ +jaxmotif |No script of", text, re.M)
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
 def test_records_name_commit_and_date(path):
     text = path.read_text("utf-8")
     parts = [part for part in re.split(r"(?m)^(?=#{1,3} )", text) if re.search(r"(?m)^\|.*\d", part)]
