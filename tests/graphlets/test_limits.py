@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from jaxmotif import Graph
-from jaxmotif.graphlets import _count, _products, _typed
+from jaxmotif.arrays._compile import Target, compiling_for
+from jaxmotif.graphlets import _count, _dense_five, _products, _typed
 from jaxmotif.graphlets._units import units
 from jaxmotif.graphlets.five import hubs, orbits, plan, results, tables, tuning
 from jaxmotif.patterns import NODE_ORBIT_NAMES
@@ -168,3 +169,19 @@ def test_typed_graphlets_that_may_pass_64_bits():
 
 def test_cells_of_matrices_have_31_bits():
     assert _products.MOST_NODES**2 < 2**31 <= (_products.MOST_NODES + 1) ** 2
+
+
+@pytest.mark.parametrize("wide", [None, "left", "right"])
+@pytest.mark.parametrize("platform", ["cpu", "tpu"])
+def test_products_of_the_largest_factors(platform, wide):
+    """Numbers up to 127; or beside zeros and ones, sums up to 2^21."""
+    rng = np.random.default_rng(3)
+    x, y = (rng.choice([0, 1] if wide else [0, 127], (6, 128)).astype(np.float32) for _ in range(2))
+    if wide:
+        large = y if wide == "right" else x
+        large[:] = rng.choice([0, 2**21 // 128, 2**17 - 1], large.shape)
+    expected = x.astype(np.int64) @ y.T.astype(np.int64)
+    assert expected.max() < 2**24
+    with compiling_for(Target(platform)):
+        found = np.asarray(_dense_five._times(jnp.asarray(x), jnp.asarray(y.T), wide))
+    np.testing.assert_array_equal(found.astype(np.int64), expected)
