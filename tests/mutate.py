@@ -278,6 +278,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=20, help="how many mutants (default: 20)")
     parser.add_argument("--seed", type=int, default=0, help="which mutants (default: 0)")
     parser.add_argument("--seconds", type=float, default=600, help="limit of one run of tests (default: 600)")
+    parser.add_argument("--minutes", type=float, default=1e9, help="begin no mutant after as many minutes")
     parser.add_argument("--record", type=Path, help="add a table by room and the survivors to this file")
     parser.add_argument("--kept", action="store_true", help="try the mutants of tests/mutants.toml instead")
     parser.add_argument("--near", action="store_true", help="run the tests of a mutant's own room alone")
@@ -299,7 +300,10 @@ def main() -> None:
         folder = Path(name)
         copy_checkout(folder)
         sound = {mutant.room for mutant in chosen} if options.unchecked else set()
+        end_of_all = time.monotonic() + 60 * options.minutes
         for number, mutant in enumerate(chosen, 1):
+            if time.monotonic() > end_of_all:
+                break
             if mutant.room not in sound:
                 passed, by = passes(nearest(mutant, folder), folder, options.seconds)
                 if not passed:

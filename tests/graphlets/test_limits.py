@@ -27,7 +27,9 @@ def planned(graph: Graph) -> plan.HubPlan:
     return plan.prepare_graph(graph, "node", None, ONE.main, MATRICES)
 
 
-@pytest.mark.parametrize(("degree", "most"), [(4095, 2**12), (4096, 2**16), (65_535, 2**16), (65_536, 2**24)])
+@pytest.mark.parametrize(
+    ("degree", "most"), [(4095, 2**12), (4096, 2**16), (65_535, 2**16), (65_536, 2**24), (65_538, 2**24)]
+)
 def test_a_number_above_all_degrees_and_tables_that_hold_it(degree, most):
     """Tables of 16 bits hold 65,535 leaves; those of more need 32 bits."""
     graph = star(degree, (1, 2))

@@ -74,6 +74,15 @@ def test_all_occur(most, many):
         assert ask(index, times + np.int32(more)).tolist() == [False] * 8
 
 
+def test_all_occur_beyond_two_bytes():
+    """A position that occurs oftener than two bytes tell: neither it nor its neighbour is mistaken."""
+    index = jnp.asarray(np.concatenate([np.full(2**16 + 1, 2), [0, 0]]).astype(np.int32))
+    asked = jnp.arange(4, dtype=jnp.int32)
+    for times, expected in (([2, 0, 2**16 + 1, 0], [True] * 4), ([2, 0, 1, 1], [True, True, False, False])):
+        found = all_occur(8, [index], [asked], [jnp.asarray(times, jnp.int32)], 2**17)
+        assert found.tolist() == expected
+
+
 @pytest.mark.parametrize("many", [2**16 - 1, 2**16, 2**16 + 1])
 def test_counts_of_one_position(many):
     """Counts of two bytes, as long as none can be larger."""
