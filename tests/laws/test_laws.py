@@ -237,3 +237,40 @@ def test_pmap_and_shard_map_change_nothing(way):
         found = jaxmotif.subgraph_census(graph, 4)
         every = dict(zip(dense_census_classes(4, directed=False), census[i].tolist(), strict=True))
         assert without_zeros(every) == dict(zip(found.classes, found.counts.tolist(), strict=True))
+
+
+def color_motif(near: np.ndarray, colors: list[int], directed: bool) -> set[int]:
+    """Return the vertices in a match of a fixed motif."""
+    options = {"direction": "out"} if directed else {}
+    motif = {0: 2, 1: 1, 2: 1}
+    return set(
+        jaxmotif.find_color_motif(build(near, directed), colors, motif, key=0, limit=0, **options).vertices.tolist()
+    )
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("kind", ["hub", "sparse"])
+def test_vertices_of_color_motifs(kind, directed):
+    """Those of a union are those of its sides; new names rename them; what is taken away takes, and gives none."""
+    near, rng = adjacency(kind, directed), np.random.default_rng(5)
+    colors = rng.integers(0, 4, NODES).tolist()
+    found = color_motif(near, colors, directed)
+    assert 0 < len(found) < NODES
+    both = color_motif(union(near, near), [*colors, *colors], directed)
+    assert both == found | {x + NODES for x in found}
+    order = rng.permutation(NODES)
+    assert color_motif(near[np.ix_(order, order)], [colors[i] for i in order], directed) == {
+        i for i, old in enumerate(order.tolist()) if old in found
+    }
+    for node in range(0, NODES, 7):
+        kept = np.delete(np.arange(NODES), node)
+        less = color_motif(near[np.ix_(kept, kept)], [colors[i] for i in kept], directed)
+        named = {int(kept[i]) for i in less}
+        assert named <= found
+        if not directed and node not in found:
+            assert named == found
+    more = near.copy()
+    for u, v in rng.integers(0, NODES, (5, 2)):
+        more[u, v] = u != v
+        more[v, u] |= not directed and u != v
+    assert found <= color_motif(more, colors, directed)
