@@ -127,6 +127,30 @@ def test_candidates_stop_where_the_block_is_full(scatters):
         assert stop == 0
 
 
+@pytest.mark.parametrize("labels", [2, 60])
+def test_keys_of_candidates_hold_their_row_and_pattern(labels):
+    """Also where labels take so many bits that a key has more than 32."""
+    edges = [(0, v) for v in range(1, 61)]
+    graph = Graph.from_edges(
+        edges, directed=True, node_labels=np.arange(61) % labels, edge_labels=np.arange(60) % labels
+    )
+    dyads = census_graphs(graph, graph_edges(graph), 1 << 20, jax.devices()[0], 1).dyads
+    bits, block = int(dyads.new_bits(2)), 4096
+    roots = ROOTS(dyads, np.int32(0), nodes=2, capacity=96)
+    work = OPEN(dyads, roots, np.int32(1), np.int32(61)).work
+    table, size, _ = FILL(dyads, roots, np.int32(1), work, np.int64(0), roots, np.int32(0), block=96)
+    added, stop = _added(dyads, table, size, OPEN(dyads, table, np.int32(2), size), block=block)
+    assert stop == size == 60
+    keys = np.asarray(added.keys)
+    real = keys != np.iinfo(keys.dtype).max
+    rows = np.asarray(added.row)[real]
+    assert len(rows) == 60 * 59 // 2
+    assert ((int(rows.max()) << bits) >= 2**32) == (labels == 60)
+    assert (keys[real].astype(np.uint64) >> np.uint64(bits)).tolist() == rows.tolist()
+    below = np.uint64((1 << bits) - 1)
+    assert (keys[real] & below).tolist() == (np.asarray(added.low)[real].astype(np.uint64) & below).tolist()
+
+
 @pytest.mark.parametrize("scatters", ["cpu", *more("cuda")])
 def test_pairs_of_patterns(scatters):
     """Every two candidates of a row, by their patterns."""
