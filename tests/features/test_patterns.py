@@ -102,6 +102,12 @@ def test_graphs_that_are_not_stacked_are_joined(per, monkeypatch):
     assert check(3, 1, True, True, False, per) > 0
 
 
+def test_graphs_of_which_some_patterns_take_long_are_searched_alone(monkeypatch):
+    """The limit of a stack ends some of its searches and not others: a part is not taken for the whole."""
+    monkeypatch.setattr(_stacks, "MOST_STEPS", 2)
+    assert check(6, 0, True, False, True, "node") > 0
+
+
 def test_a_data_set_compiles_few_programs():
     """Trees of two padded sizes; counts and orbits take a program a size, all labelled patterns together one."""
     rng = np.random.default_rng(0)
