@@ -4,7 +4,7 @@ import hashlib
 import json
 from typing import Any
 
-FORMAT = "jaxmotif certificate 2"
+FORMAT = "jaxmotif certificate 3"
 LARGEST_FILE = 2**23
 SHAPE = {"name": str, "roots": int, "arcs": [[int]], "labels": [int]}
 """Small graph: its first nodes are the root. Entry (u, v) of ``arcs`` is 0 for no arc, or the number of its label.

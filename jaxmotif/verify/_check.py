@@ -11,12 +11,12 @@ from ._algebra import Query
 from ._certificate import FORMAT, Refused, check_form, need, read_certificate, seed_of
 from ._counts import count_around, count_around_nodes, count_graphlets
 from ._graph import Shape, SimpleGraph, canonical, copies, graph_from_edges, is_connected, orbit_size, unrooted
-from ._modular import P, digest, random_rows, random_weights, sum_of_products, weighted_sums
+from ._modular import P, digest, random_rows, random_weights, row_weights, sum_of_products, weighted_sums
 
 ROWS = {"edge_graphlets": "edges", "node_orbits": "nodes", "subgraph_census": "nodes", "count_matches": "nodes"}
 """What the rows of the table are, of the jobs that have one. ``graphlet_counts`` and ``find_matches`` have none."""
 
-ALMOST = "1 - 2^-60"
+ALMOST = "1 - 2^-59"
 """Least probability with which a sum with random weights tells two tables apart."""
 
 ALL = {2: 2, 3: 4, 4: 11, 5: 34}
@@ -78,7 +78,7 @@ def check(
 
 class _Check:
     def __init__(self, certificate: dict, graph: SimpleGraph, answer: np.ndarray | None, seconds: float):
-        need(certificate["format"] == FORMAT, f"the format is not {FORMAT!r}")
+        need(certificate["format"] == FORMAT, f"the format is {certificate['format']!r}; this checker reads {FORMAT!r}")
         described, self._claim, self._drawn = certificate["graph"], certificate["claim"], certificate["witnesses"]
         self._job, self._table, self._prints = self._claim["job"], self._claim["table"], certificate["fingerprints"]
         self._deadline, self._report, self._answer = time.process_time() + seconds, Report(True), answer
@@ -92,7 +92,7 @@ class _Check:
         self._rows = own[ROWS[self._job]] if self._claim["columns"] else 0
         need(self._table["rows"] == self._rows, "the table has not a row for each edge or node")
         self._seed, self._own = seed_of(certificate), {}
-        self._weights = random_weights(self._seed, "rows", self._rows)
+        self._weights = row_weights(self._seed, self._rows)
 
     def run(self) -> Report:
         """Check everything, and return what was found."""

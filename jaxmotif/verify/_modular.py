@@ -1,15 +1,15 @@
 """Random weights from a seed, the hash of a table, and sums modulo the prime 2^61 - 1."""
 
 import hashlib
-from collections.abc import Callable
+from math import isqrt
 
 import numpy as np
 
 P = 2**61 - 1
 """A Mersenne prime: 2^61 is 1 modulo P, so that remainders are shifts and sums."""
 
-BLOCK = 2**14
-"""Rows of a table that are hashed together."""
+LEAF, LEAF_END = 4096, b"leaf"
+"""Bytes of a table that are hashed together, and what is hashed after them, so that nothing else has their hash."""
 
 
 def random_words(seed: bytes, purpose: str, count: int) -> np.ndarray:
@@ -22,32 +22,42 @@ def random_weights(seed: bytes, purpose: str, count: int) -> np.ndarray:
     return random_words(seed, purpose, count) >> np.uint64(3)
 
 
+def row_factors(seed: bytes, rows: int) -> np.ndarray:
+    """Return random residues, uint64 ``[2, side]``; weight ``i`` is number ``i % side`` times number ``i // side``."""
+    side = isqrt(max(rows - 1, 0)) + 1
+    return random_weights(seed, "rows", 2 * side).reshape(2, side)
+
+
+def row_weights(seed: bytes, rows: int) -> np.ndarray:
+    """Return the weights of the rows of a table, uint64 ``[rows]``, each one a product of two random residues."""
+    inner, outer = row_factors(seed, rows)
+    return multiply(outer[:, None], inner).ravel()[:rows]
+
+
 def random_rows(seed: bytes, rows: int, count: int) -> list[int]:
     """Return the numbers of rows that are drawn as witnesses, independently of each other."""
     return (random_words(seed, "witnesses", count) % np.uint64(max(rows, 1))).tolist()
 
 
-def digest(table: np.ndarray, each: Callable = map) -> str:
-    """Return a SHA-256 of a table of integers: that of the hashes of its blocks.
+def digest(table: np.ndarray) -> str:
+    """Return a SHA-256 of a table of integers of any dtype, by those of leaves of 4,096 bytes.
 
-    Args:
-      table: integers of any dtype.
-      each: ``map``, or the like of a pool of threads.
+    Its numbers are written one after another with the highest byte first, in 64 bits each, or as many times 64 as all
+    of them need. Zeros fill the last leaf.
     """
-    blocks = (table[first : first + BLOCK] for first in range(0, len(table), BLOCK))
-    return hashlib.sha256(b"".join([repr(table.shape).encode(), *each(_hash_block, blocks)])).hexdigest()
+    if table.dtype == object:
+        numbers = table.ravel().tolist()
+        size = 8 * max((number.bit_length() // 64 + 1 for number in numbers), default=1)
+        content = b"".join(number.to_bytes(size, "big", signed=True) for number in numbers)
+    else:
+        size, content = 8, table.astype(">i8").tobytes()
+    leaves = (content[start : start + LEAF].ljust(LEAF, b"\0") for start in range(0, len(content), LEAF))
+    return join_leaves(table.shape, size, b"".join(hashlib.sha256(leaf + LEAF_END).digest() for leaf in leaves))
 
 
-def _hash_block(block: np.ndarray) -> bytes:
-    """Return the SHA-256 of integers as uint32 or int64, whichever holds them first, or else as text."""
-    for kind in ("<u4", "<i8"):
-        try:
-            narrow = np.ascontiguousarray(block, kind)
-        except OverflowError:
-            continue
-        if (narrow == block).all():
-            return hashlib.sha256(narrow.data).digest()
-    return hashlib.sha256(repr(block.tolist()).encode()).digest()
+def join_leaves(shape: tuple[int, ...], size: int, hashes: bytes) -> str:
+    """Return the hash of a table from the hashes of its leaves, in which no leaf's content can pass for them."""
+    return hashlib.sha256(f"{shape}, numbers of {size} bytes\n".encode() + hashes + b"root").hexdigest()
 
 
 def weighted_sums(weights: np.ndarray, table: np.ndarray) -> list[int]:

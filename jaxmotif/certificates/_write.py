@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from jaxmotif.certificates._table import DeviceTable, HostTable, certified_table
 from jaxmotif.patterns._catalogue import EDGE_ORBITS, GRAPHLETS
 from jaxmotif.patterns._names import named_pattern
 from jaxmotif.patterns._orbits import CONNECTED, EDGE_NAMES_5
 from jaxmotif.patterns._pattern import Pattern
 from jaxmotif.verify._certificate import ANY, FORMAT, seed_of
 from jaxmotif.verify._graph import SimpleGraph
-from jaxmotif.verify._modular import BLOCK, P, digest, random_rows, random_weights, sum_of_products
+from jaxmotif.verify._modular import random_rows, random_weights, sum_of_products
 
 if TYPE_CHECKING:
+    import jax
+
     from jaxmotif.graph import Graph
 
 WITNESSES = 500
@@ -38,7 +40,7 @@ def certify_graphlets(
     counts: Mapping[str, int],
     induced: bool,
     columns: Sequence[str] = (),
-    table: np.ndarray | None = None,
+    table: jax.Array | np.ndarray | None = None,
 ) -> None:
     """Write a certificate of graphlets.
 
@@ -49,7 +51,7 @@ def certify_graphlets(
       counts: how many graphlets of each name the graph has.
       induced: as for :func:`jaxmotif.graphlet_counts`.
       columns: names of the columns.
-      table: integers ``[rows, columns]``.
+      table: int64 or Python integers ``[rows or more, columns]``.
     """
     patterns = {name: named_pattern(name, False) for name in counts}
     roots: dict[str, tuple[Pattern, Sequence[int]]] = {}
@@ -66,7 +68,9 @@ def certify_graphlets(
     job = {"graph": "graphlet_counts", "edge": "edge_graphlets", "node": "node_orbits"}[at]
     shapes = [_shape(simple, name, pattern) for name, pattern in patterns.items()]
     columns_shown = [_shape(simple, name, *roots[name]) for name in columns]
-    _write(path, described, _claim(job, induced, shapes, list(counts.values()), columns_shown), table)
+    claim = _claim(job, induced, shapes, list(counts.values()), columns_shown)
+    rows = graph.m if at == "edge" else graph.n
+    _write(path, described, claim, None if table is None else certified_table(table, rows, WHOLE))
 
 
 def certify_census(
@@ -83,7 +87,7 @@ def certify_census(
     """
     simple, described = _plain_graph(graph, graph.node_labels is not None, graph.edge_labels is not None)
     shapes = [_shape(simple, name, named_pattern(name, graph.directed)) for name in classes]
-    _write(path, described, _claim("subgraph_census", True, shapes, counts.tolist(), shapes), per_node)
+    _write(path, described, _claim("subgraph_census", True, shapes, counts.tolist(), shapes), HostTable(per_node))
 
 
 def certify_matches(
@@ -114,7 +118,7 @@ def certify_matches(
     job = "count_matches" if maps is None else "find_matches"
     shape = _shape(simple, "matches", query, () if part is None else (part[0],), wildcard)
     claim = _claim(job, induced, [shape], [count], [] if part is None else [shape])
-    _write(path, described, claim, None if part is None else part[1][:, None], maps)
+    _write(path, described, claim, None if part is None else HostTable(part[1][:, None]), maps)
 
 
 _KNOWN: WeakKeyDictionary = WeakKeyDictionary()
@@ -163,23 +167,21 @@ def _write(
     path: str | os.PathLike[str],
     graph: dict[str, Any],
     claim: dict[str, Any],
-    table: np.ndarray | None,
+    table: HostTable | DeviceTable | None,
     maps: np.ndarray | None = None,
 ) -> None:
     """Write a certificate, whole or not at all; what is random in it follows from the graph and the claim."""
     claim["table"] = {"rows": 0, "sums": [], "sha256": ""}
-    with ThreadPoolExecutor(min(16, os.cpu_count() or 1)) as pool:
-        if table is not None:
-            sums = _weighted_sums(np.ones(len(table), np.uint64), table, pool.map)
-            claim["table"] = {"rows": len(table), "sums": sums, "sha256": digest(table, pool.map)}
-        certificate = {"format": FORMAT, "graph": graph, "claim": claim, "fingerprints": [], "witnesses": []}
-        seed = seed_of(certificate)
-        if table is not None:
-            sums = _weighted_sums(random_weights(seed, "rows", len(table)), table, pool.map)
-            certificate["fingerprints"] = [total % P for total in sums]
-            if claim["job"] != "count_matches":
-                rows = range(len(table)) if table.size <= WHOLE else random_rows(seed, len(table), WITNESSES)
-                certificate["witnesses"] = table[rows].tolist()
+    if table is not None:
+        sums, sha256 = table.fix()
+        claim["table"] = {"rows": table.shape[0], "sums": sums, "sha256": sha256}
+    certificate = {"format": FORMAT, "graph": graph, "claim": claim, "fingerprints": [], "witnesses": []}
+    seed = seed_of(certificate)
+    if table is not None:
+        (number, columns), rows = table.shape, []
+        if claim["job"] != "count_matches":
+            rows = range(number) if number * columns <= WHOLE else random_rows(seed, number, WITNESSES)
+        certificate["fingerprints"], certificate["witnesses"] = table.show(seed, rows)
     if maps is not None:
         weights = [random_weights(seed, f"node {u}", graph["nodes"]) for u in range(maps.shape[1])]
         certificate["fingerprints"] = [sum_of_products(weights, maps)]
@@ -190,31 +192,3 @@ def _write(
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
-
-
-def _weighted_sums(weights: np.ndarray, table: np.ndarray, each: Callable) -> list[int]:
-    """Return the weighted sum of each column, exactly.
-
-    Weights are cut into pieces of 21 bits, and values into pieces of 16: a float64 holds the sum of a block of their
-    products without rounding.
-
-    Args:
-      weights: uint64 ``[rows]``.
-      table: int64, or Python integers, none negative, ``[rows, columns]``.
-      each: ``map`` of a pool of threads.
-    """
-
-    shifts = range(0, int(weights.max(initial=1)).bit_length(), 21)
-
-    def add(first: int) -> np.ndarray:
-        block, weight = table[first : first + BLOCK], weights[first : first + BLOCK]
-        if block.dtype == object:
-            return weight.astype(object) @ block
-        block = np.ascontiguousarray(block, "<u4" if block.max(initial=0) < 2**32 else "<i8")
-        pieces = [(weight >> np.uint64(shift) & np.uint64(2**21 - 1)).astype(np.float64) for shift in shifts]
-        # As BLAS would do it, but without its threads, which wait for each other.
-        sums = np.einsum("ir,rp->ip", pieces, block.view("<u2").astype(np.float64)).astype(np.int64).astype(object)
-        sums = (sums << np.array(shifts, object)[:, None]).sum(axis=0).reshape(table.shape[1], -1)
-        return (sums << np.arange(0, 16 * sums.shape[1], 16).astype(object)).sum(axis=1)
-
-    return sum(each(add, range(0, len(table), BLOCK)), np.zeros(table.shape[1], object)).tolist()
