@@ -17,7 +17,7 @@ from jaxmotif.patterns._names import named_pattern
 from jaxmotif.patterns._orbits import CONNECTED, EDGE_NAMES_5
 from jaxmotif.patterns._pattern import Pattern
 from jaxmotif.verify._certificate import ANY, FORMAT, seed_of
-from jaxmotif.verify._graph import SimpleGraph
+from jaxmotif.verify._graph import describe
 from jaxmotif.verify._modular import random_rows, random_weights, sum_of_products
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ def certify_graphlets(
             places = g.edges if at == "edge" else [(u,) for u in range(g.size)]
             orbits = zip(g.edge_orbits if at == "edge" else g.node_orbits, places, strict=False)
             roots |= {columns[orbit]: (shape, place) for orbit, place in orbits if orbit < len(columns)}
-    simple, described = _plain_graph(graph, False, False)
+    labels, described = _describe(graph, False, False)
     job = {"graph": "graphlet_counts", "edge": "edge_graphlets", "node": "node_orbits"}[at]
-    shapes = [_shape(simple, name, pattern) for name, pattern in patterns.items()]
-    columns_shown = [_shape(simple, name, *roots[name]) for name in columns]
+    shapes = [_shape(labels, name, pattern) for name, pattern in patterns.items()]
+    columns_shown = [_shape(labels, name, *roots[name]) for name in columns]
     claim = _claim(job, induced, shapes, list(counts.values()), columns_shown)
     rows = graph.m if at == "edge" else graph.n
     _write(path, described, claim, None if table is None else certified_table(table, rows, WHOLE))
@@ -85,8 +85,8 @@ def certify_census(
       counts: int64 ``[classes]``.
       per_node: int64 ``[n, classes]``, in how many occurrences each node lies.
     """
-    simple, described = _plain_graph(graph, graph.node_labels is not None, graph.edge_labels is not None)
-    shapes = [_shape(simple, name, named_pattern(name, graph.directed)) for name in classes]
+    labels, described = _describe(graph, graph.node_labels is not None, graph.edge_labels is not None)
+    shapes = [_shape(labels, name, named_pattern(name, graph.directed)) for name in classes]
     _write(path, described, _claim("subgraph_census", True, shapes, counts.tolist(), shapes), HostTable(per_node))
 
 
@@ -114,40 +114,43 @@ def certify_matches(
     """
     asked = query.node_labels, None if query.edge_labels is None else query.edge_labels[query.adjacency]
     by_node, by_edge = (labels is not None and bool(np.any(labels != wildcard)) for labels in asked)
-    simple, described = _plain_graph(graph, by_node, by_edge)
+    labels, described = _describe(graph, by_node, by_edge)
     job = "count_matches" if maps is None else "find_matches"
-    shape = _shape(simple, "matches", query, () if part is None else (part[0],), wildcard)
+    shape = _shape(labels, "matches", query, () if part is None else (part[0],), wildcard)
     claim = _claim(job, induced, [shape], [count], [] if part is None else [shape])
     _write(path, described, claim, None if part is None else HostTable(part[1][:, None]), maps)
 
 
 _KNOWN: WeakKeyDictionary = WeakKeyDictionary()
-"""Graphs as the checker has them, and what certificates say of them: they are hashed once, not for each answer."""
+"""Labels of graphs, and what certificates say of them: they are hashed once, not for each answer."""
+
+Labels = tuple[np.ndarray | None, np.ndarray | None]
+"""Labels of the nodes and of the edges of a graph, int64, if there are some and if they count."""
 
 
-def _plain_graph(graph: Graph, node_labels: bool, edge_labels: bool) -> tuple[SimpleGraph, dict[str, Any]]:
-    """Return a graph as the checker has it, with the labels that count, and what a certificate says of it."""
+def _describe(graph: Graph, node_labels: bool, edge_labels: bool) -> tuple[Labels, dict[str, Any]]:
+    """Return the labels of a graph that count, and what a certificate says of it."""
     known = _KNOWN.setdefault(graph, {})
     if (node_labels, edge_labels) not in known:
-        labels = [
+        labels = tuple(
             None if values is None or not counts else values.astype(np.int64)
             for values, counts in zip(graph._labels(), (node_labels, edge_labels), strict=True)
-        ]
-        simple = SimpleGraph(graph.n, graph.edge_list(), graph.directed, *labels)
-        known[node_labels, edge_labels] = simple, simple.described()
+        )
+        known[node_labels, edge_labels] = labels, describe(graph.n, graph.edge_list(), graph.directed, *labels)
     return known[node_labels, edge_labels]
 
 
 def _shape(
-    graph: SimpleGraph, name: str, pattern: Pattern, root: Sequence[int] = (), wildcard: int | None = None
+    known: Labels, name: str, pattern: Pattern, root: Sequence[int] = (), wildcard: int | None = None
 ) -> dict[str, Any]:
     """Return a shape as a certificate describes it, with the nodes of the root in front."""
     order = [*root, *(u for u in range(pattern.num_nodes) if u not in root)]
     arcs, labels = pattern.adjacency.astype(np.int64), np.zeros(pattern.num_nodes, np.int64)
-    if graph.edge_labels is not None and pattern.edge_labels is not None:
-        arcs[pattern.adjacency] = _numbers(graph.edge_labels, pattern.edge_labels[pattern.adjacency], 1, wildcard)
-    if graph.node_labels is not None and pattern.node_labels is not None:
-        labels = _numbers(graph.node_labels, pattern.node_labels, 0, wildcard)
+    of_nodes, of_edges = known
+    if of_edges is not None and pattern.edge_labels is not None:
+        arcs[pattern.adjacency] = _numbers(of_edges, pattern.edge_labels[pattern.adjacency], 1, wildcard)
+    if of_nodes is not None and pattern.node_labels is not None:
+        labels = _numbers(of_nodes, pattern.node_labels, 0, wildcard)
     arcs = arcs[np.ix_(order, order)]
     return {"name": name, "roots": len(root), "arcs": arcs.tolist(), "labels": labels[order].tolist()}
 

@@ -2,14 +2,15 @@
 
 import hashlib
 from math import isqrt
+from typing import Any
 
 import numpy as np
 
+# A Mersenne prime: 2^61 is 1 modulo P, so that remainders are shifts and sums.
 P = 2**61 - 1
-"""A Mersenne prime: 2^61 is 1 modulo P, so that remainders are shifts and sums."""
 
+# Bytes of a table that are hashed together, and what is hashed after them, so that nothing else has their hash.
 LEAF, LEAF_END = 4096, b"leaf"
-"""Bytes of a table that are hashed together, and what is hashed after them, so that nothing else has their hash."""
 
 
 def random_words(seed: bytes, purpose: str, count: int) -> np.ndarray:
@@ -62,12 +63,11 @@ def join_leaves(shape: tuple[int, ...], size: int, hashes: bytes) -> str:
 
 def weighted_sums(weights: np.ndarray, table: np.ndarray) -> list[int]:
     """Return the sum of each column modulo P, with residues as weights of the rows."""
-    columns = [multiply(weights, (column % P).astype(np.uint64)) for column in table.T]
-    return [int(add_up(column, np.array([0, len(column)]))[0]) for column in columns]
+    return [exact_sum(multiply(weights, (column % P).astype(np.uint64))) % P for column in table.T]
 
 
-def multiply(a: np.ndarray, b: np.ndarray | np.uint64) -> np.ndarray:
-    """Return the products of residues modulo P, uint64."""
+def multiply(a: Any, b: Any) -> Any:
+    """Return the products of residues modulo P, uint64, for arrays of any library."""
     low, half = np.uint64(2**31 - 1), np.uint64(31)
     a_low, a_high, b_low, b_high = a & low, a >> half, b & low, b >> half
     middle = a_high * b_low + a_low * b_high
@@ -76,13 +76,15 @@ def multiply(a: np.ndarray, b: np.ndarray | np.uint64) -> np.ndarray:
     return (np.uint64(2) * (a_high * b_high) + upper + (rest << half) + a_low * b_low) % np.uint64(P)
 
 
-def add_up(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return the sums modulo P of stretches of fewer than 2^31 residues: each ends where the next one begins."""
-    sums = []
-    for half in (values & np.uint64(2**32 - 1), values >> np.uint64(32)):
-        before = np.concatenate([np.zeros(1, np.uint64), np.cumsum(half)])
-        sums.append(np.diff(before[offsets]) % np.uint64(P))
-    return (multiply(sums[1], np.uint64(2**32)) + sums[0]) % np.uint64(P)
+def exact_sum(values: np.ndarray) -> int:
+    """Return the sum of fewer than 2^31 integers, none negative, of any dtype."""
+    return int((values & (2**32 - 1)).sum()) + (int((values >> 32).sum()) << 32)
+
+
+def add_groups(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Return the sums modulo P of groups of residues, each of which ends where the next one starts."""
+    low, high = (np.add.reduceat(half, starts) for half in (values & np.uint64(2**32 - 1), values >> np.uint64(32)))
+    return (multiply(high % np.uint64(P), np.uint64(2**32)) + low % np.uint64(P)) % np.uint64(P)
 
 
 def sum_of_products(weights: list[np.ndarray], maps: np.ndarray) -> int:
@@ -92,7 +94,7 @@ def sum_of_products(weights: list[np.ndarray], maps: np.ndarray) -> int:
       weights: for each query node residues ``[n]``.
       maps: the images of the query nodes, integers ``[maps, query nodes]``.
     """
-    products = np.ones((len(maps), 1), np.uint64)
+    products = np.ones(len(maps), np.uint64)
     for weight, images in zip(weights, maps.T, strict=True):
-        products = multiply(products, weight[images.astype(np.int64)][:, None])
-    return weighted_sums(np.ones(len(maps), np.uint64), products)[0]
+        products = multiply(products, weight[images.astype(np.int64)])
+    return exact_sum(products) % P

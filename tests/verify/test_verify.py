@@ -67,9 +67,7 @@ def test_tables_of_four_nodes_are_proved_as_a_whole(karate, at, induced, tmp_pat
     report = accepted(path, karate, result.values)
     assert f"each value of column {', '.join(result.columns)}" in report.checked
     assert path.stat().st_size < 100_000
-    assert (
-        f"the counts of {', '.join(result.counts)}" in report.checked
-    ) == induced  # sets without an edge: by their sum
+    assert f"the counts of {', '.join(result.counts)}" in report.checked
     assert f"all {len(result.values)} rows" in str(report)
 
 
@@ -138,8 +136,11 @@ def test_matches_are_counted_again_by_algebra(query, directed, induced, per, tmp
     } <= listed.keys()
     wrong = found.nodes.copy()
     wrong[0] = wrong[-1]
-    assert "not the list" in verify.check(tmp_path / "l.json", plain(graph), wrong).reason
-    assert "not the list" in verify.check(tmp_path / "l.json", plain(graph), found.nodes[1:]).reason
+    assert "is not that of the list that you have" in verify.check(tmp_path / "l.json", plain(graph), wrong).reason
+    assert (
+        "is not that of the list that you have"
+        in verify.check(tmp_path / "l.json", plain(graph), found.nodes[1:]).reason
+    )
 
 
 def test_labels_and_wildcards_of_queries_count(tmp_path):
