@@ -30,8 +30,8 @@ def need(holds: object, reason: str) -> None:
         raise Refused(reason)
 
 
-def read_certificate(path: str) -> dict:
-    """Read a certificate and check its form.
+def read_certificate(path: str) -> Any:
+    """Read what a file of a certificate says, in whatever form.
 
     Raises:
       Refused: for anything that is no certificate.
@@ -41,22 +41,20 @@ def read_certificate(path: str) -> dict:
         content = file.read(LARGEST_FILE + 1)
     need(len(content) <= LARGEST_FILE, f"the file is larger than {LARGEST_FILE} bytes")
     try:
-        certificate = json.loads(content)
+        return json.loads(content)
     except (ValueError, RecursionError) as error:
         raise Refused(f"the file is no certificate: {error}") from None
-    check_form(certificate)
-    return certificate
 
 
 def check_form(value: Any, form: Any = FORM, where: str = "certificate") -> None:
     """Refuse a value that has not the form that is given, as ``FORM`` writes it."""
     right = type(value) in (form, type(form)) and (type(value) is not dict or value.keys() == form.keys())
-    right = right and (type(value) is not int or abs(value) < 2**256)
-    right = right and (type(value) is not str or (len(value) <= 200 and value.isprintable()))
+    right = right and (not isinstance(value, int) or abs(value) < 2**256)
+    right = right and (not isinstance(value, str) or (len(value) <= 200 and value.isprintable()))
     need(right, f"the file is no certificate: {where} is not as it should be")
-    for name in form if type(value) is dict else ():
-        check_form(value[name], form[name], name)
-    for item in value if type(value) is list else ():
+    for name, item in value.items() if isinstance(value, dict) else ():
+        check_form(item, form[name], name)
+    for item in value if isinstance(value, list) else ():
         check_form(item, form[0], where)
 
 
