@@ -104,7 +104,7 @@ def count_graphlets(graph: SimpleGraph, induced: bool, deadline: float) -> dict[
         edges, (root, other) = [(int(u), int(v)) for u, v in text[:-3].split()], map(int, text[-2:])
         connected = 1 + int(max(text))
         for size, (x, y, flip) in product(range(connected, 5), ((root, other, False), (other, root, True))):
-            at_arcs = (alone[back] if flip else alone) * comb(n - connected, size - connected)
+            at_arcs = (alone[back] if flip else alone) * comb(max(n - connected, 0), size - connected)
             arc = plain_shape(edges, [x, y, *(z for z in range(size) if z not in (x, y))], 2)
             whole, node, edge = (canonical((roots, *arc[1:]), False) for roots in range(3))
             arcs = automorphisms(arc, True)  # of the shape that are alike, by the group that moves them

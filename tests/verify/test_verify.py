@@ -78,6 +78,15 @@ def test_counts_in_the_graph_are_proved_without_any_chance(karate, tmp_path):
     assert not report.open
 
 
+@pytest.mark.parametrize("induced", [True, False])
+@pytest.mark.parametrize(("nodes", "edges"), [(0, []), (2, []), (2, [(0, 1)]), (3, [(0, 1), (1, 2)]), (5, [])])
+def test_tiny_graphs_have_certificates(nodes, edges, induced, tmp_path):
+    graph = jaxmotif.Graph.from_edges(np.array(edges, int).reshape(-1, 2), nodes)
+    for door in (jaxmotif.graphlet_counts, *DOORS.values()):
+        counts = door(graph, induced=induced, certify=tmp_path / "c.json").counts
+        assert f"the counts of {', '.join(counts)}" in accepted(tmp_path / "c.json", graph).checked
+
+
 def late(*_):
     raise TimeoutError
 
