@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +17,7 @@ from jaxmotif.verify._modular import (
     LEAF_END,
     P,
     digest,
+    exact_sum,
     join_leaves,
     multiply,
     row_factors,
@@ -41,7 +41,7 @@ class HostTable:
 
     def fix(self) -> tuple[list[int], str]:
         """Return the sum of each column, and the hash of the table."""
-        return _join_halves(_halves(self._counts)), digest(self._counts)
+        return [exact_sum(column) for column in self._counts.T], digest(self._counts)
 
     def show(self, seed: bytes, rows: Sequence[int]) -> tuple[list[int], list[list[int]]]:
         """Return the sums of the columns with the weights of a seed, modulo P, and some rows."""
@@ -59,14 +59,13 @@ class DeviceTable:
 
     def __init__(self, counts: jax.Array, rows: int):
         self._counts, self._rows, self.shape = counts, np.int32(rows), (rows, counts.shape[1])
-        self._fixed = _fix(counts, self._rows)  # The host goes on while the device computes.
+        self._halves, self._leaves = jax.block_until_ready(_fix(counts, self._rows))
 
     def fix(self) -> tuple[list[int], str]:
         """Return the sum of each column, and the hash of the table."""
-        halves, leaves = (np.asarray(part) for part in self._fixed)
         number = -(-8 * self.shape[0] * self.shape[1] // LEAF)
-        hashes = np.ascontiguousarray(leaves[:, :number].T.astype(">i4"))
-        return _join_halves(halves), join_leaves(self.shape, 8, hashes.tobytes())
+        hashes = np.asarray(self._leaves)[:, :number].T.astype(">i4")
+        return _join_halves(self._halves), join_leaves(self.shape, 8, hashes.tobytes())
 
     def show(self, seed: bytes, rows: Sequence[int]) -> tuple[list[int], list[list[int]]]:
         """Return the sums of the columns with the weights of a seed, modulo P, and some rows."""
@@ -74,7 +73,7 @@ class DeviceTable:
         side = np.int32(factors.shape[1])
         room = ((0, 0), (0, bucket_size(int(side)) - int(side)))  # so that graphs of a class share the program
         halves, shown = _show(self._counts, self._rows, np.pad(factors, room), side, np.asarray(rows, np.int32))
-        return [total % P for total in _join_halves(np.asarray(halves))], np.asarray(shown).tolist()
+        return [total % P for total in _join_halves(halves)], np.asarray(shown).tolist()
 
 
 def certified_table(counts: jax.Array | np.ndarray, rows: int, whole: int) -> HostTable | DeviceTable:
@@ -88,23 +87,20 @@ def certified_table(counts: jax.Array | np.ndarray, rows: int, whole: int) -> Ho
     fits = whole < rows * counts.shape[1] and counts.size * 8 <= MOST_LEAVES * LEAF
     if fits and is_on_accelerator(counts):
         try:
-            table = DeviceTable(counts, rows)
-            jax.block_until_ready(table._fixed)
-            return table
+            return DeviceTable(counts, rows)
         except jax.errors.JaxRuntimeError as error:
             if "RESOURCE_EXHAUSTED" not in str(error):
                 raise
     return HostTable(fetch_int64(counts, rows))
 
 
-def _halves(x: Any) -> Any:
+def _halves(x: jax.Array) -> jax.Array:
     """Return the sums of the low and of the high 32 bits of each column, ``[2, columns]``; 64 bits hold them."""
-    sums = (x & np.int64(2**32 - 1)).sum(axis=0), (x >> np.int64(32)).sum(axis=0)
-    return np.stack(sums) if isinstance(x, np.ndarray) else jnp.stack(sums)
+    return jnp.stack([(x & (2**32 - 1)).sum(axis=0), (x >> 32).sum(axis=0)])
 
 
-def _join_halves(halves: np.ndarray) -> list[int]:
-    low, high = halves.tolist()
+def _join_halves(halves: jax.Array) -> list[int]:
+    low, high = np.asarray(halves).tolist()
     return [a + (b << 32) for a, b in zip(low, high, strict=True)]
 
 

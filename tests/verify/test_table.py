@@ -46,6 +46,17 @@ def test_tables_are_fixed_alike_on_a_device_and_on_the_host(rows):
         assert form.show(seed, shown) == (prints, table[shown].tolist())
 
 
+def test_counts_beyond_64_bits_are_added_up_exactly():
+    table = np.array([[2**70, 1], [2**90 + 5, 3]], object)
+    (sums, _), seed = HostTable(table).fix(), b"seed"
+    assert sums == [2**70 + 2**90 + 5, 4]
+    weights = row_weights(seed, 2).tolist()
+    assert HostTable(table).show(seed, [1]) == (
+        [int(np.dot(weights, column)) % P for column in table.T],
+        [[2**90 + 5, 3]],
+    )
+
+
 def test_digests_tell_shapes_sizes_and_levels_apart():
     table = np.arange(1024)
     digests = {digest(table.reshape(shape)) for shape in ((1024,), (1024, 1), (512, 2), (2, 512), (32, 32))}
