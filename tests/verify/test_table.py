@@ -92,3 +92,13 @@ def test_certificates_of_tables_on_a_device_are_accepted(tmp_path, monkeypatch):
     report = verify.check(tmp_path / "c.json", verify.graph_from_edges(karate.edge_list()), result.values)
     assert report.accepted, report.reason
     assert f"each value of column {', '.join(result.columns)}" in report.checked
+
+
+@pytest.mark.gpu
+def test_a_gpu_fixes_its_own_tables(tmp_path, monkeypatch):
+    monkeypatch.setattr(_table, "HostTable", None)
+    graph = jaxmotif.synthetic.erdos_renyi(300, m=2000, seed=1)
+    result = jaxmotif.edge_graphlets(graph, certify=tmp_path / "c.json")
+    report = verify.check(tmp_path / "c.json", verify.graph_from_edges(graph.edge_list(), graph.n), result.values)
+    assert report.accepted, report.reason
+    assert "your table is the one of the certificate, by its SHA-256" in report.checked
