@@ -10,6 +10,7 @@ import jaxmotif
 from jaxmotif import verify
 from jaxmotif.certificates import _table
 from jaxmotif.certificates._table import DeviceTable, HostTable, certified_table
+from jaxmotif.graph import synthetic
 from jaxmotif.verify._modular import P, digest, row_weights
 
 CAPACITY, COLUMNS = 300, 5  # three leaves of 512 numbers, the last one in part
@@ -97,7 +98,7 @@ def test_certificates_of_tables_on_a_device_are_accepted(tmp_path, monkeypatch):
 @pytest.mark.gpu
 def test_a_gpu_fixes_its_own_tables(tmp_path, monkeypatch):
     monkeypatch.setattr(_table, "HostTable", None)
-    graph = jaxmotif.graph.synthetic.erdos_renyi(300, m=2000, seed=1)
+    graph = synthetic.erdos_renyi(300, m=2000, seed=1)
     result = jaxmotif.edge_graphlets(graph, certify=tmp_path / "c.json")
     report = verify.check(tmp_path / "c.json", verify.graph_from_edges(graph.edge_list(), graph.n), result.values)
     assert report.accepted, report.reason
