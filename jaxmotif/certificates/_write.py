@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -54,6 +55,19 @@ def certify_graphlets(
       table: int64 or Python integers ``[rows or more, columns]``.
     """
     patterns = {name: named_pattern(name, False) for name in counts}
+    roots = _roots(at, tuple(columns))
+    labels, described = _describe(graph, False, False)
+    job = {"graph": "graphlet_counts", "edge": "edge_graphlets", "node": "node_orbits"}[at]
+    shapes = [_shape(labels, name, pattern) for name, pattern in patterns.items()]
+    columns_shown = [_shape(labels, name, *roots[name]) for name in columns]
+    claim = _claim(job, induced, shapes, list(counts.values()), columns_shown)
+    rows = graph.m if at == "edge" else graph.n
+    _write(path, described, claim, None if table is None else certified_table(table, rows, WHOLE))
+
+
+@functools.cache
+def _roots(at: Literal["graph", "edge", "node"], columns: tuple[str, ...]) -> dict[str, tuple[Pattern, Sequence[int]]]:
+    """Return the graphlet of each column, and the places in it that the column counts."""
     roots: dict[str, tuple[Pattern, Sequence[int]]] = {}
     if at == "edge" and len(columns) < len(EDGE_NAMES_5):
         shapes = {g.name: Pattern.from_edges(g.edges, g.num_nodes) for g in GRAPHLETS}
@@ -64,13 +78,7 @@ def certify_graphlets(
             places = g.edges if at == "edge" else [(u,) for u in range(g.size)]
             orbits = zip(g.edge_orbits if at == "edge" else g.node_orbits, places, strict=False)
             roots |= {columns[orbit]: (shape, place) for orbit, place in orbits if orbit < len(columns)}
-    labels, described = _describe(graph, False, False)
-    job = {"graph": "graphlet_counts", "edge": "edge_graphlets", "node": "node_orbits"}[at]
-    shapes = [_shape(labels, name, pattern) for name, pattern in patterns.items()]
-    columns_shown = [_shape(labels, name, *roots[name]) for name in columns]
-    claim = _claim(job, induced, shapes, list(counts.values()), columns_shown)
-    rows = graph.m if at == "edge" else graph.n
-    _write(path, described, claim, None if table is None else certified_table(table, rows, WHOLE))
+    return roots
 
 
 def certify_census(

@@ -10,7 +10,7 @@ import numpy as np
 P = 2**61 - 1
 
 # Bytes of a table that are hashed together, and what is hashed after them, so that nothing else has their hash.
-LEAF, LEAF_END = 4096, b"leaf"
+LEAF, LEAF_END = 8192, b"leaf"
 
 
 def random_words(seed: bytes, purpose: str, count: int) -> np.ndarray:
@@ -41,7 +41,7 @@ def random_rows(seed: bytes, rows: int, count: int) -> list[int]:
 
 
 def digest(table: np.ndarray) -> str:
-    """Return a SHA-256 of a table of integers of any dtype, by those of leaves of 4,096 bytes.
+    """Return a SHA-256 of a table of integers of any dtype, by those of leaves of 8,192 bytes.
 
     Its numbers are written one after another with the highest byte first, in 64 bits each, or as many times 64 as all
     of them need. Zeros fill the last leaf.

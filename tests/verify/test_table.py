@@ -29,8 +29,8 @@ def on_device(table):
 
 def digest_by_hand(table):
     content = b"".join(int(number).to_bytes(8, "big") for number in table.ravel())
-    leaves = [content[start : start + 4096] for start in range(0, len(content), 4096)]
-    hashes = [hashlib.sha256(leaf + bytes(4096 - len(leaf)) + b"leaf").digest() for leaf in leaves]
+    leaves = [content[start : start + 8192] for start in range(0, len(content), 8192)]
+    hashes = [hashlib.sha256(leaf + bytes(8192 - len(leaf)) + b"leaf").digest() for leaf in leaves]
     head = f"{table.shape}, numbers of 8 bytes\n".encode()
     return hashlib.sha256(head + b"".join(hashes) + b"root").hexdigest()
 
