@@ -46,6 +46,7 @@ USERS = {
     "motifs": ["report", "cli"],
     "sieve": ["verify", "cli"],
     "io": ["graph", "cli", "compat"],
+    "certificates": ["verify", "cli"],
     "language": ["matching", "compat", "cli"],
     "features": ["learn", "report", "cli"],
     "drawing": ["report"],
@@ -151,6 +152,8 @@ def looked_at(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes below one whose change is behaviour: no messages of errors, no annotations, no text."""
     for name, field in ast.iter_fields(node):
         if name in {"annotation", "returns", "decorator_list", "type_params"}:
+            continue
+        if isinstance(node, ast.keyword) and node.arg == "strict":  # of zip: lengths are equal where tests pass
             continue
         for child in field if isinstance(field, list) else [field]:
             if not isinstance(child, ast.AST) or isinstance(child, ast.Raise | ast.JoinedStr | ast.Assert | ast.Import):

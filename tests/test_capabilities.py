@@ -11,7 +11,20 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = "graph", "graphlets", "matching", "motifs", "sieve", "features", "patterns", "language", "report", "verify"
+PACKAGES = (
+    "graph",
+    "io",
+    "certificates",
+    "graphlets",
+    "matching",
+    "motifs",
+    "sieve",
+    "features",
+    "patterns",
+    "language",
+    "report",
+    "verify",
+)
 
 
 def table(title: str) -> dict[str, str]:

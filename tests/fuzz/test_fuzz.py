@@ -5,13 +5,16 @@ with other cases each time. A case that fails is kept in `corpus/`, whose files 
 """
 
 import hashlib
+import io
 import os
 import re
 import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.io
 
 from jaxmotif.graph import GraphFileError, read_graph
 from jaxmotif.io._registry import READABLE
@@ -34,7 +37,21 @@ SETTINGS = hypothesis.settings(
 
 ALIKE = {  # formats that are read when they are named
     "gfd": Sample(b"#g\n3\na\nb\nc\n2\n0 1\n1 2\n", "gfd", (), True, ".gfd"),
+    "matrix": Sample(b",a,b,c\na,0,1,0\nb,1,0,2\nc,0,2,0\n", "matrix", (), False, ".csv"),
     "lad-labelled": Sample(b"3\n7 2 1 1 2 1\n8 1 2 5\n9 0\n", "lad-labelled", (), False, ""),
+}
+
+
+def _written(write) -> bytes:
+    file = io.BytesIO()
+    write(file)
+    return file.getvalue()
+
+
+MATRIX = np.array([[0, 1, 0], [1, 0, 2], [0, 2, 0]])
+PACKED = {  # files of libraries that hold a matrix
+    "mat": Sample(_written(lambda file: scipy.io.savemat(file, {"A": MATRIX})), "mat", (), False, ".mat"),
+    "xlsx": Sample(_written(lambda file: pd.DataFrame(MATRIX).to_excel(file)), "xlsx", (), False, ".xlsx"),
 }
 SAMPLES = text_samples() | ALIKE
 READERS = [*sorted(SAMPLES), "of libraries"]
@@ -102,7 +119,7 @@ def content_of(graph) -> tuple:
 @pytest.mark.parametrize("name", READERS)
 def test_readers(name, tmp_path):
     """A file is a simple graph or an error that names it; however it is cut into blocks, and packed."""
-    samples = library_samples() if name == READERS[-1] else {name: SAMPLES[name]}
+    samples = library_samples() | PACKED if name == READERS[-1] else {name: SAMPLES[name]}
     formats = {sample.content: sample.format for sample in samples.values()}
     path = tmp_path / "x"
 
@@ -140,5 +157,5 @@ def test_queries():
 
 
 def test_every_format_has_a_target():
-    known = {sample.format for sample in (SAMPLES | library_samples()).values()}
+    known = {sample.format for sample in (SAMPLES | library_samples() | PACKED).values()}
     assert not set(READABLE) - known
