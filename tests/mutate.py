@@ -297,6 +297,8 @@ def main() -> None:
     if options.list:
         print(*chosen, sep="\n")
         return
+    describe = ["git", "describe", "--always", "--abbrev=7", "--dirty=+"]
+    commit = subprocess.check_output(describe, cwd=ROOT, text=True).strip()
     ends = Counter()
     survivors = []
     with tempfile.TemporaryDirectory() as name:
@@ -318,18 +320,17 @@ def main() -> None:
             if end == "survived":
                 survivors.append(mutant)
             print(f"{number}/{len(chosen)} {end} ({time.monotonic() - begin:.0f} s) {mutant} {by}", flush=True)
-    text = told(ends, survivors)
+    text = told(ends, survivors, commit)
     print(text)
     if options.record:
         with options.record.open("a", encoding="utf-8") as file:
             file.write(text)
 
 
-def told(ends: Counter, survivors: list[Mutant]) -> str:
+def told(ends: Counter, survivors: list[Mutant], commit: str) -> str:
     """Return the table by room and the survivors, with commit, date and command, as Markdown."""
-    commit = subprocess.check_output(["git", "describe", "--always", "--abbrev=7", "--dirty=+"], cwd=ROOT, text=True)
     command = f"python -m tests.mutate {' '.join(sys.argv[1:])}"
-    lines = [f"\n## {sum(ends.values())} mutants, commit {commit.strip()}, {time.strftime('%Y-%m-%d')}\n"]
+    lines = [f"\n## {sum(ends.values())} mutants, commit {commit}, {time.strftime('%Y-%m-%d')}\n"]
     lines += [f"`{command}` on {os.cpu_count()} cores, Python {sys.version.split()[0]}\n"]
     lines += ["| room | mutants | killed near | killed further | survived |", "|---|---|---|---|---|"]
     for room in sorted({room for room, _ in ends}):

@@ -544,6 +544,7 @@ def test_a_comment_may_name_the_columns(write):
     title = "#Interaction ID\tEntrez Gene Interactor A\tEntrez Gene Interactor B\tSystem\tSymbol A\tSymbol B\n"
     rows = "7\t10\t20\tAffinity Capture-MS\tX\tY\n8\t20\t30\tTwo-hybrid\tY\tZ\n"
     assert named_edges(read_graph(write(title + rows))) == {(10, 20), (20, 30)}
+    assert named_edges(read_graph(write(f"{title}\n{rows}# the end\n"))) == {(10, 20), (20, 30)}
     symbols = read_graph(write(title + rows), columns=("Symbol A", "Symbol B"), edge_label="System")
     assert labels_of(symbols)[1] == {("X", "Y"): "Affinity Capture-MS", ("Y", "Z"): "Two-hybrid"}
 
