@@ -8,14 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif import Graph
+from jaxmotif import Graph, node_orbits
 from jaxmotif.arrays._compile import Target, compiling_for
 from jaxmotif.graphlets import _count, _dense_five, _products, _typed
 from jaxmotif.graphlets._units import units
-from jaxmotif.graphlets.five import hubs, orbits, plan, results, tables, tuning
+from jaxmotif.graphlets.five import engine, hubs, orbits, plan, results, tables, tuning
 from jaxmotif.patterns import NODE_ORBIT_NAMES
 from jaxmotif.patterns._orbits import CONNECTED
 from tests.graphlets.test_five import MATRICES, ONE
+from tests.laws.graphs import KINDS, adjacency, build
 
 
 def star(leaves: int, *further: tuple[int, int]) -> Graph:
@@ -113,8 +114,8 @@ def test_totals_are_taken_where_homomorphisms_fit(monkeypatch):
 
     def count(largest: float) -> None:
         homs = np.zeros(len(CONNECTED), object)
-        engine = SimpleNamespace(largest=largest, add_up=lambda *_: (), total_homs=lambda: homs)
-        monkeypatch.setattr(orbits, "choose_engine", lambda *_: (engine, ()))
+        made = SimpleNamespace(largest=largest, add_up=lambda *_: (), total_homs=lambda: homs)
+        monkeypatch.setattr(orbits, "choose_engine", lambda *_: (made, ()))
         orbits.five_node_counts(star(3), ONE)
 
     monkeypatch.setattr(orbits, "five_node_orbits", refuse)
@@ -187,3 +188,20 @@ def test_products_of_the_largest_factors(platform, wide):
     with compiling_for(Target(platform)):
         found = np.asarray(_dense_five._times(jnp.asarray(x), jnp.asarray(y.T), wide))
     np.testing.assert_array_equal(found.astype(np.int64), expected)
+
+
+@pytest.mark.parametrize("chosen", [tuning.CPU, MATRICES], ids=["loops", "matrices"])
+@pytest.mark.parametrize("kind", ["clique", "cycle", "star", *KINDS])
+def test_the_bound_of_all_counts_holds(kind, chosen):
+    """It is at least the number of trees of five nodes at any node, which is at least each count there."""
+    shapes = {
+        "clique": ~np.eye(60, dtype=bool),  # in which there are few more walks than paths
+        "cycle": np.roll(np.eye(12, dtype=bool), 1, 0) | np.roll(np.eye(12, dtype=bool), -1, 0),
+        "star": np.outer(np.arange(12) == 0, np.arange(12) > 0) | np.outer(np.arange(12) > 0, np.arange(12) == 0),
+    }
+    graph = build(shapes[kind] if kind in shapes else adjacency(kind, False), False, (64, 4096))
+    largest = engine.choose_engine(graph, ONE, "node", None, chosen)[0].largest
+    at_nodes = node_orbits(graph, size=5, induced=False).to_numpy()
+    trees = [orbit for g in CONNECTED if g.name in ("5-path", "fork", "4-star") for orbit in set(g.node_orbits)]
+    assert at_nodes[:, trees].sum(axis=1).max() <= largest
+    assert node_orbits(graph, size=5).to_numpy().max() <= largest
