@@ -150,3 +150,20 @@ def test_larger_ones_go_to_the_device(searches, monkeypatch):
     for search in (Search(block=64), Search(max_steps=10**6), Search(lookahead=True)):
         assert count_matches(query, target, search=search).count == 1680
     assert len(searches) == 5 + 9
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_parts_of_a_labelled_target(searches, directed):
+    """Some nodes have one place from the start, others once these are placed; some have two, which both count."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        _, plain = random_graph(rng, 9, 0.5, directed, None, None)
+        edges, labels = plain.edge_list(), rng.choice(5, 9, p=[0.1, 0.15, 0.25, 0.25, 0.25])
+        target = Graph.from_edges(edges, 9, directed=directed, node_labels=labels)
+        nodes = rng.permutation(9)[: int(rng.integers(3, 6))]
+        place = {node: i for i, node in enumerate(nodes.tolist())}
+        arcs = [(place[u], place[v]) for u, v in edges.tolist() if u in place and v in place]
+        query = Pattern.from_edges(np.array(arcs, int).reshape(-1, 2), len(nodes), directed, labels[nodes])
+        expected = brute_force(query, Pattern.from_graph(target), False)
+        assert count_matches(query, target).count == len(expected) > 0, seed
+        assert sorted(map(tuple, find_matches(query, target).nodes.tolist())) == expected, seed
