@@ -100,7 +100,7 @@ def test_a_biased_step_is_caught(monkeypatch):
     monkeypatch.setattr(switching, "_decide_alone", naive)
     monkeypatch.setattr(module.Wiring, "walks", property(lambda self: False))  # they would mend it
     monkeypatch.setattr(module, "run_chains", _again(run_chains))
-    assert p_value("mixed", 1000, attempts=30) < 1e-6
+    assert p_value("mixed", 3000, attempts=30) < 1e-6
 
 
 def test_a_biased_walk_is_caught(monkeypatch):
