@@ -361,8 +361,9 @@ def test_bad_options(options, message):
         random_graphs(graph, **{"num": 1, "key": jax.random.key(0)} | options)
 
 
-def test_chains_that_stay_on_their_device_go_on_as_others_do():
-    graph = Graph.from_edges(np.random.default_rng(5).integers(0, 60, (150, 2)), 60, directed=True)
+@pytest.mark.parametrize(("nodes", "arcs"), [(60, 150), (20, 90)])  # walks are made in the smaller graph alone
+def test_chains_that_stay_on_their_device_go_on_as_others_do(nodes, arcs):
+    graph = Graph.from_edges(np.random.default_rng(5).integers(0, nodes, (arcs, 2)), nodes, directed=True)
     plan = module.plan_chains(graph, 0, "bidegree", 15.0, 4.0)
     chains = module.Chains(plan, jax.devices("cpu")[0], None, 6)
     numbers, rows = np.arange(6, dtype=np.int32), np.array([1, 4])
