@@ -10,11 +10,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations, permutations
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from jaxmotif.arrays._present import visible
+from jaxmotif.graph import Graph
+from jaxmotif.graph._plot import ACCENT, INK, new_axes, spring_layout
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._readings import sign_of
 from jaxmotif.patterns._ruled import RuledPattern
@@ -30,7 +32,12 @@ MOST_NODES = 40
 
 _ARRANGED = 12  # most nodes that are arranged so that few lines cross; more nodes stand in a circle in their order
 _EVERY_ORDER = 5  # most nodes of which every order is tried
-_HEAD, _HALF = 7.5, 3.1  # length and half width of an arrow's head
+_HEAD, _HALF = 9.0, 3.9  # length and half width of an arrow's head
+_FONT = 8.5  # height of words; words in circles are smaller where they would not fit
+_SIDE_OF_NETWORK, _MOST_LETTERS = 320.0, 16  # of a drawing of nodes with names beside them
+
+PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8a8379")
+"""Colours of groups of nodes, which the colour-blind tell apart (Okabe and Ito); a ninth group has the first again."""
 
 Words = Mapping[int, str] | None
 Point = tuple[float, float]
@@ -38,7 +45,7 @@ Line = tuple[Point, Point]
 
 
 class Drawing(NamedTuple):
-    """A picture in a square of side :data:`SIDE`, with y downwards.
+    """A picture in a square, with y downwards.
 
     Attributes:
       nodes: the centres of the nodes.
@@ -47,9 +54,11 @@ class Drawing(NamedTuple):
       lines: pairs of ends.
       dashes: pairs of ends of edges that must not be there.
       heads: the triangles of arrow heads.
-      words: the label of each node, or none.
-      texts: edge labels, with their places.
+      words: the label of each node, which stands inside it, or none.
+      texts: edge labels and names beside nodes, with their places.
       title: a description for those who cannot see the picture.
+      groups: the group of each node, as a number from 0, or none; groups have colours.
+      side: the side of the square.
     """
 
     nodes: tuple[Point, ...]
@@ -61,6 +70,8 @@ class Drawing(NamedTuple):
     words: tuple[str, ...]
     texts: tuple[tuple[Point, str], ...]
     title: str
+    groups: tuple[int, ...] = ()
+    side: float = SIDE
 
     def _repr_svg_(self) -> str:
         return self.svg()
@@ -82,17 +93,26 @@ class Drawing(NamedTuple):
         pen = 'fill="none" stroke="currentColor" stroke-width="1.7" stroke-linecap="round"'
         heads = "".join("M" + "L".join(map(_xy, head)) + "Z" for head in self.heads)
         parts = [
-            f'<svg {attributes} viewBox="0 0 {SIDE:.0f} {SIDE:.0f}" role="img">',
+            f'<svg {attributes} viewBox="0 0 {self.side:.0f} {self.side:.0f}" role="img">',
             f"<title>{as_text(self.title)}</title>",
             f'<path d="{solid}" {pen}/>' * bool(solid),
             f'<path d="{dashed}" {pen} stroke-dasharray="1.5 4"/>' * bool(dashed),
             f'<path d="{heads}" fill="currentColor"/>' * bool(heads),
             *self._circles(),
         ]
-        style = 'fill="currentColor" text-anchor="middle" font-size="8.5"'
-        for (x, y), word in (*zip(self.nodes, self.words, strict=False), *self.texts):
-            parts.append(f'<text x="{x:.1f}" y="{y + 3:.1f}" {style}>{as_text(_short(word))}</text>')
+        style = 'fill="currentColor" text-anchor="middle" font-family="Liberation Sans, Arial, sans-serif"'
+        for x, y, word, size in self._written():
+            parts.append(
+                f'<text x="{x:.1f}" y="{y + 0.35 * size:.1f}" font-size="{size:.1f}" {style}>{as_text(word)}</text>'
+            )
         return "".join(parts) + "</svg>"
+
+    def _written(self) -> Iterator[tuple[float, float, str, float]]:
+        """Yield the centre of each word, the word, and its height, by which words fit into their circles."""
+        for (x, y), word in zip(self.nodes, self.words, strict=False):
+            yield x, y, word, min(_FONT, 1.8 * self.radius / max(_width(word), 0.1))
+        for (x, y), word in self.texts:
+            yield x, y, word, _FONT
 
     def document(self) -> str:
         """Return the text of an SVG file with the picture."""
@@ -111,22 +131,23 @@ class Drawing(NamedTuple):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the picture in matplotlib (extra ``plot``), on the axes ``ax`` or new ones."""
-        from jaxmotif.graph._plot import ACCENT, INK, new_axes
-
         ax = new_axes(ax, (2, 2))
+        unit = ax.bbox.width / ax.figure.dpi * 72 / self.side  # points
+        pen: dict[str, Any] = {"color": INK, "linewidth": 1.7 * unit}
         for style, lines in (("-", self.lines), (":", self.dashes)):
             for (x1, y1), (x2, y2) in lines:
-                ax.plot([x1, x2], [y1, y2], style, color=INK, linewidth=1.6, solid_capstyle="round", zorder=1)
+                ax.plot([x1, x2], [y1, y2], style, solid_capstyle="round", zorder=1, **pen)
         for head in self.heads:
             ax.fill(*zip(*head, strict=True), color=INK, linewidth=0, zorder=2)
         from matplotlib.patches import Circle
 
         for i, place in enumerate(self.nodes):
-            colour = ACCENT if i in self.marked else INK
-            ax.add_patch(Circle(place, self.radius, fill=not self.words, color=colour, linewidth=1.6, zorder=3))
-        for (x, y), word in (*zip(self.nodes, self.words, strict=False), *self.texts):
-            ax.text(x, y, word, ha="center", va="center", fontsize=9, color=INK, zorder=4, parse_math=False)
-        ax.set(xlim=(-2, SIDE + 2), ylim=(SIDE + 2, -2), aspect="equal")
+            colour = PALETTE[self.groups[i] % len(PALETTE)] if self.groups else ACCENT if i in self.marked else INK
+            ax.add_patch(Circle(place, self.radius, **pen | {"color": colour, "fill": not self.words, "zorder": 3}))
+        for x, y, word, size in self._written():
+            style = {"ha": "center", "va": "center", "fontsize": size * unit, "color": INK, "zorder": 4}
+            ax.text(x, y, word, parse_math=False, **style)
+        ax.set(xlim=(0, self.side), ylim=(self.side, 0), aspect="equal")
         ax.axis("off")
         return ax
 
@@ -134,6 +155,7 @@ class Drawing(NamedTuple):
         """Yield an SVG element for each node."""
         for i, (x, y) in enumerate(self.nodes):
             colour = "var(--accent, #c2410c)" if i in self.marked else "currentColor"
+            colour = PALETTE[self.groups[i] % len(PALETTE)] if self.groups else colour
             radius = self.radius + 1 * (i in self.marked and not self.words)
             fill = 'fill="none" stroke-width="1.7" stroke' if self.words else "fill"
             yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" {fill}="{colour}"/>'
@@ -169,11 +191,11 @@ def draw_pattern(
     """
     if pattern.num_nodes > MOST_NODES:
         raise ValueError(f"a pattern of {pattern.num_nodes} nodes is too large to draw; at most {MOST_NODES}")
-    words = tuple(names)
+    words = tuple(_shorten(name, 6) for name in names)
     if pattern.node_labels is not None:
-        words = tuple((node_words or {}).get(label, str(label)) for label in pattern.node_labels.tolist())
+        words = tuple(_shorten((node_words or {}).get(label, str(label)), 6) for label in pattern.node_labels.tolist())
     places = arrange(pattern)
-    radius = 8.5 if words else 4.6 if pattern.num_nodes <= 8 else 3.0
+    radius = (10.0 if pattern.num_nodes <= 4 else 8.5) if words else 4.6 if pattern.num_nodes <= 8 else 3.0
     at = [(float(x), float(y)) for x, y in SIDE / 2 + (SIDE / 2 - radius - 2) * places]
     strokes = _Strokes(pattern.directed, radius)
     forbidden = pattern.forbidden if isinstance(pattern, RuledPattern) else np.zeros_like(pattern.adjacency)
@@ -213,7 +235,7 @@ class _Strokes:
         """Add an edge or arc between two centres; the kind ``None`` stands for a forbidden one."""
         start, end = _line_ends(ends[0], ends[1], self._radius, aside)
         if kind not in (None, "", "+", "-"):
-            self.texts.append((_text_place(start, end), kind))
+            self.texts.append((_text_place(start, end), _shorten(kind, 4)))
         line = start, end
         if self._directed:
             line = self._add_tip(end, start, kind) if both else start, self._add_tip(start, end, kind)
@@ -268,8 +290,46 @@ def as_text(value: object) -> str:
     return html.escape(visible(str(value)))
 
 
-def _short(word: str) -> str:
-    return word if len(word) <= 4 else word[:3] + "…"
+def _shorten(word: str, letters: int) -> str:
+    return word if len(word) <= letters else word[: letters - 1] + "…"
+
+
+def _width(word: str) -> float:
+    """Return an upper bound of the width of a word without serifs, in heights of its font."""
+    return sum(0.95 if letter in "MWmw@%…" else 0.75 if letter.isupper() else 0.6 for letter in word)
+
+
+def draw_network(graph: Graph, groups: Sequence[int] = (), title: str = "") -> Drawing:
+    """Draw a graph with names beside its nodes, which springs place.
+
+    Args:
+      graph: a graph of at most :data:`MOST_NODES` nodes.
+      groups: the group of each node, as a number from 0; groups have colours.
+      title: a description for those who cannot see the picture.
+
+    Raises:
+      ValueError: for too many nodes.
+
+    Example:
+      >>> from jaxmotif import Graph
+      >>> picture = draw_network(Graph.from_edges([(0, 1), (1, 2)], node_names=["ADA", "BOB", "CAY"]))
+      >>> [name for _, name in picture.texts]
+      ['ADA', 'BOB', 'CAY']
+    """
+    if graph.n > MOST_NODES:
+        raise ValueError(f"a network of {graph.n} nodes is too large to draw; at most {MOST_NODES}")
+    side, radius = _SIDE_OF_NETWORK, 5.0
+    # Names stand below the nodes, so that there is more room at the sides.
+    places = side / 2 + _fill_square(spring_layout(graph)) * [side / 2 - 36, side / 2 - 16]
+    at = [(float(x), float(y)) for x, y in places]
+    strokes, arcs = _Strokes(graph.directed, radius), {(u, v) for u, v in graph.edge_list().tolist()}
+    for u, v in sorted(arcs):
+        if u < v or (v, u) not in arcs:
+            strokes.add((at[u], at[v]), "", both=graph.directed and (v, u) in arcs)
+    names = range(graph.n) if graph.node_names is None else graph.node_names
+    texts = [((x, y + 11.5), _shorten(str(name), _MOST_LETTERS)) for (x, y), name in zip(at, names, strict=True)]
+    shapes = tuple(strokes.lines), (), tuple(strokes.heads)
+    return Drawing(tuple(at), radius, frozenset(), *shapes, (), tuple(texts), title, tuple(groups), side)
 
 
 # ---- the places of the nodes

@@ -25,6 +25,7 @@ class MotifComparison(Presented):
       names: the networks.
       classes: the classes of any of them, ascending.
       profiles: float64 ``[networks, classes]``, of unit length; 0 where a class has no z.
+      profile_low, profile_high: the ends of their 95 % intervals, from random graphs drawn again.
       correlation: float64 ``[networks, networks]``, Pearson's over the classes; NaN where a profile is constant.
       low, high: the ends of its 95 % interval, from random graphs drawn again (percentiles). Each network itself is one
         draw, which the interval does not tell.
@@ -35,6 +36,8 @@ class MotifComparison(Presented):
     names: tuple[str, ...]
     classes: tuple[str, ...]
     profiles: np.ndarray
+    profile_low: np.ndarray
+    profile_high: np.ndarray
     correlation: np.ndarray
     low: np.ndarray
     high: np.ndarray
@@ -94,14 +97,40 @@ def compare_motifs(motifs: Mapping[str, Motifs], seed: int = 0) -> MotifComparis
         for parts, values in ((profiles, profile), (again, drawn)):
             parts.append(np.zeros((len(values), len(classes))))
             parts[-1][:, at] = values
-    first = np.concatenate(profiles)
-    draws = np.stack([_correlations(some) for some in np.stack(again, axis=1)])
+    first, drawn = np.concatenate(profiles), np.stack(again, axis=1)
+    draws = np.stack([_correlations(some) for some in drawn])
     # Graphs drawn again may have a constant profile; one that always has gets no interval.
     draws[:, np.isnan(draws).all(axis=0)] = 0.0
     low, high = np.where(np.isnan(_correlations(first)), np.nan, np.nanquantile(draws, [0.025, 0.975], axis=0))
-    return MotifComparison(
-        tuple(motifs), tuple(classes), first, _correlations(first), low, high, tested, _correlations(first[:, tested])
-    )
+    correlations = _correlations(first), low, high, tested, _correlations(first[:, tested])
+    ends = np.quantile(drawn, [0.025, 0.975], axis=0)
+    return MotifComparison(tuple(motifs), tuple(classes), first, *ends, *correlations)
+
+
+def average_tree(distances: np.ndarray) -> tuple[list[int], list[tuple[np.ndarray, np.ndarray]]]:
+    """Join networks by average linkage, the nearest first.
+
+    Args:
+      distances: float64 ``[networks, networks]``; NaN stands for the largest of them.
+
+    Returns:
+      The order of the networks, in which the smaller part comes first, and the brackets of the tree: of each the four
+      places along the networks, which stand at 0, 1, 2, .., and the four heights.
+
+    Example:
+      >>> order, brackets = average_tree(np.array([[0, 4, 1], [4, 0, 5], [1, 5, 0.0]]))
+      >>> order, [heights.tolist() for _, heights in brackets]
+      ([1, 0, 2], [[0.0, 1.0, 1.0, 0.0], [0.0, 4.5, 4.5, 1.0]])
+    """
+    from scipy.cluster.hierarchy import dendrogram, linkage
+    from scipy.spatial.distance import squareform
+
+    known = np.nan_to_num(distances, nan=float(np.nanmax(distances, initial=1.0)))
+    pairs = squareform((known + known.T) / 2 * (1 - np.eye(len(known))), checks=False)
+    tree = dendrogram(linkage(np.maximum(pairs, 0), "average"), count_sort="ascending", no_plot=True)
+    # The library puts the networks at 5, 15, 25, ..
+    brackets = [((np.array(x) - 5) / 10, np.array(y)) for x, y in zip(tree["icoord"], tree["dcoord"], strict=True)]
+    return tree["leaves"], brackets
 
 
 def _profiles(found: Motifs, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
