@@ -49,8 +49,8 @@ def explain(found: Motifs, seconds: str) -> str:
     worth = float(found.mixing.effective_size[found.significance.scale > 0].min(initial=np.inf))
     notes = "; ".join(found.notes) or "none"
     return (
-        f"{found.attempts:.0f} switches tried per edge, moves: {kinds}; largest longer_z {longer:.1f}; worth {worth:.0f} "
-        f"graphs; {seconds}; notes: {notes}"
+        f"{found.attempts:.0f} switches tried per edge, moves: {kinds}; largest longer_z {longer:.1f}; worth "
+        f"{worth:.0f} graphs; {seconds}; notes: {notes}"
     )
 
 
@@ -70,12 +70,21 @@ def triads(options: argparse.Namespace) -> None:
         table = Table("keeps | triad | count | mean | sd | fold | 95 % | z | q | verdict")
         told = []
         for called, model in models.items():
-            timing = measure(lambda model=model, graph=graph: find_motifs(graph, 3, options.graphs, 1, model), options.calls)
+            timing = measure(
+                lambda model=model, graph=graph: find_motifs(graph, 3, options.graphs, 1, model), options.calls
+            )
             found = timing.result
             s = found.significance
             for i, triad in enumerate(found.names):
                 interval = f"{s.fold_low[i]:.3f} to {s.fold_high[i]:.3f}"
-                values = f"{s.mean[i]:.1f}", f"{s.sd[i]:.1f}", f"{s.fold[i]:.3f}", interval, f"{s.z[i]:.1f}", f"{s.q[i]:.2g}"
+                values = (
+                    f"{s.mean[i]:.1f}",
+                    f"{s.sd[i]:.1f}",
+                    f"{s.fold[i]:.3f}",
+                    interval,
+                    f"{s.z[i]:.1f}",
+                    f"{s.q[i]:.2g}",
+                )
                 table.row(called, triad, int(found.counts[i]), *values, found.verdicts.why[i])
             seconds = f"first call {timing.first:.1f} s, later {timing.best:.1f} s ({timing.cpu:.1f} CPU s)"
             told.append(f"- {called}: {explain(found, seconds)}")

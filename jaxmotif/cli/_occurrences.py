@@ -1,4 +1,4 @@
-"""The option ``--occurrences FILE``, which writes a row for each occurrence of a class or query as it is found."""
+"""The options ``--occurrences FILE``, with a row for each occurrence, and ``--roles FILE``, with nodes by role."""
 
 from __future__ import annotations
 
@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import numpy as np
 
-from jaxmotif.cli._output import Column, arrow_column, beside_result, comments, pyarrow_for, safe_row, whole_file
+from jaxmotif.cli._output import (
+    Column,
+    Report,
+    arrow_column,
+    beside_result,
+    choose_format,
+    comments,
+    pyarrow_for,
+    safe_row,
+    whole_file,
+    write_report,
+)
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph, GraphLike
@@ -36,14 +47,50 @@ def add_occurrences_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_roles_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option of a table of nodes by role."""
+    parser.add_argument(
+        "--roles",
+        type=_roles_file,
+        metavar="FILE.csv|tsv|parquet|json",
+        help="also write who takes which role in which class how often: a row for each node, class and role",
+    )
+
+
+def _roles_file(text: str) -> Path:
+    if choose_format(None, path := Path(text)) == "table":
+        raise argparse.ArgumentTypeError(f"{text!r} must end in .csv, .tsv, .parquet or .json")
+    if path.suffix == ".parquet":
+        pyarrow_or_refuse("--roles FILE.parquet")
+    return path
+
+
+def write_roles(args: argparse.Namespace, graph: Graph, classes: Sequence[str], run: Mapping[str, object]) -> None:
+    """Write who takes which role in some classes to the file that the user asked for, if any."""
+    if args.roles is None:
+        return
+    from jaxmotif.features import role_table
+
+    table = role_table(graph, classes, devices=args.device, memory=args.memory, progress=not args.quiet)
+    with beside_result(args):
+        report = Report({}, table, objects="roles", run=run)
+        write_report(report, choose_format(None, args.roles), args.roles, escape_formulas=args.escape_formulas)
+        logger.info("%d roles of nodes written to %s", len(table["node"]), args.roles)
+
+
+def pyarrow_or_refuse(what: str) -> None:
+    """Refuse an option, for which the error names the package, where Parquet cannot be written."""
+    try:
+        pyarrow_for(what)
+    except ImportError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def _file(text: str) -> Path:
     if not text.lower().endswith(_ENDINGS):
         raise argparse.ArgumentTypeError(f"{text!r} must end in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}")
     if text.lower().endswith(".parquet"):
-        try:
-            pyarrow_for("--occurrences FILE.parquet")
-        except ImportError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
+        pyarrow_or_refuse("--occurrences FILE.parquet")
     return Path(text)
 
 
@@ -107,17 +154,24 @@ def write_occurrences(
         logger.info("%d occurrences written to %s", written, args.occurrences)
 
 
-def class_rows(columns: Mapping[str, Column], classes: Column) -> Iterator[tuple[dict[str, Any], str]]:
+def class_rows(columns: Mapping[str, Column], classes: Column, directed: bool) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield the values that stand before the nodes, and the class's string, for each class that the graph has.
+
+    The last of the values says what each node of an occurrence does in it.
 
     Args:
       columns: The columns of the table of classes.
       classes: The strings of the classes.
+      directed: Whether they have directions.
     """
+    from jaxmotif.patterns import named_pattern
+    from jaxmotif.patterns._readings import role_words
+
     names = [name for name in ("class", "id", "name", "verdict") if name in columns]
     for i, count in enumerate(columns["count"]):
         if count:
-            yield {name: columns[name][i] for name in names}, str(classes[i])
+            roles = ", ".join(role_words(named_pattern(str(classes[i]), directed)))
+            yield {name: columns[name][i] for name in names} | {"roles": roles}, str(classes[i])
 
 
 def _write_csv(

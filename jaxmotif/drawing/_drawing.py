@@ -34,7 +34,7 @@ _ARRANGED = 12  # most nodes that are arranged so that few lines cross; more nod
 _EVERY_ORDER = 5  # most nodes of which every order is tried
 _HEAD, _HALF = 9.0, 3.9  # length and half width of an arrow's head
 _FONT = 8.5  # height of words; words in circles are smaller where they would not fit
-_SIDE_OF_NETWORK, _MOST_LETTERS = 320.0, 16  # of a drawing of nodes with names beside them
+_MOST_LETTERS = 16  # of a name beside a node
 
 PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8a8379")
 """Colours of groups of nodes, which the colour-blind tell apart (Okabe and Ito); a ninth group has the first again."""
@@ -59,6 +59,7 @@ class Drawing(NamedTuple):
       title: a description for those who cannot see the picture.
       groups: the group of each node, as a number from 0, or none; groups have colours.
       side: the side of the square.
+      pen: the width of lines.
     """
 
     nodes: tuple[Point, ...]
@@ -72,6 +73,7 @@ class Drawing(NamedTuple):
     title: str
     groups: tuple[int, ...] = ()
     side: float = SIDE
+    pen: float = 1.7
 
     def _repr_svg_(self) -> str:
         return self.svg()
@@ -90,7 +92,7 @@ class Drawing(NamedTuple):
             x, y, size = place
             attributes = f'x="{x:.1f}" y="{y:.1f}" width="{size:.1f}" height="{size:.1f}"'
         solid, dashed = ("".join(f"M{_xy(a)}L{_xy(b)}" for a, b in lines) for lines in (self.lines, self.dashes))
-        pen = 'fill="none" stroke="currentColor" stroke-width="1.7" stroke-linecap="round"'
+        pen = f'fill="none" stroke="currentColor" stroke-width="{self.pen}" stroke-linecap="round"'
         heads = "".join("M" + "L".join(map(_xy, head)) + "Z" for head in self.heads)
         parts = [
             f'<svg {attributes} viewBox="0 0 {self.side:.0f} {self.side:.0f}" role="img">',
@@ -101,6 +103,7 @@ class Drawing(NamedTuple):
             *self._circles(),
         ]
         style = 'fill="currentColor" text-anchor="middle" font-family="Liberation Sans, Arial, sans-serif"'
+        style += ' paint-order="stroke" stroke="var(--paper, white)" stroke-width="2.5"' * (not self.words)
         for x, y, word, size in self._written():
             parts.append(
                 f'<text x="{x:.1f}" y="{y + 0.35 * size:.1f}" font-size="{size:.1f}" {style}>{as_text(word)}</text>'
@@ -133,20 +136,23 @@ class Drawing(NamedTuple):
         """Draw the picture in matplotlib (extra ``plot``), on the axes ``ax`` or new ones."""
         ax = new_axes(ax, (2, 2))
         unit = ax.bbox.width / ax.figure.dpi * 72 / self.side  # points
-        pen: dict[str, Any] = {"color": INK, "linewidth": 1.7 * unit}
+        pen: dict[str, Any] = {"color": INK, "linewidth": self.pen * unit}
         for style, lines in (("-", self.lines), (":", self.dashes)):
             for (x1, y1), (x2, y2) in lines:
                 ax.plot([x1, x2], [y1, y2], style, solid_capstyle="round", zorder=1, **pen)
         for head in self.heads:
             ax.fill(*zip(*head, strict=True), color=INK, linewidth=0, zorder=2)
         from matplotlib.patches import Circle
+        from matplotlib.patheffects import withStroke
 
         for i, place in enumerate(self.nodes):
             colour = PALETTE[self.groups[i] % len(PALETTE)] if self.groups else ACCENT if i in self.marked else INK
             ax.add_patch(Circle(place, self.radius, **pen | {"color": colour, "fill": not self.words, "zorder": 3}))
         for x, y, word, size in self._written():
             style = {"ha": "center", "va": "center", "fontsize": size * unit, "color": INK, "zorder": 4}
-            ax.text(x, y, word, parse_math=False, **style)
+            text = ax.text(x, y, word, parse_math=False, **style)
+            if not self.words:  # so that a line behind a name leaves it legible
+                text.set_path_effects([withStroke(linewidth=2.5 * unit, foreground="white")])
         ax.set(xlim=(0, self.side), ylim=(self.side, 0), aspect="equal")
         ax.axis("off")
         return ax
@@ -224,8 +230,9 @@ def _kind(pattern: Pattern, a: int, b: int, words: Words) -> str:
 class _Strokes:
     """The lines, heads and texts of a drawing, to which edges are added one by one."""
 
-    def __init__(self, directed: bool, radius: float):
+    def __init__(self, directed: bool, radius: float, scale: float = 1.0):
         self._directed, self._radius = directed, radius
+        self._head, self._half = scale * _HEAD, scale * _HALF
         self.lines: list[Line] = []
         self.dashes: list[Line] = []
         self.heads: list[tuple[Point, Point, Point]] = []
@@ -249,10 +256,13 @@ class _Strokes:
         if kind == "-":
             self.lines.append(((end[0] - dy * 4.2, end[1] + dx * 4.2), (end[0] + dy * 4.2, end[1] - dx * 4.2)))
             return end
-        base = (end[0] - dx * _HEAD, end[1] - dy * _HEAD)
-        corners = ((base[0] - dy * _HALF, base[1] + dx * _HALF), (base[0] + dy * _HALF, base[1] - dx * _HALF))
+        base = (end[0] - dx * self._head, end[1] - dy * self._head)
+        corners = (
+            (base[0] - dy * self._half, base[1] + dx * self._half),
+            (base[0] + dy * self._half, base[1] - dx * self._half),
+        )
         self.heads.append((end, *corners))
-        return end[0] - dx * 0.8 * _HEAD, end[1] - dy * 0.8 * _HEAD
+        return end[0] - dx * 0.8 * self._head, end[1] - dy * 0.8 * self._head
 
 
 def _direction(a: Point, b: Point) -> Point:
@@ -318,18 +328,27 @@ def draw_network(graph: Graph, groups: Sequence[int] = (), title: str = "") -> D
     """
     if graph.n > MOST_NODES:
         raise ValueError(f"a network of {graph.n} nodes is too large to draw; at most {MOST_NODES}")
-    side, radius = _SIDE_OF_NETWORK, 5.0
-    # Names stand below the nodes, so that there is more room at the sides.
-    places = side / 2 + _fill_square(spring_layout(graph)) * [side / 2 - 36, side / 2 - 16]
+    side, radius = min(120.0 + 12 * graph.n, 320.0), 5.0
+    places = side / 2 + _fill_square(spring_layout(graph)) * [side / 2 - 44, side / 2 - 16]
     at = [(float(x), float(y)) for x, y in places]
-    strokes, arcs = _Strokes(graph.directed, radius), {(u, v) for u, v in graph.edge_list().tolist()}
+    strokes, arcs = _Strokes(graph.directed, radius, 0.75), {(u, v) for u, v in graph.edge_list().tolist()}
     for u, v in sorted(arcs):
         if u < v or (v, u) not in arcs:
             strokes.add((at[u], at[v]), "", both=graph.directed and (v, u) in arcs)
+    edges = np.array([*arcs, *((v, u) for u, v in arcs)]).reshape(-1, 2)
     names = range(graph.n) if graph.node_names is None else graph.node_names
-    texts = [((x, y + 11.5), _shorten(str(name), _MOST_LETTERS)) for (x, y), name in zip(at, names, strict=True)]
+    texts = []
+    for node, name in enumerate(names):
+        # A name stands on the side away from the neighbours.
+        word, beside = _shorten(str(name), _MOST_LETTERS), places[edges[edges[:, 0] == node, 1]]
+        middle = beside.mean(axis=0) if len(beside) else places[node] - [0, 1]
+        dx, dy = _direction(tuple(middle), at[node])
+        half = _FONT / 2 * _width(word)
+        x, y = at[node][0] + dx * (radius + 2 + half), at[node][1] + dy * (radius + 6)
+        # Near the border a name gives way, so that all of it is in the picture.
+        texts.append(((min(max(x, half), side - half), min(max(y, _FONT), side - _FONT)), word))
     shapes = tuple(strokes.lines), (), tuple(strokes.heads)
-    return Drawing(tuple(at), radius, frozenset(), *shapes, (), tuple(texts), title, tuple(groups), side)
+    return Drawing(tuple(at), radius, frozenset(), *shapes, (), tuple(texts), title, tuple(groups), side, 1.0)
 
 
 # ---- the places of the nodes
@@ -374,8 +393,10 @@ def _circle(k: int) -> np.ndarray:
 
 def _fill_square(places: np.ndarray) -> np.ndarray:
     """Move and stretch places, equally in both directions, until they fill the square."""
+    if len(places) < 2:
+        return 0 * places
     low, high = places.min(axis=0), places.max(axis=0)
-    return (places - (low + high) / 2) / max(float((high - low).max()) / 2, 1e-9) if len(places) > 1 else places
+    return (places - (low + high) / 2) / max(float((high - low).max()) / 2, 1e-9)
 
 
 def _best_places(pattern: Pattern, sites: np.ndarray) -> tuple[float, np.ndarray]:

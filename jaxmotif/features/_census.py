@@ -76,9 +76,10 @@ def role_table(graph: GraphLike, classes: Sequence[str], **work: Any) -> dict[st
       work: devices, memory, checkpoint, progress: as of :func:`census_orbits`.
 
     Returns:
-      Columns: ``node``, by name; ``class``, its ``id`` and ``name``; ``role``, in a word (regulator, intermediate, target,
-      ..); ``places``, which nodes of the class have this role, as in ``node_0`` .. of its occurrences; ``count``, in how
-      many occurrences. Classes come in the order given, and the nodes that take a role most often first.
+      Columns: ``node``, by name; ``class``, its ``id`` and ``name``; ``role``, in a word (regulator, intermediate,
+      target, ..); ``places``, which nodes of the class have this role, as in ``node_0`` .. of its occurrences;
+      ``count``, in how many occurrences. Classes come in the order given, and the nodes that take a role most often
+      first.
 
     Example:
       >>> from jaxmotif.graph import Graph
@@ -103,7 +104,13 @@ def role_table(graph: GraphLike, classes: Sequence[str], **work: Any) -> dict[st
             times = counts.get(columns[number], np.zeros(0, np.int64))  # a class that does not occur has no column
             nodes = [v for v in np.argsort(-times, kind="stable").tolist() if times[v]]
             own = np.flatnonzero(places == number)
-            row = [in_words(text, *words), identity["id"][i], identity["name"][i], roles[own[0]], ",".join(map(str, own))]
+            row = [
+                in_words(text, *words),
+                identity["id"][i],
+                identity["name"][i],
+                roles[own[0]],
+                ",".join(map(str, own)),
+            ]
             for column, value in zip(list(table.values())[1:], row, strict=False):
                 column += [value] * len(nodes)
             table["node"] += names[nodes].tolist()

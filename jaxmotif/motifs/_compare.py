@@ -5,13 +5,19 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.graph import Graph
-from jaxmotif.motifs._result import Motifs
+from jaxmotif.graph._plot import INK, SOFT, new_axes
+from jaxmotif.motifs._result import Motifs, set_class_axis
 from jaxmotif.motifs._significance import benjamini_hochberg, correction_factor
+from jaxmotif.patterns import class_columns, class_labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 RESAMPLES = 1000
 """Number of times that the random graphs of each network are drawn again for an interval."""
@@ -24,6 +30,7 @@ class MotifComparison(Presented):
     Attributes:
       names: the networks.
       classes: the classes of any of them, ascending.
+      labels: a short label for each class.
       profiles: float64 ``[networks, classes]``, of unit length; 0 where a class has no z.
       profile_low, profile_high: the ends of their 95 % intervals, from random graphs drawn again.
       correlation: float64 ``[networks, networks]``, Pearson's over the classes; NaN where a profile is constant.
@@ -35,6 +42,7 @@ class MotifComparison(Presented):
 
     names: tuple[str, ...]
     classes: tuple[str, ...]
+    labels: tuple[str, ...]
     profiles: np.ndarray
     profile_low: np.ndarray
     profile_high: np.ndarray
@@ -60,6 +68,40 @@ class MotifComparison(Presented):
         names = np.array(self.names, object)
         columns = {name: getattr(self, name)[i, j] for name in ("correlation", "low", "high", "tested_correlation")}
         return {"network": names[i], "other": names[j], **columns}
+
+    def plot_profiles(self, ax: Axes | None = None) -> Axes:
+        """Plot the profiles over each other, with their 95 % intervals as bands, by matplotlib (extra ``plot``).
+
+        Args:
+          ax: axes to draw on; new ones when not given.
+        """
+        ax = new_axes(ax, (max(4.0, min(0.5 * len(self.classes), 12.0)), 3.2))
+        set_class_axis(ax, self.labels)
+        ax.axhline(0, color=SOFT, linewidth=0.8, zorder=0)
+        at = np.arange(len(self.classes))
+        for i, name in enumerate(self.names):
+            (line,) = ax.plot(at, self.profiles[i], marker="o", markersize=4, linewidth=1.5, label=name)
+            ax.fill_between(
+                at, self.profile_low[i], self.profile_high[i], color=line.get_color(), alpha=0.25, linewidth=0
+            )
+        ax.set_ylabel("significance profile")
+        ax.legend(frameon=False, fontsize=7)
+        return ax
+
+
+def plot_tree(ax: Axes, names: Sequence[str], distances: np.ndarray, words: str) -> None:
+    """Draw the tree of :func:`average_tree` on axes of matplotlib, its height called by ``words``."""
+    order, brackets = average_tree(distances)
+    for places, heights in brackets:
+        ax.plot(heights, places, color=INK, linewidth=1.2)
+    ax.set_yticks(range(len(order)), [names[i] for i in order])
+    ax.set_xlabel(words)
+    ax.set_xlim(left=0)
+    ax.invert_xaxis()
+    ax.invert_yaxis()
+    ax.yaxis.tick_right()
+    ax.spines[["top", "left", "right"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
 
 
 def compare_motifs(motifs: Mapping[str, Motifs], seed: int = 0) -> MotifComparison:
@@ -104,7 +146,9 @@ def compare_motifs(motifs: Mapping[str, Motifs], seed: int = 0) -> MotifComparis
     low, high = np.where(np.isnan(_correlations(first)), np.nan, np.nanquantile(draws, [0.025, 0.975], axis=0))
     correlations = _correlations(first), low, high, tested, _correlations(first[:, tested])
     ends = np.quantile(drawn, [0.025, 0.975], axis=0)
-    return MotifComparison(tuple(motifs), tuple(classes), first, *ends, *correlations)
+    one = next(iter(motifs.values()))
+    labels = class_labels(class_columns(classes, one.directed, one.label_words))
+    return MotifComparison(tuple(motifs), tuple(classes), tuple(labels), first, *ends, *correlations)
 
 
 def average_tree(distances: np.ndarray) -> tuple[list[int], list[tuple[np.ndarray, np.ndarray]]]:

@@ -115,7 +115,7 @@ def role_words(pattern: Pattern) -> list[str]:
     """Return what each node does in a pattern, in a word or two; nodes that automorphisms exchange have the same words.
 
     A regulator has one-way arcs out alone, a target has them in alone, an intermediate both ways; "mutual" says that
-    reciprocated pairs come on top. Without directions it is the degree. Roles that these words leave alike are numbered.
+    reciprocated pairs come on top. Without directions it is the degree. Roles with the same words are numbered.
 
     Example:
       >>> from jaxmotif.patterns import named_pattern
