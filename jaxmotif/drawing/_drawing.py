@@ -197,9 +197,9 @@ def draw_pattern(
     """
     if pattern.num_nodes > MOST_NODES:
         raise ValueError(f"a pattern of {pattern.num_nodes} nodes is too large to draw; at most {MOST_NODES}")
-    words = tuple(_shorten(name, 6) for name in names)
+    words = tuple(_shorten(name, 4) for name in names)
     if pattern.node_labels is not None:
-        words = tuple(_shorten((node_words or {}).get(label, str(label)), 6) for label in pattern.node_labels.tolist())
+        words = tuple(_shorten((node_words or {}).get(label, str(label)), 4) for label in pattern.node_labels.tolist())
     places = arrange(pattern)
     radius = (10.0 if pattern.num_nodes <= 4 else 8.5) if words else 4.6 if pattern.num_nodes <= 8 else 3.0
     at = [(float(x), float(y)) for x, y in SIDE / 2 + (SIDE / 2 - radius - 2) * places]
@@ -328,25 +328,28 @@ def draw_network(graph: Graph, groups: Sequence[int] = (), title: str = "") -> D
     """
     if graph.n > MOST_NODES:
         raise ValueError(f"a network of {graph.n} nodes is too large to draw; at most {MOST_NODES}")
-    side, radius = min(120.0 + 12 * graph.n, 320.0), 5.0
-    places = side / 2 + _fill_square(spring_layout(graph)) * [side / 2 - 44, side / 2 - 16]
+    names = range(graph.n) if graph.node_names is None else graph.node_names
+    words = [_shorten(str(name), _MOST_LETTERS) for name in names]
+    longest, radius = _FONT * max(map(_width, words), default=0.0), 5.0
+    side = min(120.0 + 12 * graph.n, 320.0) + longest
+    room = side / 2 - np.array([0.75 * longest + radius + 2, 20])
+    places = side / 2 + _fill_square(spring_layout(graph)) * room
     at = [(float(x), float(y)) for x, y in places]
     strokes, arcs = _Strokes(graph.directed, radius, 0.75), {(u, v) for u, v in graph.edge_list().tolist()}
     for u, v in sorted(arcs):
         if u < v or (v, u) not in arcs:
             strokes.add((at[u], at[v]), "", both=graph.directed and (v, u) in arcs)
     edges = np.array([*arcs, *((v, u) for u, v in arcs)]).reshape(-1, 2)
-    names = range(graph.n) if graph.node_names is None else graph.node_names
     texts = []
-    for node, name in enumerate(names):
+    for node, word in enumerate(words):
         # A name stands on the side away from the neighbours.
-        word, beside = _shorten(str(name), _MOST_LETTERS), places[edges[edges[:, 0] == node, 1]]
+        beside = places[edges[edges[:, 0] == node, 1]]
         middle = beside.mean(axis=0) if len(beside) else places[node] - [0, 1]
         dx, dy = _direction(tuple(middle), at[node])
         half = _FONT / 2 * _width(word)
-        x, y = at[node][0] + dx * (radius + 2 + half), at[node][1] + dy * (radius + 6)
+        x, y = at[node][0] + dx * (radius + 2 + half), at[node][1] + dy * (radius + 7)
         # Near the border a name gives way, so that all of it is in the picture.
-        texts.append(((min(max(x, half), side - half), min(max(y, _FONT), side - _FONT)), word))
+        texts.append(((min(max(x, half), side - half), min(max(y, 0.7 * _FONT), side - 0.7 * _FONT)), word))
     shapes = tuple(strokes.lines), (), tuple(strokes.heads)
     return Drawing(tuple(at), radius, frozenset(), *shapes, (), tuple(texts), title, tuple(groups), side, 1.0)
 

@@ -40,7 +40,7 @@ MOST_NODES = 30
 MOST_RANKED = 4
 """Number of patterns whose nodes a page ranks by role at most."""
 
-_MOST_LETTERS = 40  # of a class's string in a table
+_MOST_LETTERS = 100  # of a class's string in a table
 
 LabelNames = Mapping[int, str] | None
 ClassColumns = Mapping[str, Column]
