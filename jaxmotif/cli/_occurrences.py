@@ -154,8 +154,8 @@ def write_occurrences(
         logger.info("%d occurrences written to %s", written, args.occurrences)
 
 
-def class_rows(columns: Mapping[str, Column], classes: Column, directed: bool) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield the values that stand before the nodes, and the class's string, for each class that the graph has.
+def class_rows(columns: Mapping[str, Column], classes: Column, directed: bool) -> Iterator[tuple[dict[str, Any], Pattern]]:
+    """Yield the values that stand before the nodes, and the class as a pattern, for each class that the graph has.
 
     The last of the values says what each node of an occurrence does in it.
 
@@ -170,8 +170,8 @@ def class_rows(columns: Mapping[str, Column], classes: Column, directed: bool) -
     names = [name for name in ("class", "id", "name", "verdict") if name in columns]
     for i, count in enumerate(columns["count"]):
         if count:
-            roles = ", ".join(role_words(named_pattern(str(classes[i]), directed)))
-            yield {name: columns[name][i] for name in names} | {"roles": roles}, str(classes[i])
+            pattern = named_pattern(str(classes[i]), directed)
+            yield {name: columns[name][i] for name in names} | {"roles": ", ".join(role_words(pattern))}, pattern
 
 
 def _write_csv(
