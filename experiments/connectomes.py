@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import lzma
 from pathlib import Path
+from typing import Any
 
 import harness
 import numpy as np
@@ -29,7 +30,7 @@ def read(data: Path, name: str) -> tuple[Graph, np.ndarray | None]:
     """Read a network and the positions of its neurons in micrometres, ``None`` for the larva."""
     folder = harness.data_folder(data, "attributed")
 
-    def numbers(file: str, **options: object) -> np.ndarray:
+    def numbers(file: str, **options: Any) -> np.ndarray:
         with lzma.open(folder / f"{file}.xz", "rt") as stream:
             return np.loadtxt(stream, **options)
 

@@ -176,7 +176,7 @@ def _run(args: argparse.Namespace) -> Report:
         table = motifs[0].table()
         rows = class_rows(reports[0].columns, table["class"], graphs[0].directed)
         write_occurrences(args, graphs[0], rows, how(args))
-        write_roles(args, graphs[0], np.asarray(table["class"])[table["count"] > 0].tolist(), how(args))
+        write_roles(args, graphs[0], [str(text) for text in table["class"]], how(args))
     networks = list(zip(names, graphs, motifs, strict=True))
     if args.figures is not None:
         ranked = list(dict.fromkeys(str(text) for found in motifs for text in found.table()["class"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import functools
 import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("jaxmotif")
 
-_ENDINGS = (".parquet", ".csv", ".jsonl")
-
 Blocks = Iterator[tuple[list[object], np.ndarray]]
 """Values with which rows begin, and a block of nodes by name, a row for each occurrence."""
 
@@ -41,7 +40,7 @@ def add_occurrences_option(parser: argparse.ArgumentParser) -> None:
     """Add the option."""
     parser.add_argument(
         "--occurrences",
-        type=_file,
+        type=functools.partial(_file, option="--occurrences", endings=(".parquet", ".csv", ".jsonl")),
         metavar="FILE.parquet|csv|jsonl",
         help="also write where they occur: a row for each occurrence, with its nodes by name",
     )
@@ -51,18 +50,10 @@ def add_roles_option(parser: argparse.ArgumentParser) -> None:
     """Add the option of a table of nodes by role."""
     parser.add_argument(
         "--roles",
-        type=_roles_file,
+        type=functools.partial(_file, option="--roles", endings=(".parquet", ".csv", ".tsv", ".json")),
         metavar="FILE.csv|tsv|parquet|json",
         help="also write who takes which role in which class how often: a row for each node, class and role",
     )
-
-
-def _roles_file(text: str) -> Path:
-    if choose_format(None, path := Path(text)) == "table":
-        raise argparse.ArgumentTypeError(f"{text!r} must end in .csv, .tsv, .parquet or .json")
-    if path.suffix == ".parquet":
-        pyarrow_or_refuse("--roles FILE.parquet")
-    return path
 
 
 def write_roles(args: argparse.Namespace, graph: Graph, classes: Sequence[str], run: Mapping[str, object]) -> None:
@@ -78,19 +69,14 @@ def write_roles(args: argparse.Namespace, graph: Graph, classes: Sequence[str], 
         logger.info("%d roles of nodes written to %s", len(table["node"]), args.roles)
 
 
-def pyarrow_or_refuse(what: str) -> None:
-    """Refuse an option, for which the error names the package, where Parquet cannot be written."""
-    try:
-        pyarrow_for(what)
-    except ImportError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _file(text: str) -> Path:
-    if not text.lower().endswith(_ENDINGS):
-        raise argparse.ArgumentTypeError(f"{text!r} must end in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}")
+def _file(text: str, option: str, endings: Sequence[str]) -> Path:
+    if not text.lower().endswith(tuple(endings)):
+        raise argparse.ArgumentTypeError(f"{text!r} must end in {', '.join(endings[:-1])} or {endings[-1]}")
     if text.lower().endswith(".parquet"):
-        pyarrow_or_refuse("--occurrences FILE.parquet")
+        try:
+            pyarrow_for(f"{option} FILE.parquet")
+        except ImportError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
     return Path(text)
 
 
@@ -154,7 +140,9 @@ def write_occurrences(
         logger.info("%d occurrences written to %s", written, args.occurrences)
 
 
-def class_rows(columns: Mapping[str, Column], classes: Column, directed: bool) -> Iterator[tuple[dict[str, Any], Pattern]]:
+def class_rows(
+    columns: Mapping[str, Column], classes: Column, directed: bool
+) -> Iterator[tuple[dict[str, Any], Pattern]]:
     """Yield the values that stand before the nodes, and the class as a pattern, for each class that the graph has.
 
     The last of the values says what each node of an occurrence does in it.

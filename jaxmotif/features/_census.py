@@ -10,7 +10,6 @@ import numpy as np
 
 from jaxmotif.arrays._exact import with_exact_sums
 from jaxmotif.arrays._label_words import in_words
-from jaxmotif.arrays._present import Column
 from jaxmotif.census._pair_states import check_size
 from jaxmotif.census._roles import class_roles, role_counts
 from jaxmotif.devices._cluster import on_cluster
@@ -67,7 +66,7 @@ def census_orbits(
     return Features(columns, with_exact_sums(values), per, np.zeros(len(values), np.int64), edges)
 
 
-def role_table(graph: GraphLike, classes: Sequence[str], **work: Any) -> dict[str, Column]:
+def role_table(graph: GraphLike, classes: Sequence[str], **work: Any) -> dict[str, list[Any]]:
     """Return which node takes which role how often in the subgraphs of some classes, a row for each that it takes.
 
     Args:

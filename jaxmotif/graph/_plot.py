@@ -34,7 +34,7 @@ def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     return pyplot.subplots(figsize=size, layout="constrained")[1]
 
 
-def new_figure(size: tuple[float, float], layout: Literal["constrained", "none"] = "constrained") -> Figure:
+def new_figure(size: tuple[float, float], layout: Literal["constrained"] | None = "constrained") -> Figure:
     """Return a figure of a size in inches that no window shows.
 
     Raises:

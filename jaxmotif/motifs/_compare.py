@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -144,11 +144,11 @@ def compare_motifs(motifs: Mapping[str, Motifs], seed: int = 0) -> MotifComparis
     # Graphs drawn again may have a constant profile; one that always has gets no interval.
     draws[:, np.isnan(draws).all(axis=0)] = 0.0
     low, high = np.where(np.isnan(_correlations(first)), np.nan, np.nanquantile(draws, [0.025, 0.975], axis=0))
+    lows, highs = np.quantile(drawn, [0.025, 0.975], axis=0)
     correlations = _correlations(first), low, high, tested, _correlations(first[:, tested])
-    ends = np.quantile(drawn, [0.025, 0.975], axis=0)
     one = next(iter(motifs.values()))
     labels = class_labels(class_columns(classes, one.directed, one.label_words))
-    return MotifComparison(tuple(motifs), tuple(classes), tuple(labels), first, *ends, *correlations)
+    return MotifComparison(tuple(motifs), tuple(classes), tuple(labels), first, lows, highs, *correlations)
 
 
 def average_tree(distances: np.ndarray) -> tuple[list[int], list[tuple[np.ndarray, np.ndarray]]]:
@@ -171,7 +171,8 @@ def average_tree(distances: np.ndarray) -> tuple[list[int], list[tuple[np.ndarra
 
     known = np.nan_to_num(distances, nan=float(np.nanmax(distances, initial=1.0)))
     pairs = squareform((known + known.T) / 2 * (1 - np.eye(len(known))), checks=False)
-    tree = dendrogram(linkage(np.maximum(pairs, 0), "average"), count_sort="ascending", no_plot=True)
+    options: dict[str, Any] = {"count_sort": "ascending", "no_plot": True}
+    tree = dendrogram(linkage(np.maximum(pairs, 0), "average"), **options)
     # The library puts the networks at 5, 15, 25, ..
     brackets = [((np.array(x) - 5) / 10, np.array(y)) for x, y in zip(tree["icoord"], tree["dcoord"], strict=True)]
     return tree["leaves"], brackets

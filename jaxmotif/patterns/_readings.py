@@ -127,15 +127,17 @@ def role_words(pattern: Pattern) -> list[str]:
     adjacency, orbits = pattern.adjacency, node_orbits(pattern)
     if len(set(orbits.tolist())) == 1:
         return ["member"] * pattern.num_nodes
-    one_way = adjacency & ~adjacency.T
-    sends, receives, mutual = one_way.any(axis=1), one_way.any(axis=0), (adjacency & adjacency.T).any(axis=1)
+    sends, receives, mutual = (
+        {u for u, v in np.argwhere(kind).tolist()}
+        for kind in (adjacency & ~adjacency.T, adjacency.T & ~adjacency, adjacency & adjacency.T)
+    )
     words = []
     for node in range(pattern.num_nodes):
         if not pattern.directed:
             words.append(f"degree {adjacency[node].sum()}")
             continue
-        kind = ("", "target", "regulator", "intermediate")[2 * sends[node] + receives[node]]
-        words.append(" ".join(filter(None, ("mutual" * bool(mutual[node]), kind))))
+        kind = ("", "target", "regulator", "intermediate")[2 * (node in sends) + (node in receives)]
+        words.append(" ".join(filter(None, ("mutual" * (node in mutual), kind))))
     numbered = []
     for node, word in enumerate(words):
         alike = sorted({orbit for orbit, other in zip(orbits.tolist(), words, strict=True) if other == word})

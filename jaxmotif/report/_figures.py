@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ Figures = Mapping[str, Callable[[], "Figure"]]
 """Functions that draw figures, by the names of their files without endings."""
 
 _MOST_DRAWN = 16  # classes that have room for drawings below the axis
-STYLE = {
+STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "jaxmotif",
     "pdf.fonttype": 42,
@@ -114,7 +114,7 @@ def _where(graph: Graph, pattern: Pattern) -> Figure:
 
 
 def _draw(drawing: Drawing, inches: float) -> Figure:
-    figure = new_figure((inches, inches), layout="none")
+    figure = new_figure((inches, inches), layout=None)
     drawing.plot(figure.add_axes((0, 0, 1, 1)))
     return figure
 

@@ -66,40 +66,35 @@ def census_report(
       run: How the result was made: the command line as ``"argv"``, and the options by name.
     """
     order = np.argsort(-census.counts, kind="stable")[:MOST_CLASSES].tolist()
-    columns = class_columns(census.classes, census.directed, census.label_words)
-    estimate = census if isinstance(census, CensusEstimate) else None
-    interval = [] if estimate is None else ["low", "high", "hits"]
-    heads = ["", *class_heads(columns), "count", *interval, "share", " "]
+    columns, classes = class_columns(census.classes, census.directed, census.label_words), len(census.classes)
+    note = omission_note(classes)
+    if isinstance(census, CensusEstimate):
+        amounts, level = ["counts", "low", "high", "hits"], f"{100 * census.level:g} %"
+        lead = (
+            f"about {number(census.total)} connected induced subgraphs of {census.size} nodes ({level} "
+            f"{number(census.total_low)} to {number(census.total_high)}), estimated from "
+            f"{counted(sum(census.samples), 'draw')}, which met {counted(classes, 'class')}."
+        )
+        note = f"low and high: intervals of {level}; hits: draws that fell on the class. {note}"
+        more = section("The estimate", paragraphs(census.notes)) if census.notes else ""
+    else:
+        amounts = ["counts"]
+        subgraphs = counted(census.total, "connected induced subgraph")
+        lead = f"{subgraphs} of {census.size} nodes, in {counted(classes, 'class')}."
+        frequent = [(census.classes[i], int(census.counts[i])) for i in order[:MOST_RANKED]]
+        more = roles_section(graph, census.directed, frequent, "Top nodes by role", "of the most frequent classes")
+    heads = ["", *class_heads(columns), "count", *amounts[1:], "share", " "]
     wide = ("id", " ") if census.size <= _LARGEST_WORDED else ("id", "class", "labels", " ")
     rows = []
     for i in order:
         share = float(census.counts[i] / max(census.total, 1))
         pattern = named_pattern(census.classes[i], census.directed)
         drawing = draw_pattern(pattern, *label_names(graph), title=class_title(columns, i))
-        counts = [_amount_cell(getattr(census, column)[i]) for column in ("counts", *interval)]
-        shares = [share_cell(share), Cell(bar(share, 1.0))]
+        counts = [_amount_cell(getattr(census, name)[i]) for name in amounts]
+        shares = share_cell(share), Cell(bar(share, 1.0))
         rows.append([Cell(drawing.svg()), *class_cells(columns, i, graph), *counts, *shares])
-    classes = counted(len(census.classes), "class")
-    if estimate is None:
-        lead = f"{counted(census.total, 'connected induced subgraph')} of {census.size} nodes, in {classes}."
-        frequent = [(census.classes[i], int(census.counts[i])) for i in order[:MOST_RANKED]]
-        more = roles_section(graph, census.directed, frequent, "Top nodes by role", "of the most frequent classes")
-    else:
-        ends = f"{100 * estimate.level:g} % {number(estimate.total_low)} to {number(estimate.total_high)}"
-        drawn = counted(sum(estimate.samples), "draw")
-        lead = (
-            f"about {number(estimate.total)} connected induced subgraphs of {census.size} nodes ({ends}), estimated "
-            f"from {drawn}, which met {classes}."
-        )
-        more = section("The estimate", paragraphs(estimate.notes)) if estimate.notes else ""
-    note = omission_note(len(census.classes))
-    if estimate is not None:
-        note = f"low and high: intervals of {100 * estimate.level:g} %; hits: draws that fell on the class. {note}"
-    sections = [
-        section("Classes", table(heads, rows, MEANINGS, wide), note=note.strip()),
-        more,
-        origin_section("census", run),
-    ]
+    sections = [section("Classes", table(heads, rows, MEANINGS, wide), note=note.strip()), more]
+    sections.append(origin_section("census", run))
     lead = as_text(f"{describe_size(graph)} with {lead}")
     return page(f"Subgraphs of {name}", f"Census · {census.size} nodes", name, lead, sections)
 
