@@ -9,16 +9,18 @@ FOLDER/attributed holds `NAME_directed_connectome.csv.xz` (source, target, weigh
 from __future__ import annotations
 
 import argparse
+import functools
+import itertools
 import lzma
 from pathlib import Path
 from typing import Any
 
 import harness
 import numpy as np
-from harness import Rows, Table, measure, option
+from harness import Rows, Table, Timing, measure, option
 
 from jaxmotif.graph import Graph
-from jaxmotif.motifs import Motifs, NullModel, find_motifs, keep_distances
+from jaxmotif.motifs import Motifs, find_motifs, keep_distances
 
 rows = Rows(__doc__)
 graphs = option("--graphs", type=int, default=1000, help="number of random graphs")
@@ -43,64 +45,72 @@ def read(data: Path, name: str) -> tuple[Graph, np.ndarray | None]:
     return Graph.from_edges(edges, len(places), directed=True), places / 1000
 
 
-def explain(found: Motifs, seconds: str) -> str:
-    """Return how well the random graphs are mixed, and what they took, in one line."""
+def explain(found: Motifs) -> str:
+    """Return how well the random graphs are mixed, in one line."""
     kinds = ", ".join(f"{kind} {moves:.1f}" for kind, moves in found.accepted_by_kind.items())
     longer = float(np.abs(found.mixing.longer_z).max(initial=0.0))
     worth = float(found.mixing.effective_size[found.significance.scale > 0].min(initial=np.inf))
     notes = "; ".join(found.notes) or "none"
-    return (
-        f"{found.attempts:.0f} switches tried per edge, moves: {kinds}; largest longer_z {longer:.1f}; worth "
-        f"{worth:.0f} graphs; {seconds}; notes: {notes}"
-    )
+    tried = f"{found.attempts:.0f} switches tried per edge; moves: {kinds}"
+    return f"{tried}; largest longer_z {longer:.1f}; worth {worth:.0f} graphs; notes: {notes}"
 
 
-@rows(networks, graphs, calls, option("--bins", type=harness.numbers, default=[10, 20, 40], help="numbers of bins"))
+def seconds(timing: Timing) -> str:
+    """Return what the first call and the fastest of the later ones took."""
+    later = f", later {timing.best:.1f} s" if timing.best != timing.first else ""
+    return f"first call {timing.first:.1f} s, {timing.first_cpu:.1f} CPU s{later}"
+
+
+@rows(
+    networks,
+    graphs,
+    calls,
+    option(
+        "--keep",
+        type=harness.words,
+        default=["degree", "bidegree", "degree+20", "bidegree+20"],
+        metavar="MODEL,...",
+        help="null models: degree, bidegree, and with +N also how many arcs are how long, in N classes of length",
+    ),
+)
 def triads(options: argparse.Namespace) -> None:
     """Compare the triads of a connectome by what random graphs keep: degrees, and degrees and distances.
 
-    Aim: mouse and human, 1,000 random graphs that keep distances, 20 s each in the second call on an H200. Several
-    numbers of bins tell whether the answer hangs on them.
+    Aim: mouse and human, 1,000 random graphs that keep distances, 20 s each in the second call on an H200. Other
+    numbers of classes of length tell whether the answer hangs on them.
     """
-    for name in options.networks:
+    for name, keeps in itertools.product(options.networks, options.keep):
         graph, places = read(options.data, name)
-        models: dict[str, str | NullModel] = {"degree": "degree", "bidegree": "bidegree"}
-        if places is not None:
-            models |= {f"{bins} bins": keep_distances(places, bins) for bins in options.bins}
-        print(f"\n{name}: {graph.n:,} neurons, {graph.m:,} arcs, {options.graphs} random graphs", flush=True)
-        table = Table("keeps | triad | count | mean | sd | fold | 95 % | z | q | verdict")
-        told = []
-        for called, model in models.items():
-            timing = measure(
-                lambda model=model, graph=graph: find_motifs(graph, 3, options.graphs, 1, model), options.calls
-            )
-            found = timing.result
-            s = found.significance
-            for i, triad in enumerate(found.names):
-                interval = f"{s.fold_low[i]:.3f} to {s.fold_high[i]:.3f}"
-                values = (
-                    f"{s.mean[i]:.1f}",
-                    f"{s.sd[i]:.1f}",
-                    f"{s.fold[i]:.3f}",
-                    interval,
-                    f"{s.z[i]:.1f}",
-                    f"{s.q[i]:.2g}",
-                )
-                table.row(called, triad, int(found.counts[i]), *values, found.verdicts.why[i])
-            seconds = f"first call {timing.first:.1f} s, later {timing.best:.1f} s ({timing.cpu:.1f} CPU s)"
-            told.append(f"- {called}: {explain(found, seconds)}")
-        print("\n" + "\n".join(told), flush=True)
+        degrees, _, bins = keeps.partition("+")
+        if not bins:
+            model = degrees
+        elif places is None:
+            raise SystemExit(f"{name}: there are no positions; --keep degree,bidegree")
+        else:
+            model = keep_distances(places, int(bins), degrees)
+        find = functools.partial(find_motifs, graph, 3, options.graphs, 1, model)
+        timing = measure(find, options.calls)
+        found, s = timing.result, timing.result.significance
+        print(f"\n{name}, {graph.n:,} neurons, {graph.m:,} arcs, keeps {keeps}, {options.graphs} random graphs.")
+        print(f"{explain(found)}; {seconds(timing)}\n")
+        table = Table("triad | count | mean | sd | fold | 95 % | z | q | verdict")
+        for i, triad in enumerate(found.names):
+            interval = f"{s.fold_low[i]:.3f} to {s.fold_high[i]:.3f}"
+            values = f"{s.mean[i]:.1f}", f"{s.sd[i]:.1f}", f"{s.fold[i]:.3f}", interval, f"{s.z[i]:.1f}"
+            table.row(triad, int(found.counts[i]), *values, f"{s.q[i]:.2g}", found.verdicts.why[i])
 
 
-@rows(option("--graphs", type=int, default=100, help="number of random graphs"), calls)
+@rows(
+    option("--graphs", type=int, default=100, help="number of random graphs"),
+    option("--sizes", type=harness.numbers, default=[3, 4], help="numbers of nodes"),
+    calls,
+)
 def larva(options: argparse.Namespace) -> None:
-    """Time the motifs of four nodes of the larva; aim: 100 random graphs, 20 s in the second call on an H200."""
+    """Time the motifs of the larva; aim: of four nodes, 100 random graphs, 20 s in the second call on an H200."""
     graph, _ = read(options.data, "larva")
-    for size in (3, 4):
-        timing = measure(lambda size=size: find_motifs(graph, size, options.graphs, 1), options.calls)
-        print(f"larva, {size} nodes: {timing.result.summary}")
-        seconds = f"first call {timing.first:.1f} s, later {timing.best:.1f} s ({timing.cpu:.1f} CPU s)"
-        print(f"- {explain(timing.result, seconds)}", flush=True)
+    for size in options.sizes:
+        timing = measure(functools.partial(find_motifs, graph, size, options.graphs, 1), options.calls)
+        print(f"larva, {size} nodes: {timing.result.summary}.\n{explain(timing.result)}; {seconds(timing)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -117,10 +117,6 @@ class Drawing(NamedTuple):
         for (x, y), word in self.texts:
             yield x, y, word, _FONT
 
-    def document(self) -> str:
-        """Return the text of an SVG file with the picture."""
-        return self.svg(width=256) + "\n"
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an SVG file.
 
@@ -128,7 +124,7 @@ class Drawing(NamedTuple):
           OSError: for a file that cannot be written, with its name.
         """
         try:
-            Path(path).write_text(self.document(), encoding="utf-8")
+            Path(path).write_text(self.svg(width=256) + "\n", encoding="utf-8")
         except OSError as error:  # the error of a full disk does not name the file
             raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
