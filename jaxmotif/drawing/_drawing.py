@@ -199,7 +199,7 @@ def draw_pattern(
     places = arrange(pattern)
     radius = (10.0 if pattern.num_nodes <= 4 else 8.5) if words else 4.6 if pattern.num_nodes <= 8 else 3.0
     at = [(float(x), float(y)) for x, y in SIDE / 2 + (SIDE / 2 - radius - 2) * places]
-    strokes = _Strokes(pattern.directed, radius)
+    strokes = _Strokes(pattern.directed, radius, 0.75 if words else 1.0)
     forbidden = pattern.forbidden if isinstance(pattern, RuledPattern) else np.zeros_like(pattern.adjacency)
     for u, v in combinations(range(pattern.num_nodes), 2):
         ways = [(a, b) for a, b in ((u, v), (v, u)) if pattern.adjacency[a, b] or forbidden[a, b]]
