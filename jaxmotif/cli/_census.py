@@ -21,13 +21,7 @@ from jaxmotif.cli._command import (
     whole_number,
 )
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
-from jaxmotif.cli._occurrences import (
-    add_occurrences_option,
-    add_roles_option,
-    class_rows,
-    write_occurrences,
-    write_roles,
-)
+from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences, write_roles
 from jaxmotif.cli._options import work_options
 from jaxmotif.cli._output import Column, Report
 from jaxmotif.cli._report import add_report_options, write_figures, write_page
@@ -74,8 +68,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         help="with --strengths: number of random weights (default: 100)",
     )
     add_certificate(parser)
-    add_occurrences_option(parser)
-    add_roles_option(parser)
+    add_occurrences_option(parser, roles=True)
     add_report_options(parser)
 
 

@@ -25,13 +25,7 @@ from jaxmotif.cli._command import (
 )
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._keep import add_keep_options, check_keep, null_model
-from jaxmotif.cli._occurrences import (
-    add_occurrences_option,
-    add_roles_option,
-    class_rows,
-    write_occurrences,
-    write_roles,
-)
+from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences, write_roles
 from jaxmotif.cli._options import work_options
 from jaxmotif.cli._output import Column, Report
 from jaxmotif.cli._report import add_report_options, write_figures, write_page
@@ -90,8 +84,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         help="of several networks: also their graphlet correlation distances, by the 11 orbits of up to four nodes or "
         "the 73 of up to five; directions are ignored",
     )
-    add_occurrences_option(parser)
-    add_roles_option(parser)
+    add_occurrences_option(parser, roles=True)
     add_report_options(parser)
 
 

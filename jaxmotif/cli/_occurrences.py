@@ -32,28 +32,22 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("jaxmotif")
 
+_ENDINGS: tuple[str, ...] = (".parquet", ".csv", ".jsonl")
+
 Blocks = Iterator[tuple[list[object], np.ndarray]]
 """Values with which rows begin, and a block of nodes by name, a row for each occurrence."""
 
 
-def add_occurrences_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option."""
-    parser.add_argument(
-        "--occurrences",
-        type=functools.partial(_file, option="--occurrences", endings=(".parquet", ".csv", ".jsonl")),
-        metavar="FILE.parquet|csv|jsonl",
-        help="also write where they occur: a row for each occurrence, with its nodes by name",
-    )
-
-
-def add_roles_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option of a table of nodes by role."""
-    parser.add_argument(
-        "--roles",
-        type=functools.partial(_file, option="--roles", endings=(".parquet", ".csv", ".tsv", ".json")),
-        metavar="FILE.csv|tsv|parquet|json",
-        help="also write who takes which role in which class how often: a row for each node, class and role",
-    )
+def add_occurrences_option(parser: argparse.ArgumentParser, roles: bool = False) -> None:
+    """Add the option of occurrences and, if ``roles``, that of nodes by role."""
+    options = [("--occurrences", _ENDINGS, "where they occur: a row for each occurrence, with its nodes by name")]
+    if roles:
+        words = "who takes which role in which class how often: a row for each node, class and role"
+        options.append(("--roles", (".parquet", ".csv", ".tsv", ".json"), words))
+    for option, endings, words in options:
+        kind = functools.partial(_file, option=option, endings=endings)
+        metavar = f"FILE{'|'.join(endings).replace('|.', '|')}"
+        parser.add_argument(option, type=kind, metavar=metavar, help=f"also write {words}")
 
 
 def write_roles(args: argparse.Namespace, graph: Graph, classes: Sequence[str], run: Mapping[str, object]) -> None:

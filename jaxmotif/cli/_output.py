@@ -124,6 +124,10 @@ def check_outputs(args: argparse.Namespace) -> None:
         pyarrow_for("--format parquet")
         if args.output is None and sys.stdout.isatty():
             raise ValueError("Parquet is not for a terminal: name a file with --output")
+    if "figures" in named:
+        from jaxmotif.graph._plot import check_matplotlib
+
+        check_matplotlib()
     written: dict[Path, str] = {}  # the options that name each file
     for name, path in files.items():
         with _early_errors(path):

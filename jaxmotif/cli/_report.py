@@ -32,7 +32,7 @@ def add_report_options(parser: argparse.ArgumentParser, drawings: bool = True) -
     if drawings:
         parser.add_argument(
             "--figures",
-            type=_folder,
+            type=Path,
             metavar="DIR",
             help="also write every figure as SVG and as PDF; needs matplotlib: pip install 'jaxmotif[plot]'",
         )
@@ -44,16 +44,6 @@ def add_report_options(parser: argparse.ArgumentParser, drawings: bool = True) -
             help="with --figures: how many classes or queries to draw at most, the first ones of the result "
             "(default: %(default)s)",
         )
-
-
-def _folder(text: str) -> Path:
-    from jaxmotif.graph._plot import check_matplotlib
-
-    try:
-        check_matplotlib()
-    except ImportError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return Path(text)
 
 
 def write_page(

@@ -68,12 +68,10 @@ def profile_chart(labels: Sequence[str], drawings: Sequence[Drawing], profiles: 
         *_axis(low, high, left, WIDTH - right, y),
         f'<g transform="translate(12 {top + height / 2}) rotate(-90)">{title}</g>',
     ]
-    for number, profile in enumerate(profiles):
-        parts += (
-            _intervals(profile, max(min(step * 0.56, 40), 1.5), x, y)
-            if len(profiles) == 1
-            else [_band(profile, number, x, y)]
-        )
+    if len(profiles) == 1:
+        parts += _intervals(profiles[0], max(min(step * 0.56, 40), 1.5), x, y)
+    else:
+        parts += [_band(profile, number, x, y) for number, profile in enumerate(profiles)]
     radius, joined = 4.4 if has_drawings else 2.4, has_drawings or len(profiles) > 1
     for number, profile in enumerate(profiles):
         parts += _profile_line(profile, number, x, y, radius, joined)

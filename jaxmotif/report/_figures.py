@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,11 +43,9 @@ def drawing_figures(patterns: Mapping[str, Pattern], graph: Graph) -> Figures:
       graph: the graph that they occur in, which has the words of labels.
     """
 
-    def make(name: str, pattern: Pattern) -> Callable[[], Figure]:
-        words = graph.node_label_names, graph.edge_label_names
-        return lambda: _draw(draw_pattern(pattern, *words, title=name), 1.6)
-
-    return {name: make(name, pattern) for name, pattern in patterns.items()}
+    words = graph.node_label_names, graph.edge_label_names
+    drawings = {name: draw_pattern(pattern, *words, title=name) for name, pattern in patterns.items()}
+    return {name: partial(_draw, drawing, 1.6) for name, drawing in drawings.items()}
 
 
 def motif_figures(
@@ -63,14 +62,12 @@ def motif_figures(
     figures: dict[str, Callable[[], Figure]] = {}
     for name, graph, motifs in networks:
         after = f"-{name}" if len(networks) > 1 else ""
-        figures[f"motifs{after}"] = lambda motifs=motifs: _motifs(motifs)
-        if motifs.estimate is None:
-            for text in np.array(motifs.classes)[motifs.is_motif & (motifs.counts > 0)].tolist():
-                label = motifs.labels[motifs.classes.index(text)]
-                pattern = named_pattern(text, motifs.directed)
-                figures[f"where-{label}{after}"] = lambda graph=graph, pattern=pattern: _where(graph, pattern)
+        figures[f"motifs{after}"] = partial(_motifs, motifs)
+        for i in np.flatnonzero(motifs.is_motif & (motifs.counts > 0)) if motifs.estimate is None else ():
+            pattern = named_pattern(motifs.classes[i], motifs.directed)
+            figures[f"where-{motifs.labels[i]}{after}"] = partial(_where, graph, pattern)
     if len(networks) > 1:
-        figures["comparison"] = lambda: _comparison({name: motifs for name, _, motifs in networks}, distances or {})
+        figures["comparison"] = partial(_comparison, {name: motifs for name, _, motifs in networks}, distances or {})
     return figures
 
 
