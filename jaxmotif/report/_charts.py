@@ -17,7 +17,7 @@ WIDTH = 960
 """Width of a chart across the page, in SVG units."""
 
 _MOST_DRAWINGS = 16  # classes that have room for drawings below the axis
-_LETTERS = 30  # of a label below the axis
+_LETTERS = 28  # of a label below the axis
 _MOST_LABELS = 80  # classes that have room for labels below the axis, sideways
 
 Scale = Callable[[float], float]
@@ -88,9 +88,7 @@ def profile_chart(labels: Sequence[str], drawings: Sequence[Drawing], profiles: 
         turn = "" if upright else " rotate(-90)"
         parts.append(f'<g transform="translate({x(i) + 3.5 * bool(turn):.1f} {bottom + 14:.1f}){turn}">{text}</g>')
     bottom += 20 if upright else 14 + 6.2 * min(max(map(len, shown), default=0), _LETTERS)
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {bottom:.0f}" role="img" aria-label="Significance profile">{"".join(parts)}</svg>'
-    )
+    return f'<svg class="chart" viewBox="0 0 {WIDTH} {bottom:.0f}" role="img" aria-label="Significance profile">{"".join(parts)}</svg>'
 
 
 def _axis(low: float, high: float, left: float, right: float, y: Scale) -> list[str]:
@@ -119,7 +117,7 @@ def _band(profile: Profile, number: int, x: Scale, y: Scale) -> str:
     """Return the area between the ends of the intervals of the classes."""
     ends = [(i, high) for i, high in enumerate(profile.high)] + [(i, low) for i, low in enumerate(profile.low)][::-1]
     corners = "L".join(f"{x(i):.1f} {y(float(value)):.1f}" for i, value in ends if math.isfinite(value))
-    return f'<path class="band{_line_style(number)[0]}" d="M{corners}Z"/>' if corners else ""
+    return f'<path class="band{"" if number else " first"}" d="M{corners}Z"/>' if corners else ""
 
 
 def _line_style(number: int) -> tuple[str, str]:
@@ -166,7 +164,7 @@ def tree_chart(names: Sequence[str], distances: np.ndarray, words: str) -> str:
       words: What the distances are called.
     """
     order, brackets = average_tree(distances)
-    left, right, row, top = 30, 560, 26, 12
+    width, left, right, row, top = 480, 20, 320, 26, 12
     highest = max((float(heights.max()) for _, heights in brackets), default=0.0) or 1.0
     base = top + row * len(order)
 
@@ -177,12 +175,16 @@ def tree_chart(names: Sequence[str], distances: np.ndarray, words: str) -> str:
     for places, heights in brackets:
         corners = (f"{x(h):.1f} {top + row * (place + 0.5):.1f}" for place, h in zip(places, heights, strict=True))
         parts.append(f'<path class="line other" d="M{"L".join(corners)}"/>')
-    parts += [_label(right + 8, top + row * (i + 0.5) + 4, names[network], "start") for i, network in enumerate(order)]
+    parts += [
+        _label(right + 8, top + row * (i + 0.5) + 4, names[network][:_LETTERS], "start")
+        for i, network in enumerate(order)
+    ]
     parts.append(f'<line class="zero" x1="{left}" x2="{right}" y1="{base}" y2="{base}"/>')
     for height, anchor in ((highest, "start"), (0.0, "end")):
         parts.append(_label(x(height), base + 14, f"{height:.3g}", anchor))
     parts.append(_label((left + right) / 2, base + 14, words, "middle"))
-    return f'<svg viewBox="0 0 {WIDTH} {base + 20}" role="img" aria-label="{as_text(words)}">{"".join(parts)}</svg>'
+    size = f'width="{width}" viewBox="0 0 {width} {base + 20}"'
+    return f'<svg {size} role="img" aria-label="{as_text(words)}">{"".join(parts)}</svg>'
 
 
 def bar(value: float, longest: float) -> str:
