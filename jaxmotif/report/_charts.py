@@ -88,7 +88,8 @@ def profile_chart(labels: Sequence[str], drawings: Sequence[Drawing], profiles: 
         turn = "" if upright else " rotate(-90)"
         parts.append(f'<g transform="translate({x(i) + 3.5 * bool(turn):.1f} {bottom + 14:.1f}){turn}">{text}</g>')
     bottom += 20 if upright else 14 + 6.2 * min(max(map(len, shown), default=0), _LETTERS)
-    return f'<svg class="chart" viewBox="0 0 {WIDTH} {bottom:.0f}" role="img" aria-label="Significance profile">{"".join(parts)}</svg>'
+    box = f'class="chart" viewBox="0 0 {WIDTH} {bottom:.0f}"'
+    return f'<svg {box} role="img" aria-label="Significance profile">{"".join(parts)}</svg>'
 
 
 def _axis(low: float, high: float, left: float, right: float, y: Scale) -> list[str]:
