@@ -121,7 +121,7 @@ def locate(graph: Graph, pattern: Pattern) -> Located:
         edges |= {(place[row[a]], place[row[b]]) for a, b in np.argwhere(pattern.adjacency).tolist()}
     names = np.arange(graph.n) if graph.node_names is None else graph.node_names
     excerpt = Graph.from_edges(sorted(edges), len(order), graph.directed, node_names=names[order].astype(str))
-    drawing = draw_network(excerpt, takes.argmax(axis=1).tolist(), f"where {pattern} occurs")
+    drawing = draw_network(excerpt, takes.argmax(axis=1).tolist(), "where the class occurs")
     return Located(drawing, [name for name, _ in parts], len(chosen))
 
 

@@ -3,11 +3,13 @@
 import dataclasses
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Hashable
 
 import numpy as np
 import pytest
 
 from jaxmotif import Graph, datasets, estimate_census, find_color_motif, node_orbits, subgraph_census
+from jaxmotif.drawing._drawing import PALETTE
 from jaxmotif.motifs import Rule
 from jaxmotif.patterns import class_names
 from jaxmotif.report import census_report, graphlets_report, motifs_report, search_report
@@ -107,6 +109,19 @@ def test_notebooks_show_drawings():
     found = made_up(["000000110", "000100110"])
     assert found._repr_html_().count("<svg") == 2
     assert found.draw("ffl")._repr_svg_().count("<circle") == 3
+
+
+def test_matches_are_drawn_in_their_colors():
+    """A vertex of several colors gets one of its own, so that all together are the motif."""
+    graph = Graph.from_edges([(0, 1), (1, 2), (2, 3)])
+    colors = [["red", "blue"], ["red"], ["blue", "green"], ["red", "blue", "green"]]
+    wanted: dict[Hashable, int] = {"red": 2, "blue": 1, "green": 1}
+    page = search_report("path", graph, wanted, find_color_motif(graph, colors, wanted, 1, limit=1), colors)
+    drawn = page.partition("<figure")[2].partition("</figure>")[0]
+    assert [drawn.count(f'fill="{colour}"') for colour in PALETTE[:4]] == [2, 1, 1, 0]
+    fills = dict(zip(re.findall(r">(\d)</text>", drawn), re.findall('<circle[^>]*fill="([^"]*)"', drawn), strict=True))
+    assert fills["1"] == PALETTE[0]
+    assert fills["2"] in PALETTE[1:3]
 
 
 # ---- in a browser
