@@ -33,7 +33,6 @@ function save(svg, name) {
   link.href = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
   link.download = name.replace(/[^\w.+-]+/g, "_") + ".svg";
   link.click();
-  return link;
 }
 for (const figure of document.querySelectorAll("figure")) {
   const button = document.createElement("button");
