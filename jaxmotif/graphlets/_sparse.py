@@ -25,7 +25,7 @@ from jaxmotif.kernels import _codegree as codegree
 from jaxmotif.kernels._codegree import CodegreePlan, codegree_plan
 from jaxmotif.kernels._expand import FlatWork, flat_work, long, search_method, take
 from jaxmotif.kernels._scatter import accumulator, add_at
-from jaxmotif.kernels._triangles import triangle_block, triangle_tests
+from jaxmotif.kernels._triangles import TriangleBlock, triangle_block, triangle_tests
 
 T = TypeVar("T")
 
@@ -178,46 +178,72 @@ def second_pass(
     Args:
       t: triangles at each arc, from all tests.
     """
-    tails, edges, block = ranges.tails, order.edge_capacity, tuning.block
+    edges = order.edge_capacity
 
-    def matrix_block(low: jax.Array, high: jax.Array, sums: SecondSums) -> SecondSums:
+    def collect(rows: Rows, tri: TriangleBlock, sums: SecondSums) -> SecondSums:
+        common = cliques.common_bits(order, *rows, tri).astype(jnp.int64)
+        if len(sums) == 1:
+            return (sums[0] + 4 * common.sum(),)
+        # Padding has arcs past the last, which are replaced by one that exists.
+        arcs = [jnp.where(tri.uv < edges, arc, 0) for arc in tri]
+        u, v, w = take(order.tail, arcs[0]), take(order.head, arcs[0]), take(order.head, arcs[1])
+        triangles = sum(take(t, arc).astype(jnp.int64) for arc in arcs)
+        degrees = sum(take(order.degree, node).astype(jnp.int64) for node in (u, v, w))
+        K, A, B = sums
+        for arc, share in zip(tri, (1, 1, 2), strict=True):
+            K = add_at(K, arc, share * common)
+            A = add_at(A, arc, triangles)
+            B = add_at(B, arc, degrees)
+        return K, A, B
+
+    return over_rows(order, plan, sums, ranges.tails, tuning, collect)
+
+
+Rows = tuple[cliques.Matrices, jax.Array]
+"""Where matrices of bits are, and the bits."""
+
+
+def over_rows(
+    order: DegreeOrder,
+    plan: Plan,
+    sums: T,
+    tails: tuple[Any, Any],
+    tuning: Tuning,
+    collect: Callable[[Rows, TriangleBlock, T], T],
+) -> T:
+    """Add up what the triangles of a range of tails give, which know the rows of bits around their lowest nodes.
+
+    Args:
+      order: the graph.
+      plan: the work.
+      sums: the sums so far.
+      tails: ranks of lowest nodes.
+      tuning: the sizes.
+      collect: adds the sums of a block of triangles.
+    """
+    block = tuning.block
+
+    def matrix_block(low: jax.Array, high: jax.Array, sums: T) -> T:
         first, stop = take(plan.triangle_starts, low), take(plan.triangle_starts, high)
         # These are places in this block's bits; for other nodes they are wrong, and never read.
-        base = (plan.word_starts[:-1] - take(plan.word_starts, low)).astype(jnp.int32)
+        matrices = cliques.Matrices((plan.word_starts[:-1] - take(plan.word_starts, low)).astype(jnp.int32))
 
         def find(at):
             here = first + long(at) * block
             return triangle_block(order, plan.triangles, here, stop, block=block)
 
         def enter(at, bits):
-            return cliques.set_bits(order, base, bits, find(at))
-
-        def collect(at, sums):
-            # The triangles are found again, which takes less than keeping them.
-            tri = find(at)
-            common = cliques.common_bits(order, base, bits, tri).astype(jnp.int64)
-            if len(sums) == 1:
-                return (sums[0] + 4 * common.sum(),)
-            # Padding has arcs past the last, which are replaced by one that exists.
-            arcs = [jnp.where(tri.uv < edges, arc, 0) for arc in tri]
-            u, v, w = take(order.tail, arcs[0]), take(order.head, arcs[0]), take(order.head, arcs[1])
-            triangles = sum(take(t, arc).astype(jnp.int64) for arc in arcs)
-            degrees = sum(take(order.degree, node).astype(jnp.int64) for node in (u, v, w))
-            K, A, B = sums
-            for arc, share in zip(tri, (1, 1, 2), strict=True):
-                K = add_at(K, arc, share * common)
-                A = add_at(A, arc, triangles)
-                B = add_at(B, arc, degrees)
-            return K, A, B
+            return cliques.set_bits(order, matrices, bits, find(at))
 
         bits = loop_in_blocks(first, stop, block, enter, accumulator(tuning.words, jnp.uint32))
-        return loop_in_blocks(first, stop, block, collect, sums)
+        # The triangles are found again, which takes less than keeping them.
+        return loop_in_blocks(first, stop, block, lambda at, sums: collect((matrices, bits), find(at), sums), sums)
 
     # If all matrices fit at once, there is a single block.
-    if tuning.words >= cliques.words_bound(edges):
+    if tuning.words >= cliques.words_bound(order.edge_capacity):
         return matrix_block(tails[0], tails[1], sums)
     # Blocks of matrices end at the first node past a multiple of `step`, so no block exceeds tuning.words.
-    step = tuning.words - cliques.most_row_words(edges)
+    step = tuning.words - cliques.most_row_words(order.edge_capacity)
     start, end = take(plan.word_starts, tails[0]), take(plan.word_starts, tails[1])
 
     def cut(number):
@@ -225,6 +251,60 @@ def second_pass(
         return jnp.clip(at.astype(jnp.int32), *tails)
 
     return loop_in_blocks(start, end, step, lambda number, sums: matrix_block(cut(number), cut(number + 1), sums), sums)
+
+
+def over_whole_rows(
+    order: DegreeOrder,
+    plan: Plan,
+    sums: T,
+    tuning: Tuning,
+    room: int,
+    collect: Callable[[Rows, TriangleBlock, T], T],
+) -> T:
+    """Add up what triangles give, which know the rows of bits of all neighbours of their lowest nodes.
+
+    Args:
+      order, plan, sums, tuning, collect: as for :func:`over_rows`.
+      room: words of matrices held at once, static; more than those of two nodes.
+    """
+    block, starts = tuning.block, jnp.cumsum(cliques.row_words(order, whole=True))
+    starts = jnp.concatenate([jnp.zeros(1, jnp.int64), starts])
+    # The place of each arc among the in arcs of its head.
+    number = jnp.arange(order.edge_capacity, dtype=jnp.int32)
+    places = number - take(order.in_offsets, take(order.head, order.in_arc))
+    lower = jnp.zeros_like(number).at[order.in_arc].set(places, unique_indices=True)
+
+    def find(at, first, stop):
+        return triangle_block(order, plan.triangles, first + long(at) * block, stop, block=block)
+
+    def matrix_block(low: jax.Array, high: jax.Array, sums: T) -> T:
+        base = (starts[:-1] - take(starts, low)).astype(jnp.int32)
+        matrices = cliques.Matrices(base, lower, (low, high))
+        zero, total = jnp.int64(0), plan.triangles.total
+
+        def enter(at, bits):
+            return cliques.set_bits(order, matrices, bits, find(at, zero, total))
+
+        # A node's matrix has bits of triangles that begin below it, in any block.
+        bits = loop_in_blocks(zero, total, block, enter, accumulator(room, jnp.uint32))
+        first, stop = take(plan.triangle_starts, low), take(plan.triangle_starts, high)
+
+        def add(at, sums):
+            return collect((matrices, bits), find(at, first, stop), sums)
+
+        return loop_in_blocks(first, stop, block, add, sums)
+
+    step, nodes = room - cliques.most_row_words(order.edge_capacity, whole=True), jnp.int32(order.node_capacity)
+
+    def cut(number):
+        at = jnp.searchsorted(starts, long(number) * step, method=search_method())
+        return jnp.minimum(at.astype(jnp.int32), nodes)
+
+    def some(number, sums):
+        return matrix_block(cut(number), cut(number + 1), sums)
+
+    # Where all fit, one block has them: the last one takes what is left.
+    return loop_in_blocks(jnp.int64(0), jnp.maximum(starts[-1], 1), step, some, sums)
 
 
 def finish(order: DegreeOrder, first: FirstSums, second: SecondSums) -> Statistics:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.graph._order import degree_order
-from jaxmotif.kernels._cliques import common_bits, most_row_words, row_words, set_bits, words_bound
+from jaxmotif.kernels._cliques import Matrices, common_bits, most_row_words, row_words, set_bits, words_bound
 from jaxmotif.kernels._expand import flat_work
 from jaxmotif.kernels._scatter import accumulator
 from jaxmotif.kernels._triangles import TriangleBlock, triangle_block, triangle_tests
@@ -41,7 +41,7 @@ def _matrices(form):
     def fill(order, work, base):
         def step(number, bits):
             tri = find(order, work, number.astype(jnp.int64) * BLOCK, work.total)
-            return set_bits(order, base, bits, tri)
+            return set_bits(order, Matrices(base), bits, tri)
 
         steps = (-(-work.total // BLOCK)).astype(jnp.int32)
         return jax.lax.fori_loop(jnp.int32(0), steps, step, accumulator(WORDS, jnp.uint32))
@@ -49,7 +49,7 @@ def _matrices(form):
     @form.jit
     def collect(order, work, base, bits, first):
         tri = find(order, work, first, work.total)
-        return tri, common_bits(order, base, bits, tri)
+        return tri, common_bits(order, Matrices(base), bits, tri)
 
     return fill, collect
 
@@ -113,5 +113,5 @@ def test_words_of_numpy_and_jax():
 def test_lowers_for_cuda(lowered_for_cuda):
     order = _order(*DENSE)
     arcs = np.zeros(BLOCK, np.int32)
-    args = order, _base(order), np.zeros(WORDS, np.uint32), TriangleBlock(arcs, arcs, arcs)
+    args = order, Matrices(_base(order)), np.zeros(WORDS, np.uint32), TriangleBlock(arcs, arcs, arcs)
     assert "triton" in lowered_for_cuda(common_bits, *args)

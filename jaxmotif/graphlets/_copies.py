@@ -1,0 +1,349 @@
+"""Copies of one plain pattern in a graph, by closed forms and equations: only the sums that the pattern needs.
+
+| way | patterns | work |
+|---|---|---|
+| fringes | a core of one to three joined nodes, and nodes next to these alone | degrees, triangles, 4-cliques |
+| cliques | cliques of four and more nodes | triangles, then a row of bits for each clique of one node less |
+| cycles | the 4-cycle | wedges |
+| graphlets | all others of up to five nodes; with ``induced`` all of four and five | all graphlets of that size |
+"""
+
+from __future__ import annotations
+
+import weakref
+from functools import partial
+from math import comb, factorial
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.arrays._compile import QuickLimits, jit64, put64, target_of
+from jaxmotif.arrays._sizes import graph_class, power_of_four
+from jaxmotif.devices._memory import with_smaller_steps
+from jaxmotif.graph import Graph
+from jaxmotif.graph._order import DegreeOrder
+from jaxmotif.graphlets import _sparse as sparse
+from jaxmotif.graphlets._count import graphlet_counts
+from jaxmotif.graphlets._fringes import SIZES, ClosedForm, closed_form
+from jaxmotif.graphlets._run import prepare, smaller
+from jaxmotif.graphlets._sparse import Plan, loop_in_blocks
+from jaxmotif.graphlets._tuning import Tuning, choose_tuning
+from jaxmotif.kernels import _cliques as cliques
+from jaxmotif.kernels._expand import long, take
+from jaxmotif.kernels._lane_body import LANES, Read, each_lane
+from jaxmotif.kernels._scatter import accumulator, compact
+from jaxmotif.kernels._triangles import TriangleBlock, triangle_block
+from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._ruled import automorphism_total
+from jaxmotif.patterns._totals import graph_name
+from jaxmotif.search._layout import loop
+from jaxmotif.search._limbs import LimbCounts, carry_over, counts_of, limbs_for
+
+MOST_CLIQUE = 8
+"""Nodes of a clique that is counted; each size is compiled."""
+
+QUICK = QuickLimits(unoptimised=2**21)
+"""Slots of a graph up to which a CPU compiles without optimising."""
+
+PARTS = 4
+"""Parts of a block of tests whose triangles are worked on at a time: a third of the tests find one."""
+
+Way = Literal["fringes", "cliques", "cycles", "graphlets"]
+
+
+class PreparedGraph(NamedTuple):
+    """A graph in degree order, with the work of all passes laid out; made once a graph.
+
+    Attributes:
+      order, plan: on the device.
+      tuning: the sizes of steps.
+      largest: the largest degree.
+      most_out: the largest number of out arcs.
+      tests: membership tests for all triangles.
+      wedges: wedges for all 4-cycles.
+      words: words of all (whole) matrices of bits.
+    """
+
+    order: DegreeOrder
+    plan: Plan
+    tuning: Tuning
+    largest: int
+    most_out: int
+    tests: int
+    wedges: int
+    words: int
+
+
+_prepared: weakref.WeakKeyDictionary[Graph, dict[tuple[Any, ...], PreparedGraph]] = weakref.WeakKeyDictionary()
+
+
+def prepare_graph(graph: Graph, device: jax.Device, memory: int | None) -> PreparedGraph:
+    """Return an undirected graph that has edges, prepared for a device; it is kept as long as the graph."""
+    made = _prepared.setdefault(graph, {})
+    if (device, memory) not in made:
+        padding = graph_class(graph.n, graph.num_slots, target_of(device).is_accelerator)
+        padded = graph.with_padding(padding) if memory is None else graph
+        tuning = choose_tuning(padded.node_capacity, padded.slot_capacity // 2, device, memory, "graph")
+        order, plan = put64(prepare(padded, tuning, device), device)
+        numbers = _measure(order, plan)
+        made[device, memory] = PreparedGraph(order, plan, tuning, *(int(x) for x in np.asarray(numbers)))
+    return made[device, memory]
+
+
+@jit64
+def _measure(order: DegreeOrder, plan: Plan) -> jax.Array:
+    out = order.out_offsets[1:] - order.out_offsets[:-1]
+    wedges = plan.wedges.heavy.total + plan.wedges.light.total
+    words = cliques.row_words(order, whole=True).sum()
+    numbers = order.degree.max(), out.max(), plan.triangles.total, wedges, words
+    return jnp.stack([number.astype(jnp.int64) for number in numbers])
+
+
+class Copies(NamedTuple):
+    """Maps of a pattern into a graph.
+
+    Attributes:
+      maps: injective maps that keep edges (and non-edges, if induced).
+      work: tests, wedges and words, about.
+      notes: what had to be done differently, in words.
+    """
+
+    maps: int
+    work: int
+    notes: tuple[str, ...] = ()
+
+
+def choose_way(pattern: Pattern, induced: bool) -> Way | None:
+    """Return how a connected plain pattern is counted without a search; ``None`` if it cannot be.
+
+    Example:
+      >>> star, square = Pattern.from_edges([(0, 1), (0, 2)]), Pattern.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
+      >>> choose_way(star, False), choose_way(square, False), choose_way(square, True)
+      ('fringes', 'cycles', 'graphlets')
+    """
+    nodes, edges = pattern.num_nodes, int(pattern.adjacency.sum()) // 2
+    complete = edges == comb(nodes, 2)
+    if complete and 4 <= nodes <= MOST_CLIQUE:
+        return "cliques"
+    if (not induced or complete) and closed_form(_rows(pattern)) is not None:
+        return "fringes"
+    if not induced and nodes == edges == 4 and (pattern.adjacency.sum(axis=0) == 2).all():
+        return "cycles"
+    return "graphlets" if 3 <= nodes <= 5 else None
+
+
+def count_copies(
+    pattern: Pattern, graph: Graph, induced: bool, device: jax.Device, memory: int | None
+) -> Copies | None:
+    """Count the maps of a connected plain pattern into an undirected graph that has edges.
+
+    Args:
+      pattern: one that :func:`choose_way` has a way for.
+      graph: the graph.
+      induced: whether non-edges are kept too.
+      device: where to count.
+      memory: bytes to work in (default: as for graphlets).
+
+    Returns:
+      The maps, or ``None`` where numbers on the way may be too large.
+
+    Raises:
+      ValueError: if the memory is too small.
+
+    Example:
+      >>> from jaxmotif import datasets
+      >>> triangle = Pattern.from_edges([(0, 1), (1, 2), (2, 0)])
+      >>> count_copies(triangle, datasets.load("karate"), False, jax.devices()[0], None).maps
+      270
+    """
+    way, nodes = choose_way(pattern, induced), pattern.num_nodes
+    if way == "graphlets":
+        name = graph_name(nodes, [(a, b) for a, b in np.argwhere(np.triu(pattern.adjacency)).tolist()])
+        result = graphlet_counts(graph, size=max(nodes, 4), induced=induced, devices=[device], memory=memory)
+        return Copies(result.counts[name] * automorphism_total(pattern), graph.m, result.notes)
+    prepared = prepare_graph(graph, device, memory)
+    order, plan, work = prepared.order, prepared.plan, prepared.tests
+    if way == "cycles":
+        run, each, work = partial(_count_cycles, order, plan), 2, prepared.wedges
+    elif way == "cliques":
+        # A lane counts the cliques of as many nodes less four among the out arcs of one node.
+        if comb(prepared.most_out, nodes - 4) >= 2**31:
+            return None
+        run, each = partial(_count_cliques, order, plan, nodes=nodes), factorial(nodes)
+    else:
+        form = closed_form(_rows(pattern))
+        limbs = form and limbs_for(factorial(len(form.core)) * prepared.largest ** len(form.fringe))
+        if form is None or limbs is None or max(form.terms.values()) >= 2**31:
+            return None
+        sizes = {"core": len(form.core), "joined": form.most_joined, "limbs": limbs, "room": _room(prepared)}
+        run, each = partial(_sum_over_cliques, order, plan, _write(form), **sizes), 1
+
+    def attempt(tuning: Tuning) -> np.ndarray:
+        return np.asarray(run(tuning=tuning))
+
+    capacities = order.node_capacity, order.edge_capacity
+    found, notes = with_smaller_steps(attempt, prepared.tuning, lambda tuning: smaller(tuning, *capacities), device)
+    total = sum(int(limb) << 32 * i for i, limb in enumerate(found.reshape(-1)))
+    return Copies(total * each, work, notes)
+
+
+def _rows(pattern: Pattern) -> tuple[tuple[bool, ...], ...]:
+    return tuple(map(tuple, pattern.adjacency.tolist()))
+
+
+@jit64(quick=QUICK, static_argnames="tuning")
+def _count_cycles(order: DegreeOrder, plan: Plan, tuning: Tuning) -> jax.Array:
+    """Return the number of 4-cycles through each edge, added up."""
+    ranges = sparse.all_ranges(plan)
+    return sparse.count_cycles(order, plan, jnp.zeros((), jnp.int64), ranges.heavy, ranges.light, tuning)
+
+
+@jit64(quick=QUICK, static_argnames=("nodes", "tuning"))
+def _count_cliques(order: DegreeOrder, plan: Plan, nodes: int, tuning: Tuning) -> jax.Array:
+    """Return the number of cliques of four or more nodes."""
+
+    def collect(rows: sparse.Rows, tri: TriangleBlock, total: jax.Array) -> jax.Array:
+        if nodes == 4:  # at the three triangles that have its lowest node
+            return total + cliques.common_bits(order, *rows, tri).astype(jnp.int64).sum()
+        return total + cliques.larger_cliques(order, *rows, tri, nodes, tuning.block)
+
+    zero, tails = jnp.zeros((), jnp.int64), sparse.all_ranges(plan).tails
+    total = sparse.over_rows(order, plan, zero, tails, tuning, collect)
+    return total // 3 if nodes == 4 else total
+
+
+# ---- closed forms
+
+
+class _Program(NamedTuple):
+    """The terms of a closed form as data, so that one program serves all patterns.
+
+    Attributes:
+      count: int32 ``[1]``, the number of terms.
+      terms: int32 ``[3 T]``: of each term the coefficient, the first factor, and the number of factors.
+      factors: int32 ``[(SIZES + 2) F]``, a :class:`jaxmotif.graphlets._fringes.Factor` each.
+    """
+
+    count: Any
+    terms: Any
+    factors: Any
+
+
+def _write(form: ClosedForm) -> _Program:
+    terms, factors = list[tuple[int, int, int]](), list[tuple[int, ...]]()
+    for term, coefficient in form.terms.items():
+        terms.append((coefficient, len(factors), len(term)))
+        factors += [(*factor.size, factor.less, factor.taken) for factor in term]
+
+    def pack(rows: list[tuple[int, ...]], width: int) -> np.ndarray:
+        table = np.zeros((power_of_four(len(rows), 16), width), np.int32)
+        table[: len(rows)] = np.array(rows, np.int32).reshape(len(rows), width)
+        return table.reshape(-1)
+
+    return _Program(np.array([len(terms)], np.int32), pack(terms, 3), pack(factors, SIZES + 2))
+
+
+def _ways(limbs: int, read: Read, program: _Program, valid: jax.Array, *sizes: jax.Array) -> tuple[jax.Array, ...]:
+    """Return the value of a closed form for each lane, int32 words of ``limbs`` limbs; 0 where a lane is not valid.
+
+    Args:
+      limbs: static.
+      read: the operations by which arrays are read.
+      program: the closed form.
+      valid: int32, 1 or 0.
+      sizes: int32, ``I(r)`` for each set r of core nodes, without core nodes.
+    """
+    numbers = counts_of(limbs)
+
+    def add(index: jax.Array, total: Any) -> Any:
+        coefficient, first, number = (read.at(program.terms, 3 * index + i) for i in range(3))
+
+        def times(index: jax.Array, product: Any) -> Any:
+            at = (first + index) * (SIZES + 2)
+            size = -read.at(program.factors, at + SIZES)
+            for r, each in enumerate(sizes):
+                size = size + read.at(program.factors, at + r) * each
+            # Each node that is placed leaves one candidate fewer; where there are too few, there is no way.
+            taken = read.at(program.factors, at + SIZES + 1)
+            return loop(taken, lambda i, product: numbers.scale(product, jnp.maximum(size - i, 0)), product)
+
+        return numbers.add(total, loop(number, times, numbers.from_int32(valid * coefficient)))
+
+    terms = jnp.max(valid * read.at(program.count, 0))
+    total = loop(terms, add, numbers.from_int32(jnp.zeros_like(valid)))
+    words = list(total) if isinstance(numbers, LimbCounts) else numbers.low_words(total)
+    return tuple(lax.bitcast_convert_type(word, jnp.int32) for word in words)
+
+
+def _add_ways(program: _Program, limbs: int, sums: jax.Array, valid: jax.Array, sizes: list[jax.Array]) -> jax.Array:
+    """Add the values of a closed form for some cliques to sums, uint64 ``[limbs]``."""
+    lanes = [x.astype(jnp.int32) for x in (valid, *sizes, *[jnp.zeros_like(valid)] * (SIZES - len(sizes)))]
+    lanes = [jnp.pad(x, (0, -len(x) % LANES)) for x in lanes]
+    words = each_lane(partial(_ways, limbs), program, *lanes, outputs=limbs, name=f"ways_{limbs}")
+    new = [lax.bitcast_convert_type(word, jnp.uint32).astype(jnp.uint64).sum() for word in words]
+    return carry_over(sums + jnp.stack(new))
+
+
+@jit64(quick=QUICK, static_argnames=("core", "joined", "limbs", "room", "tuning"))
+def _sum_over_cliques(
+    order: DegreeOrder, plan: Plan, program: _Program, core: int, joined: int, limbs: int, room: int, tuning: Tuning
+) -> jax.Array:
+    """Return the sum of a closed form over all nodes, edges or triangles, uint64 ``[limbs]``.
+
+    Args:
+      order, plan: the graph.
+      program: the closed form.
+      core: 1 to 3, how many nodes the cliques have.
+      joined: the most nodes that a size is about.
+      limbs: of the sum over one clique.
+      room: words of matrices of bits at once.
+      tuning: the sizes of steps.
+    """
+    sums = jnp.zeros(limbs, jnp.uint64)
+    if core == 1:
+        return _add_ways(program, limbs, sums, jnp.ones_like(order.degree), [order.degree])
+    edges, t = order.edge_capacity, jnp.zeros(order.edge_capacity, jnp.int32)
+    if joined > 1:
+        start = accumulator(edges, jnp.int32)
+        t = sparse.count_triangles(order, plan, start, sparse.all_ranges(plan).tests, tuning)[:edges]
+    if core == 2:
+        real = jnp.arange(edges, dtype=jnp.int32) < order.num_edges
+        return _add_ways(program, limbs, sums, real, [order.degree[x] - 1 for x in (order.tail, order.head)] + [t])
+
+    def collect(tri: TriangleBlock, common: jax.Array, sums: jax.Array) -> jax.Array:
+        places, count = compact(tri.uv < edges)
+        part = max(tuning.block // PARTS, 1)
+
+        def step(number: jax.Array, sums: jax.Array) -> jax.Array:
+            here = lax.dynamic_slice(places, (number * part,), (part,))
+            valid = number * part + jnp.arange(part, dtype=jnp.int32) < count
+            here = jnp.where(valid, here, 0)
+            uv, uw, vw = (jnp.where(valid, take(arc, here), 0) for arc in tri)
+            u, v, w = (take(order.degree, node) - 2 for node in (order.tail[uv], order.head[uv], order.head[uw]))
+            sizes = [u, v, take(t, uv) - 1, w, take(t, uw) - 1, take(t, vw) - 1, take(common, here)]
+            return _add_ways(program, limbs, sums, valid, sizes)
+
+        return loop_in_blocks(jnp.int32(0), count, part, step, sums)
+
+    if joined < 3:
+
+        def find(number: jax.Array, sums: jax.Array) -> jax.Array:
+            first = long(number) * tuning.block
+            tri = triangle_block(order, plan.triangles, first, plan.triangles.total, block=tuning.block)
+            return collect(tri, jnp.zeros_like(tri.uv), sums)
+
+        return loop_in_blocks(jnp.int64(0), plan.triangles.total, tuning.block, find, sums)
+
+    def meet(rows: sparse.Rows, tri: TriangleBlock, sums: jax.Array) -> jax.Array:
+        return collect(tri, cliques.common_bits(order, *rows, tri), sums)
+
+    return sparse.over_whole_rows(order, plan, sums, tuning, room, meet)
+
+
+def _room(prepared: PreparedGraph) -> int:
+    """Return the words of matrices of bits that are held at once: all, or as many as the tuning says."""
+    least = 2 * cliques.most_row_words(prepared.order.edge_capacity, whole=True)
+    return max(least, min(power_of_four(prepared.words + least, 2**12), prepared.tuning.words))
