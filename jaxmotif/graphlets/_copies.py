@@ -65,6 +65,7 @@ class PreparedGraph(NamedTuple):
       tests: membership tests for all triangles.
       wedges: wedges for all 4-cycles.
       words: words of all (whole) matrices of bits.
+      shorter: the sum over edges of the lesser degree of its ends.
     """
 
     order: DegreeOrder
@@ -75,6 +76,7 @@ class PreparedGraph(NamedTuple):
     tests: int
     wedges: int
     words: int
+    shorter: int
 
 
 _prepared: weakref.WeakKeyDictionary[Graph, dict[tuple[Any, ...], PreparedGraph]] = weakref.WeakKeyDictionary()
@@ -98,7 +100,9 @@ def _measure(order: DegreeOrder, plan: Plan) -> jax.Array:
     out = order.out_offsets[1:] - order.out_offsets[:-1]
     wedges = plan.wedges.heavy.total + plan.wedges.light.total
     words = cliques.row_words(order, whole=True).sum()
-    numbers = order.degree.max(), out.max(), plan.triangles.total, wedges, words
+    lesser = jnp.minimum(order.degree[order.tail], order.degree[order.head]).astype(jnp.int64)
+    shorter = jnp.where(jnp.arange(order.edge_capacity, dtype=jnp.int32) < order.num_edges, lesser, 0).sum()
+    numbers = order.degree.max(), out.max(), plan.triangles.total, wedges, words, shorter
     return jnp.stack([number.astype(jnp.int64) for number in numbers])
 
 
@@ -218,7 +222,7 @@ def _count_cliques(order: DegreeOrder, plan: Plan, nodes: int, tuning: Tuning) -
 # ---- closed forms
 
 
-class _Program(NamedTuple):
+class ClosedFormWords(NamedTuple):
     """The terms of a closed form as data, so that one program serves all patterns.
 
     Attributes:
@@ -232,7 +236,7 @@ class _Program(NamedTuple):
     factors: Any
 
 
-def _write(form: ClosedForm) -> _Program:
+def _write(form: ClosedForm) -> ClosedFormWords:
     terms, factors = list[tuple[int, int, int]](), list[tuple[int, ...]]()
     for term, coefficient in form.terms.items():
         terms.append((coefficient, len(factors), len(term)))
@@ -243,10 +247,12 @@ def _write(form: ClosedForm) -> _Program:
         table[: len(rows)] = np.array(rows, np.int32).reshape(len(rows), width)
         return table.reshape(-1)
 
-    return _Program(np.array([len(terms)], np.int32), pack(terms, 3), pack(factors, SIZES + 2))
+    return ClosedFormWords(np.array([len(terms)], np.int32), pack(terms, 3), pack(factors, SIZES + 2))
 
 
-def _ways(limbs: int, read: Read, program: _Program, valid: jax.Array, *sizes: jax.Array) -> tuple[jax.Array, ...]:
+def _ways(
+    limbs: int, read: Read, program: ClosedFormWords, valid: jax.Array, *sizes: jax.Array
+) -> tuple[jax.Array, ...]:
     """Return the value of a closed form for each lane, int32 words of ``limbs`` limbs; 0 where a lane is not valid.
 
     Args:
@@ -278,8 +284,18 @@ def _ways(limbs: int, read: Read, program: _Program, valid: jax.Array, *sizes: j
     return tuple(lax.bitcast_convert_type(word, jnp.int32) for word in words)
 
 
-def _add_ways(program: _Program, limbs: int, sums: jax.Array, valid: jax.Array, sizes: list[jax.Array]) -> jax.Array:
-    """Add the values of a closed form for some cliques to sums, uint64 ``[limbs]``."""
+def add_ways(
+    program: ClosedFormWords, sums: jax.Array, valid: jax.Array, sizes: list[jax.Array], limbs: int
+) -> jax.Array:
+    """Add the values of a closed form for some cliques to sums, uint64 ``[limbs]``.
+
+    Args:
+      program: the closed form.
+      sums: the sums so far.
+      valid: which lanes have a clique.
+      sizes: the first of ``I(r)``, a number for each lane; the others are 0.
+      limbs: of the value for one clique, static.
+    """
     lanes = [x.astype(jnp.int32) for x in (valid, *sizes, *[jnp.zeros_like(valid)] * (SIZES - len(sizes)))]
     lanes = [jnp.pad(x, (0, -len(x) % LANES)) for x in lanes]
     words = each_lane(partial(_ways, limbs), program, *lanes, outputs=limbs, name=f"ways_{limbs}")
@@ -289,7 +305,14 @@ def _add_ways(program: _Program, limbs: int, sums: jax.Array, valid: jax.Array, 
 
 @jit64(quick=QUICK, static_argnames=("core", "joined", "limbs", "room", "tuning"))
 def _sum_over_cliques(
-    order: DegreeOrder, plan: Plan, program: _Program, core: int, joined: int, limbs: int, room: int, tuning: Tuning
+    order: DegreeOrder,
+    plan: Plan,
+    program: ClosedFormWords,
+    core: int,
+    joined: int,
+    limbs: int,
+    room: int,
+    tuning: Tuning,
 ) -> jax.Array:
     """Return the sum of a closed form over all nodes, edges or triangles, uint64 ``[limbs]``.
 
@@ -304,14 +327,14 @@ def _sum_over_cliques(
     """
     sums = jnp.zeros(limbs, jnp.uint64)
     if core == 1:
-        return _add_ways(program, limbs, sums, jnp.ones_like(order.degree), [order.degree])
+        return add_ways(program, sums, jnp.ones_like(order.degree), [order.degree], limbs)
     edges, t = order.edge_capacity, jnp.zeros(order.edge_capacity, jnp.int32)
     if joined > 1:
         start = accumulator(edges, jnp.int32)
         t = sparse.count_triangles(order, plan, start, sparse.all_ranges(plan).tests, tuning)[:edges]
     if core == 2:
         real = jnp.arange(edges, dtype=jnp.int32) < order.num_edges
-        return _add_ways(program, limbs, sums, real, [order.degree[x] - 1 for x in (order.tail, order.head)] + [t])
+        return add_ways(program, sums, real, [*(order.degree[x] - 1 for x in (order.tail, order.head)), t], limbs)
 
     def collect(tri: TriangleBlock, common: jax.Array, sums: jax.Array) -> jax.Array:
         places, count = compact(tri.uv < edges)
@@ -324,7 +347,7 @@ def _sum_over_cliques(
             uv, uw, vw = (jnp.where(valid, take(arc, here), 0) for arc in tri)
             u, v, w = (take(order.degree, node) - 2 for node in (order.tail[uv], order.head[uv], order.head[uw]))
             sizes = [u, v, take(t, uv) - 1, w, take(t, uw) - 1, take(t, vw) - 1, take(common, here)]
-            return _add_ways(program, limbs, sums, valid, sizes)
+            return add_ways(program, sums, valid, sizes, limbs)
 
         return loop_in_blocks(jnp.int32(0), count, part, step, sums)
 

@@ -22,6 +22,7 @@ from jaxmotif.matching._checks import (
     load_target_and_query,
 )
 from jaxmotif.matching._divided import count_in_shares, search_identity
+from jaxmotif.matching._equations import count_by_equations, plan_nothing
 from jaxmotif.matching._listing import count_listed
 from jaxmotif.matching._many import for_many_targets
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
@@ -34,6 +35,7 @@ from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._certificate import CertificateFile, certify_matches
 from jaxmotif.patterns._ruled import automorphism_total, has_passes
 from jaxmotif.search._deadline import Deadline
+from jaxmotif.search._run import SearchProgress
 
 
 @on_cluster(load_target_and_query)
@@ -113,6 +115,8 @@ def count_matches(
                 "the query compares elements that no edge joins: its matches are listed, without checkpoint"
             )
         return count_listed(pattern, target, per, domains, devices, options)
+    if search.engine == "equations" and checkpoint is not None:
+        raise ValueError("engine='equations' keeps no checkpoint; leave one of the two out")
     selection = select_devices(devices)
     divided = checkpoint is not None or selection.several
     if divided and search.max_steps is not None:
@@ -121,8 +125,14 @@ def count_matches(
             "nor a checkpoint"
         )
     matching, device = Matching(pattern, target, options, check_domains(domains, pattern, target)), selection.main
-    plan = matching.plan(device, clock=clock)
-    if plan.ready is None:
+    copies = count_by_equations(matching, device) if checkpoint is None else None
+    plan = matching.plan(device, clock=clock) if copies is None else plan_nothing(matching)
+    if plan.ready is not None and checkpoint is None:
+        copies = count_by_equations(matching, device, planned=True)
+    if copies is not None:
+        plan = plan_nothing(matching)
+        found, notes = SearchProgress(copies.maps, copies.work, 0, "done"), copies.notes
+    elif plan.ready is None:
         found, notes = plan.found.standing, ()
     elif divided:
         store = store_for(checkpoint, selection.together, lambda: search_identity(matching, plan, domains))
@@ -131,7 +141,8 @@ def count_matches(
         with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
             found, notes = count_alone(matching, plan, device, meter.advance)
     clock.end("search")
-    result = match_count(pattern, per, plan, found, clock.seconds(), notes)
+    engine = "search" if copies is None else "equations"
+    result = match_count(pattern, per, plan, found, clock.seconds(), notes, engine)
     if certify is not None:
         maps = result.count * (1 if per == "map" else automorphism_total(pattern))
         column = count_images(matching, plan.order[0], selection) if 0 < maps <= MOST_MATCHES else None

@@ -1,15 +1,25 @@
 """Bit rows and the 4-cliques they give, against adjacency and all quadruples; in XLA and in Pallas."""
 
 import functools
+from collections import Counter
 from itertools import combinations
 
 import jax
 import jax.numpy as jnp
+import networkx as nx
 import numpy as np
 import pytest
 
 from jaxmotif.graph._order import degree_order
-from jaxmotif.kernels._cliques import Matrices, common_bits, most_row_words, row_words, set_bits, words_bound
+from jaxmotif.kernels._cliques import (
+    Matrices,
+    common_bits,
+    larger_cliques,
+    most_row_words,
+    row_words,
+    set_bits,
+    words_bound,
+)
 from jaxmotif.kernels._expand import flat_work
 from jaxmotif.kernels._scatter import accumulator
 from jaxmotif.kernels._triangles import TriangleBlock, triangle_block, triangle_tests
@@ -86,6 +96,68 @@ def test_bit_rows_and_cliques(form):
                 cliques += int(count)
         assert cliques == 3 * _four_cliques(near)
     assert row_words(order).max() > 64  # the last case has rows of two words
+
+
+def test_larger_cliques(form):
+    """Cliques of five to seven nodes, each at its three lowest nodes, by all choices of nodes."""
+    for name in ("hub and blocks", "density 0.7 of 20"):
+        n, edges = CASES[name]
+        order = _order(n, edges)
+        base, work = _base(order), flat_work(np, triangle_tests(np, order))
+        bits = _matrices(form)[0](order, work, base)
+
+        @form.jit
+        def count(order, work, base, bits):
+            tri = triangle_block(order, work, jnp.int64(0), work.total, block=2 * BLOCK)
+            sizes = (larger_cliques(order, Matrices(base), bits, tri, nodes, BLOCK) for nodes in (5, 6, 7))
+            return jnp.stack(list(sizes))
+
+        assert int(work.total) <= 2 * BLOCK
+        graph = nx.Graph(edges)
+        wanted = Counter(len(clique) for clique in nx.enumerate_all_cliques(graph))
+        assert count(order, work, base, bits).tolist() == [wanted[nodes] for nodes in (5, 6, 7)]
+        assert wanted[7] > 0
+
+
+def test_whole_rows(form):
+    """Rows over all neighbours of a triangle's lowest node give the nodes next to all three."""
+    for name in ("hub and blocks", "rows of two words"):
+        n, edges = CASES[name]
+        order = _order(n, edges)
+        m = int(order.num_edges)
+        near = np.zeros((CAPACITY[0], CAPACITY[0]), bool)
+        near[order.tail[:m], order.head[:m]] = near[order.head[:m], order.tail[:m]] = True
+        work = flat_work(np, triangle_tests(np, order))
+        words = np.asarray(row_words(order, whole=True))
+        lower = np.zeros(order.edge_capacity, np.int32)
+        lower[order.in_arc] = np.arange(order.edge_capacity) - order.in_offsets[order.head[order.in_arc]]
+        assert words.max() <= most_row_words(len(edges), whole=True)
+
+        @form.jit
+        def count(order, work, matrices):
+            def find(number):
+                return triangle_block(order, work, number.astype(jnp.int64) * BLOCK, work.total, block=BLOCK)
+
+            def fill(number, bits):
+                return set_bits(order, matrices, bits, find(number))
+
+            def collect(number, total):
+                common = common_bits(order, matrices, bits, find(number))
+                return total + jnp.stack([common.sum(), (common * common).sum()])
+
+            steps = (-(-work.total // BLOCK)).astype(jnp.int32)
+            bits = jax.lax.fori_loop(jnp.int32(0), steps, fill, accumulator(2 * WORDS, jnp.uint32))
+            return jax.lax.fori_loop(jnp.int32(0), steps, collect, jnp.zeros(2, jnp.int64))
+
+        base = (np.cumsum(words) - words).astype(np.int32)
+        sums = sum(count(order, work, Matrices(base, lower, span)) for span in ((0, 20), (20, CAPACITY[0])))
+        nodes = range(CAPACITY[0])
+        common = [
+            int((near[u] & near[v] & near[w]).sum())
+            for u, v, w in combinations(nodes, 3)
+            if near[u, v] and near[u, w] and near[v, w]
+        ]
+        assert sums.tolist() == [sum(common), sum(x * x for x in common)]
 
 
 def _four_cliques(near):

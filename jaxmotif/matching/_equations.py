@@ -1,0 +1,147 @@
+"""Plain queries counted by equations instead of a search, where that is less work (docs/level-search.md)."""
+
+from __future__ import annotations
+
+import weakref
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._compile import target_of
+from jaxmotif.graph import Graph
+from jaxmotif.graphlets import graphlet_counts
+from jaxmotif.graphlets._copies import Copies, choose_way, count_copies, prepare_graph
+from jaxmotif.matching._host_search import MOST_BESIDE_ACCELERATOR, MOST_ON_CPU
+from jaxmotif.matching._options import DEFAULT_SEARCH, Options
+from jaxmotif.matching.planner._plan import Matching, Plan
+from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._ruled import RuledPattern, automorphism_total
+from jaxmotif.patterns._totals import graph_name
+
+UNINTERRUPTED = {"cpu": 2**27, "accelerator": 2**33}
+"""Work of equations, which nothing stops once they have begun, in a call with a time limit: about two seconds."""
+
+
+def refuse_equations(matching: Matching) -> str | None:
+    """Return why a query cannot be counted by equations, or ``None`` if it can."""
+    pattern, target = matching.pattern, matching.target
+    if isinstance(pattern, RuledPattern) or matching.allowed is not None:
+        return "they know no conditions and no domains"
+    if pattern.node_labels is not None or pattern.edge_labels is not None:
+        return "they know no labels"
+    if target.directed:
+        return "they are of undirected graphs"
+    if pattern.num_nodes < 2 or len(pattern.components()) > 1 or not target.m:
+        return "they are of connected queries of two nodes or more, in graphs with edges"
+    if choose_way(pattern, matching.options.induced) is None:
+        return (
+            "there are none for it: they are of all patterns of up to five nodes, of cliques, and of up to three "
+            "joined nodes with others next to these alone"
+        )
+    return None
+
+
+def plan_nothing(matching: Matching) -> Plan:
+    """Return a plan without a search: query nodes in their own order, which may go anywhere."""
+    nodes = matching.pattern.num_nodes
+    return Plan(None, list(range(nodes)), [], 1, np.full(nodes, matching.target.n))
+
+
+def count_by_equations(matching: Matching, device: jax.Device, planned: bool = False) -> Copies | None:
+    """Count the maps of a plain query by equations, where that is asked for, or less work than a search.
+
+    Args:
+      matching: the query, the target and the options.
+      device: where to count.
+      planned: whether a search was planned, and is too much to be done on the host.
+
+    Returns:
+      The maps, or ``None`` if a search is to find them.
+
+    Raises:
+      ValueError: if ``Search(engine="equations")`` asks for what there are no equations of.
+    """
+    pattern, target, options = matching.pattern, matching.target, matching.options
+    forced = options.search.engine == "equations"
+    # Whoever says how to search wants a search.
+    if not forced and (options.search != DEFAULT_SEARCH or options.deadline.passed):
+        return None
+    reason = refuse_equations(matching)
+    if forced and reason is not None:
+        raise ValueError(f"engine='equations' cannot count this query: {reason}; use engine='search' or leave it out")
+    if reason is not None or not (forced or equations_pay(pattern, target, options, device, planned)):
+        return None
+    try:
+        copies = count_copies(pattern, target, options.induced, device, options.memory)
+    except (ValueError, OverflowError):  # too little memory, or a hub with too many neighbours for five nodes
+        if forced:
+            raise
+        return None
+    if copies is None and forced:
+        raise ValueError("engine='equations': numbers on the way may pass 512 bits; use engine='search'")
+    return copies
+
+
+def equations_pay(pattern: Pattern, target: Graph, options: Options, device: jax.Device, planned: bool) -> bool:
+    """Return whether equations are less work than a search; work is in candidates that a search tests.
+
+    Args:
+      pattern: a query that there are equations of.
+      target: where it is looked for.
+      options: how to search.
+      device: where to count.
+      planned: whether a search was planned, and is too much to be done on the host.
+    """
+    wedges, kind = _wedges(target), "accelerator" if target_of(device).is_accelerator else "cpu"
+    if not planned:
+        # A search that may end on the host, before a device has begun, is tried first.
+        few, each_node = MOST_BESIDE_ACCELERATOR if kind == "accelerator" else MOST_ON_CPU
+        if options.may_be_small and wedges <= few + each_node * pattern.num_nodes:
+            return False
+    if options.deadline.left < np.inf and wedges > UNINTERRUPTED[kind]:
+        return False
+    # What closed forms, cliques and 4-cycles look at is part of what a search visits: they need no estimate.
+    if choose_way(pattern, options.induced) != "graphlets" or pattern.num_nodes < 5:
+        return True
+    four = graphlet_counts(target, induced=options.induced, devices=[device], memory=options.memory).counts
+    mean = prepare_graph(target, device, options.memory).shorter / target.m
+    return five_node_work(wedges, four) <= search_work(pattern, mean, four)
+
+
+def five_node_work(wedges: int, four: dict[str, int]) -> int:
+    """Return the work of all graphlets of five nodes: tables of pairs, local wedges, 3-paths, rows of bits.
+
+    Args:
+      wedges: the sum of the squares of all degrees.
+      four: the numbers of all graphlets of up to four nodes.
+    """
+    squares = 2 * four["chordal-cycle"] + 3 * four["triangle"]  # of the triangles at each edge
+    return 3 * wedges + 3 * squares + 2 * four["4-path"] + 8 * four["4-clique"]
+
+
+def search_work(pattern: Pattern, mean: float, four: dict[str, int]) -> float:
+    """Return the work of a search for five nodes: the lists of all maps of the four nodes that have the fewest.
+
+    Args:
+      pattern: the query.
+      mean: the length of the shorter list of an edge's ends, on average.
+      four: the numbers of all graphlets of up to four nodes.
+    """
+    rows = []
+    for v in range(5):
+        rest = pattern.relabel([u for u in range(5) if u != v])
+        if len(rest.components()) == 1:
+            name = graph_name(4, [(a, b) for a, b in np.argwhere(np.triu(rest.adjacency)).tolist()])
+            rows.append(four[name] * automorphism_total(rest))
+    # Symmetry leaves one of as many maps as there are automorphisms.
+    return min(rows) * mean / automorphism_total(pattern)
+
+
+_known: weakref.WeakKeyDictionary[Graph, int] = weakref.WeakKeyDictionary()
+
+
+def _wedges(graph: Graph) -> int:
+    """Return the sum of the squares of all degrees, which is found once a graph."""
+    if graph not in _known:
+        _known[graph] = int((graph.degrees**2).sum())
+    return _known[graph]
