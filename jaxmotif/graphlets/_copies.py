@@ -269,7 +269,7 @@ def _ways(
 
         def times(index: jax.Array, product: Any) -> Any:
             at = (first + index) * (SIZES + 2)
-            size = -read.at(program.factors, at + SIZES)
+            size = jnp.zeros_like(valid) - read.at(program.factors, at + SIZES)
             for r, each in enumerate(sizes):
                 size = size + read.at(program.factors, at + r) * each
             # Each node that is placed leaves one candidate fewer; where there are too few, there is no way.

@@ -187,3 +187,9 @@ def test_lowers_for_cuda(lowered_for_cuda):
     arcs = np.zeros(BLOCK, np.int32)
     args = order, Matrices(_base(order)), np.zeros(WORDS, np.uint32), TriangleBlock(arcs, arcs, arcs)
     assert "triton" in lowered_for_cuda(common_bits, *args)
+
+
+def test_larger_cliques_lower_for_cuda(lowered_for_cuda):
+    order, arcs = _order(*DENSE), np.zeros(BLOCK, np.int32)
+    args = order, Matrices(_base(order)), np.zeros(WORDS, np.uint32), TriangleBlock(arcs, arcs, arcs)
+    assert "triton" in lowered_for_cuda(larger_cliques, *args, nodes=6, block=BLOCK)
