@@ -3,7 +3,7 @@
 | way | patterns | work |
 |---|---|---|
 | fringes | a core of one to three joined nodes, and nodes next to these alone | degrees, triangles, 4-cliques |
-| cliques | cliques of four and more nodes | triangles, then a row of bits for each clique of one node less |
+| cliques | cliques of three and more nodes | triangles, then a row of bits for each clique of one node less |
 | cycles | the 4-cycle | wedges |
 | graphlets | all others of up to five nodes; with ``induced`` all of four and five | all graphlets of that size |
 """
@@ -130,7 +130,7 @@ def choose_way(pattern: Pattern, induced: bool) -> Way | None:
     """
     nodes, edges = pattern.num_nodes, int(pattern.adjacency.sum()) // 2
     complete = edges == comb(nodes, 2)
-    if complete and 4 <= nodes <= MOST_CLIQUE:
+    if complete and 3 <= nodes <= MOST_CLIQUE:
         return "cliques"
     if (not induced or complete) and closed_form(_rows(pattern)) is not None:
         return "fringes"
@@ -174,7 +174,7 @@ def count_copies(
         run, each, work = partial(_count_cycles, order, plan), 2, prepared.wedges
     elif way == "cliques":
         # A lane counts the cliques of as many nodes less four among the out arcs of one node.
-        if comb(prepared.most_out, nodes - 4) >= 2**31:
+        if comb(prepared.most_out, max(nodes - 4, 0)) >= 2**31:
             return None
         run, each = partial(_count_cliques, order, plan, nodes=nodes), factorial(nodes)
     else:
@@ -207,16 +207,29 @@ def _count_cycles(order: DegreeOrder, plan: Plan, tuning: Tuning) -> jax.Array:
 
 @jit64(quick=QUICK, static_argnames=("nodes", "tuning"))
 def _count_cliques(order: DegreeOrder, plan: Plan, nodes: int, tuning: Tuning) -> jax.Array:
-    """Return the number of cliques of four or more nodes."""
+    """Return the number of cliques of three or more nodes."""
+    zero, tails = jnp.zeros((), jnp.int64), sparse.all_ranges(plan).tails
+    if nodes == 3:
+
+        def find(number: jax.Array, total: jax.Array) -> jax.Array:
+            tri = _triangles_at(order, plan, number, tuning)
+            return total + (tri.uv < order.edge_capacity).sum(dtype=jnp.int64)
+
+        return loop_in_blocks(zero, plan.triangles.total, tuning.block, find, zero)
 
     def collect(rows: sparse.Rows, tri: TriangleBlock, total: jax.Array) -> jax.Array:
         if nodes == 4:  # at the three triangles that have its lowest node
             return total + cliques.common_bits(order, *rows, tri).astype(jnp.int64).sum()
         return total + cliques.larger_cliques(order, *rows, tri, nodes, tuning.block)
 
-    zero, tails = jnp.zeros((), jnp.int64), sparse.all_ranges(plan).tails
     total = sparse.over_rows(order, plan, zero, tails, tuning, collect)
     return total // 3 if nodes == 4 else total
+
+
+def _triangles_at(order: DegreeOrder, plan: Plan, number: jax.Array, tuning: Tuning) -> TriangleBlock:
+    """Return the triangles that a block of tests finds."""
+    first = long(number) * tuning.block
+    return triangle_block(order, plan.triangles, first, plan.triangles.total, block=tuning.block)
 
 
 # ---- closed forms
@@ -354,8 +367,7 @@ def _sum_over_cliques(
     if joined < 3:
 
         def find(number: jax.Array, sums: jax.Array) -> jax.Array:
-            first = long(number) * tuning.block
-            tri = triangle_block(order, plan.triangles, first, plan.triangles.total, block=tuning.block)
+            tri = _triangles_at(order, plan, number, tuning)
             return collect(tri, jnp.zeros_like(tri.uv), sums)
 
         return loop_in_blocks(jnp.int64(0), plan.triangles.total, tuning.block, find, sums)
