@@ -64,7 +64,6 @@ class PreparedGraph(NamedTuple):
       most_out: the largest number of out arcs.
       tests: membership tests for all triangles.
       wedges: wedges for all 4-cycles.
-      words: words of all (whole) matrices of bits.
       shorter: the sum over edges of the lesser degree of its ends.
     """
 
@@ -75,7 +74,6 @@ class PreparedGraph(NamedTuple):
     most_out: int
     tests: int
     wedges: int
-    words: int
     shorter: int
 
 
@@ -99,10 +97,9 @@ def prepare_graph(graph: Graph, device: jax.Device, memory: int | None) -> Prepa
 def _measure(order: DegreeOrder, plan: Plan) -> jax.Array:
     out = order.out_offsets[1:] - order.out_offsets[:-1]
     wedges = plan.wedges.heavy.total + plan.wedges.light.total
-    words = cliques.row_words(order, whole=True).sum()
     lesser = jnp.minimum(order.degree[order.tail], order.degree[order.head]).astype(jnp.int64)
     shorter = jnp.where(jnp.arange(order.edge_capacity, dtype=jnp.int32) < order.num_edges, lesser, 0).sum()
-    numbers = order.degree.max(), out.max(), plan.triangles.total, wedges, words, shorter
+    numbers = order.degree.max(), out.max(), plan.triangles.total, wedges, shorter
     return jnp.stack([number.astype(jnp.int64) for number in numbers])
 
 
@@ -111,7 +108,7 @@ class Copies(NamedTuple):
 
     Attributes:
       maps: injective maps that keep edges (and non-edges, if induced).
-      work: tests, wedges and words, about.
+      work: tests or wedges, about.
       notes: what had to be done differently, in words.
     """
 
@@ -182,7 +179,7 @@ def count_copies(
         limbs = form and limbs_for(factorial(len(form.core)) * prepared.largest ** len(form.fringe))
         if form is None or limbs is None or max(form.terms.values()) >= 2**31:
             return None
-        sizes = {"core": len(form.core), "joined": form.most_joined, "limbs": limbs, "room": _room(prepared)}
+        sizes = {"core": len(form.core), "joined": form.most_joined, "limbs": limbs}
         run, each = partial(_sum_over_cliques, order, plan, _write(form), **sizes), 1
 
     def attempt(tuning: Tuning) -> np.ndarray:
@@ -275,7 +272,7 @@ def _ways(
       valid: int32, 1 or 0.
       sizes: int32, ``I(r)`` for each set r of core nodes, without core nodes.
     """
-    numbers = counts_of(limbs)
+    numbers: Any = counts_of(limbs)
 
     def add(index: jax.Array, total: Any) -> Any:
         coefficient, first, number = (read.at(program.terms, 3 * index + i) for i in range(3))
@@ -316,7 +313,7 @@ def add_ways(
     return carry_over(sums + jnp.stack(new))
 
 
-@jit64(quick=QUICK, static_argnames=("core", "joined", "limbs", "room", "tuning"))
+@jit64(quick=QUICK, static_argnames=("core", "joined", "limbs", "tuning"))
 def _sum_over_cliques(
     order: DegreeOrder,
     plan: Plan,
@@ -324,7 +321,6 @@ def _sum_over_cliques(
     core: int,
     joined: int,
     limbs: int,
-    room: int,
     tuning: Tuning,
 ) -> jax.Array:
     """Return the sum of a closed form over all nodes, edges or triangles, uint64 ``[limbs]``.
@@ -335,7 +331,6 @@ def _sum_over_cliques(
       core: 1 to 3, how many nodes the cliques have.
       joined: the most nodes that a size is about.
       limbs: of the sum over one clique.
-      room: words of matrices of bits at once.
       tuning: the sizes of steps.
     """
     sums = jnp.zeros(limbs, jnp.uint64)
@@ -375,10 +370,5 @@ def _sum_over_cliques(
     def meet(rows: sparse.Rows, tri: TriangleBlock, sums: jax.Array) -> jax.Array:
         return collect(tri, cliques.common_bits(order, *rows, tri), sums)
 
-    return sparse.over_whole_rows(order, plan, sums, tuning, room, meet)
-
-
-def _room(prepared: PreparedGraph) -> int:
-    """Return the words of matrices of bits that are held at once: all, or as many as the tuning says."""
-    least = 2 * cliques.most_row_words(prepared.order.edge_capacity, whole=True)
-    return max(least, min(power_of_four(prepared.words + least, 2**12), prepared.tuning.words))
+    tails = sparse.all_ranges(plan).tails
+    return sparse.over_rows(order, plan, sums, tails, tuning, meet, whole=True)

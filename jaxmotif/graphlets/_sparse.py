@@ -210,6 +210,7 @@ def over_rows(
     tails: tuple[Any, Any],
     tuning: Tuning,
     collect: Callable[[Rows, TriangleBlock, T], T],
+    whole: bool = False,
 ) -> T:
     """Add up what the triangles of a range of tails give, which know the rows of bits around their lowest nodes.
 
@@ -220,91 +221,50 @@ def over_rows(
       tails: ranks of lowest nodes.
       tuning: the sizes.
       collect: adds the sums of a block of triangles.
+      whole: whether rows are over all neighbours of the lowest node, or those above it alone; static.
     """
-    block = tuning.block
+    block, starts, lower = tuning.block, plan.word_starts, None
+    most = cliques.most_row_words(order.edge_capacity, whole)
+    room = max(tuning.words, 2 * most)
+    if whole:
+        starts = jnp.cumsum(cliques.row_words(order, whole))
+        starts = jnp.concatenate([jnp.zeros(1, jnp.int64), starts])
+        lower = cliques.lower_places(order)
 
     def matrix_block(low: jax.Array, high: jax.Array, sums: T) -> T:
         first, stop = take(plan.triangle_starts, low), take(plan.triangle_starts, high)
         # These are places in this block's bits; for other nodes they are wrong, and never read.
-        matrices = cliques.Matrices((plan.word_starts[:-1] - take(plan.word_starts, low)).astype(jnp.int32))
+        base = (starts[:-1] - take(starts, low)).astype(jnp.int32)
+        matrices = cliques.Matrices(base, lower, (low, high) if whole else None)
 
-        def find(at):
-            here = first + long(at) * block
-            return triangle_block(order, plan.triangles, here, stop, block=block)
+        def find(at, first, stop):
+            return triangle_block(order, plan.triangles, first + long(at) * block, stop, block=block)
+
+        # The whole matrix of a node has bits of triangles that begin below it, in any block.
+        begin, end = (jnp.int64(0), plan.triangles.total) if whole else (first, stop)
 
         def enter(at, bits):
-            return cliques.set_bits(order, matrices, bits, find(at))
+            return cliques.set_bits(order, matrices, bits, find(at, begin, end))
 
-        bits = loop_in_blocks(first, stop, block, enter, accumulator(tuning.words, jnp.uint32))
-        # The triangles are found again, which takes less than keeping them.
-        return loop_in_blocks(first, stop, block, lambda at, sums: collect((matrices, bits), find(at), sums), sums)
+        def add(at, sums):
+            # The triangles are found again, which takes less than keeping them.
+            return collect((matrices, bits), find(at, first, stop), sums)
+
+        bits = loop_in_blocks(begin, end, block, enter, accumulator(room, jnp.uint32))
+        return loop_in_blocks(first, stop, block, add, sums)
 
     # If all matrices fit at once, there is a single block.
-    if tuning.words >= cliques.words_bound(order.edge_capacity):
+    if not whole and room >= cliques.words_bound(order.edge_capacity):
         return matrix_block(tails[0], tails[1], sums)
-    # Blocks of matrices end at the first node past a multiple of `step`, so no block exceeds tuning.words.
-    step = tuning.words - cliques.most_row_words(order.edge_capacity)
-    start, end = take(plan.word_starts, tails[0]), take(plan.word_starts, tails[1])
+    # Blocks of matrices end at the first node past a multiple of `step`, so no block exceeds the room.
+    step = room - most
+    start, end = take(starts, tails[0]), take(starts, tails[1])
 
     def cut(number):
-        at = jnp.searchsorted(plan.word_starts, start + long(number) * step, method=search_method())
+        at = jnp.searchsorted(starts, start + long(number) * step, method=search_method())
         return jnp.clip(at.astype(jnp.int32), *tails)
 
     return loop_in_blocks(start, end, step, lambda number, sums: matrix_block(cut(number), cut(number + 1), sums), sums)
-
-
-def over_whole_rows(
-    order: DegreeOrder,
-    plan: Plan,
-    sums: T,
-    tuning: Tuning,
-    room: int,
-    collect: Callable[[Rows, TriangleBlock, T], T],
-) -> T:
-    """Add up what triangles give, which know the rows of bits of all neighbours of their lowest nodes.
-
-    Args:
-      order, plan, sums, tuning, collect: as for :func:`over_rows`.
-      room: words of matrices held at once, static; more than those of two nodes.
-    """
-    block, starts = tuning.block, jnp.cumsum(cliques.row_words(order, whole=True))
-    starts = jnp.concatenate([jnp.zeros(1, jnp.int64), starts])
-    # The place of each arc among the in arcs of its head.
-    number = jnp.arange(order.edge_capacity, dtype=jnp.int32)
-    places = number - take(order.in_offsets, take(order.head, order.in_arc))
-    lower = jnp.zeros_like(number).at[order.in_arc].set(places, unique_indices=True)
-
-    def find(at, first, stop):
-        return triangle_block(order, plan.triangles, first + long(at) * block, stop, block=block)
-
-    def matrix_block(low: jax.Array, high: jax.Array, sums: T) -> T:
-        base = (starts[:-1] - take(starts, low)).astype(jnp.int32)
-        matrices = cliques.Matrices(base, lower, (low, high))
-        zero, total = jnp.int64(0), plan.triangles.total
-
-        def enter(at, bits):
-            return cliques.set_bits(order, matrices, bits, find(at, zero, total))
-
-        # A node's matrix has bits of triangles that begin below it, in any block.
-        bits = loop_in_blocks(zero, total, block, enter, accumulator(room, jnp.uint32))
-        first, stop = take(plan.triangle_starts, low), take(plan.triangle_starts, high)
-
-        def add(at, sums):
-            return collect((matrices, bits), find(at, first, stop), sums)
-
-        return loop_in_blocks(first, stop, block, add, sums)
-
-    step, nodes = room - cliques.most_row_words(order.edge_capacity, whole=True), jnp.int32(order.node_capacity)
-
-    def cut(number):
-        at = jnp.searchsorted(starts, long(number) * step, method=search_method())
-        return jnp.minimum(at.astype(jnp.int32), nodes)
-
-    def some(number, sums):
-        return matrix_block(cut(number), cut(number + 1), sums)
-
-    # Where all fit, one block has them: the last one takes what is left.
-    return loop_in_blocks(jnp.int64(0), jnp.maximum(starts[-1], 1), step, some, sums)
 
 
 def finish(order: DegreeOrder, first: FirstSums, second: SecondSums) -> Statistics:

@@ -51,18 +51,24 @@ def words_bound(edges: int) -> int:
     return edges * (int(np.sqrt(2 * edges)) // 32 + 2)
 
 
+def lower_places(order: DegreeOrder) -> jax.Array:
+    """Return the place of each arc among the in arcs of its head, int32 ``[M]``."""
+    places = jnp.arange(order.edge_capacity, dtype=jnp.int32) - take(order.in_offsets, take(order.head, order.in_arc))
+    return jnp.zeros_like(places).at[order.in_arc].set(places, unique_indices=True)
+
+
 class Matrices(NamedTuple):
     """Where the matrices of bits are, and what their columns are.
 
     Attributes:
       base: The first word of each node's matrix, int32 ``[N]``.
-      lower: The place of each arc among the in arcs of its head, int32 ``[M]``, for whole matrices; else ``None``.
+      lower: The result of :func:`lower_places`, for whole matrices.
       inside: Of whole matrices, the first node that has one, and the node to stop before.
     """
 
-    base: jax.Array
-    lower: jax.Array | None = None
-    inside: tuple[jax.Array, jax.Array] | None = None
+    base: Any
+    lower: Any = None
+    inside: tuple[Any, Any] | None = None
 
 
 class _Corner(NamedTuple):

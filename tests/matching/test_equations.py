@@ -4,6 +4,7 @@ import itertools
 import math
 from collections import Counter
 
+import jax
 import networkx as nx
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from jaxmotif.graph import Graph
 from jaxmotif.graphlets import _copies
 from jaxmotif.graphlets._copies import choose_way
 from jaxmotif.graphlets._fringes import closed_form
+from jaxmotif.graphlets._tuning import choose_tuning
+from jaxmotif.kernels._cliques import most_row_words, row_words
 from jaxmotif.matching import Search, count_matches
 from jaxmotif.matching._equations import five_node_work, search_work
 from jaxmotif.patterns import Pattern
@@ -83,19 +86,19 @@ def test_large_rows():
 
 
 def test_rows_that_do_not_fit_at_once(monkeypatch):
-    graph = Graph.from_networkx(nx.gnp_random_graph(60, 0.7, seed=1))
-    whole = count_matches("almost-5-clique", graph, search=EQUATIONS).count
-    rooms = []
+    edges = list(nx.gnp_random_graph(60, 0.7, seed=1).edges)
+    known = graphlet_counts(Graph.from_edges(edges), size=5, induced=False).counts
 
-    def least(prepared):
-        words = _copies.cliques.most_row_words(prepared.order.edge_capacity, whole=True) + 64
-        rooms.append((words, prepared.words))
-        return words
+    def choose(*sizes):
+        return choose_tuning(*sizes)._replace(words=1)
 
-    monkeypatch.setattr(_copies, "_room", least)
-    assert count_matches("almost-5-clique", graph, search=EQUATIONS).count == whole
-    assert rooms
-    assert rooms[0][1] > 64
+    monkeypatch.setattr(_copies, "choose_tuning", choose)
+    graph = Graph.from_edges(edges)
+    for name in ("almost-5-clique", "5-clique"):
+        assert count_matches(name, graph, per="occurrence", search=EQUATIONS).count == known[name]
+    order = jax.device_get(_copies.prepare_graph(graph, jax.devices()[0], None).order)
+    for whole in (False, True):  # as many words as two nodes may have are held at once
+        assert row_words(order, whole).sum() > 2 * most_row_words(order.edge_capacity, whole)
 
 
 @pytest.mark.parametrize(("edges", "nodes"), [(FRINGES, 60), (TAILS, 90), ([(0, i) for i in range(1, 13)], 300)])
