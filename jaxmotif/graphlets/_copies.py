@@ -4,7 +4,7 @@
 |---|---|---|
 | fringes | a core of one to three joined nodes, and nodes next to these alone | degrees, triangles, 4-cliques |
 | cliques | cliques of three and more nodes | triangles, then a row of bits for each clique of one node less |
-| cycles | the 4-cycle | wedges |
+| cycles | the 4-cycle, house, banner, butterfly, 5-path, triangle with a tail of two edges | wedges, triangles |
 | graphlets | all others of up to five nodes; with ``induced`` all of four and five | all graphlets of that size |
 """
 
@@ -25,6 +25,7 @@ from jaxmotif.arrays._sizes import graph_class, power_of_four
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.graph import Graph
 from jaxmotif.graph._order import DegreeOrder
+from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets import _sparse as sparse
 from jaxmotif.graphlets._count import graphlet_counts
 from jaxmotif.graphlets._fringes import SIZES, ClosedForm, closed_form
@@ -50,6 +51,9 @@ QUICK = QuickLimits(unoptimised=2**21)
 
 PARTS = 4
 """Parts of a block of tests whose triangles are worked on at a time: a third of the tests find one."""
+
+CYCLES = tuple(equations.copies(dict.fromkeys(equations.COPY_SUMS, 0)))
+"""Patterns that sums of 4-cycles, triangles and degrees give."""
 
 Way = Literal["fringes", "cliques", "cycles", "graphlets"]
 
@@ -131,9 +135,9 @@ def choose_way(pattern: Pattern, induced: bool) -> Way | None:
         return "cliques"
     if (not induced or complete) and closed_form(_rows(pattern)) is not None:
         return "fringes"
-    if not induced and nodes == edges == 4 and (pattern.adjacency.sum(axis=0) == 2).all():
-        return "cycles"
-    return "graphlets" if 3 <= nodes <= 5 else None
+    if not 3 <= nodes <= 5:
+        return None
+    return "cycles" if not induced and _name(pattern) in CYCLES else "graphlets"
 
 
 def count_copies(
@@ -162,13 +166,15 @@ def count_copies(
     """
     way, nodes = choose_way(pattern, induced), pattern.num_nodes
     if way == "graphlets":
-        name = graph_name(nodes, [(a, b) for a, b in np.argwhere(np.triu(pattern.adjacency)).tolist()])
         result = graphlet_counts(graph, size=max(nodes, 4), induced=induced, devices=[device], memory=memory)
-        return Copies(result.counts[name] * automorphism_total(pattern), graph.m, result.notes)
+        return Copies(result.counts[_name(pattern)] * automorphism_total(pattern), graph.m, result.notes)
     prepared = prepare_graph(graph, device, memory)
     order, plan, work = prepared.order, prepared.plan, prepared.tests
     if way == "cycles":
-        run, each, work = partial(_count_cycles, order, plan), 2, prepared.wedges
+        if prepared.largest**4 >= 2**62:  # squares of sums over two steps
+            return None
+        sizes = {"cycles": _name(pattern) in equations.CYCLE_COPIES, "triangles": nodes > 4}
+        run, each, work = partial(_copy_sums, order, plan, **sizes), automorphism_total(pattern), prepared.wedges
     elif way == "cliques":
         # A lane counts the cliques of as many nodes less four among the out arcs of one node.
         if comb(prepared.most_out, max(nodes - 4, 0)) >= 2**31:
@@ -187,7 +193,11 @@ def count_copies(
 
     capacities = order.node_capacity, order.edge_capacity
     found, notes = with_smaller_steps(attempt, prepared.tuning, lambda tuning: smaller(tuning, *capacities), device)
-    total = sum(int(limb) << 32 * i for i, limb in enumerate(found.reshape(-1)))
+    if way == "cycles":
+        sums = dict(zip(equations.COPY_SUMS, map(equations.join_sums, found), strict=True))
+        total = equations.copies(sums)[_name(pattern)]
+    else:
+        total = sum(int(limb) << 32 * i for i, limb in enumerate(found.reshape(-1)))
     return Copies(total * each, work, notes)
 
 
@@ -195,11 +205,35 @@ def _rows(pattern: Pattern) -> tuple[tuple[bool, ...], ...]:
     return tuple(map(tuple, pattern.adjacency.tolist()))
 
 
-@jit64(quick=QUICK, static_argnames="tuning")
-def _count_cycles(order: DegreeOrder, plan: Plan, tuning: Tuning) -> jax.Array:
-    """Return the number of 4-cycles through each edge, added up."""
-    ranges = sparse.all_ranges(plan)
-    return sparse.count_cycles(order, plan, jnp.zeros((), jnp.int64), ranges.heavy, ranges.light, tuning)
+def _name(pattern: Pattern) -> str:
+    return graph_name(pattern.num_nodes, [(a, b) for a, b in np.argwhere(np.triu(pattern.adjacency)).tolist()])
+
+
+@jit64(quick=QUICK, static_argnames=("cycles", "triangles", "tuning"))
+def _copy_sums(order: DegreeOrder, plan: Plan, cycles: bool, triangles: bool, tuning: Tuning) -> jax.Array:
+    """Return the sums of :func:`jaxmotif.graphlets._equations.copies`, int64 ``[10, 2]`` of low and high halves.
+
+    Args:
+      order, plan: the graph.
+      cycles: whether 4-cycles are counted at each edge, not in all alone.
+      triangles: whether triangles are counted at all.
+      tuning: the sizes of steps.
+    """
+    edges, ranges = order.edge_capacity, sparse.all_ranges(plan)
+    t, cyc = sparse.start_first(order, cycles)
+    if triangles:
+        t = sparse.count_triangles(order, plan, t, ranges.tests, tuning)
+    cyc = sparse.count_cycles(order, plan, cyc, ranges.heavy, ranges.light, tuning)
+    real = jnp.arange(edges, dtype=jnp.int32) < order.num_edges
+    d, t = order.degree.astype(jnp.int64), jnp.where(real, t[:edges], 0).astype(jnp.int64)
+    ends = jnp.where(real, d[order.tail] + d[order.head], 0)
+    # The total is as good as if all were at the first edge, where no term needs to know the edges.
+    at_edges = jnp.where(real, cyc[:edges], 0) if cycles else jnp.zeros_like(t).at[0].set(cyc)
+    here, near = sparse.sum_at_nodes(order, jnp.stack([t, ends]))
+    here, near = here // 2, near - d * d - d
+    terms = (t, t * t, t * ends, at_edges, t * at_edges, at_edges * ends)
+    of_nodes = (here * here, here * near, near * near, d * (d - 1) * (d - 1))
+    return jnp.stack([jnp.stack(equations.split_sum(term)) for term in (*terms, *of_nodes)])
 
 
 @jit64(quick=QUICK, static_argnames=("nodes", "tuning"))

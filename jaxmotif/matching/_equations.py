@@ -41,6 +41,11 @@ def refuse_equations(matching: Matching) -> str | None:
     return None
 
 
+SUMS_A_CANDIDATE = 64
+"""Units of :func:`five_node_work` in the time that a search tests a candidate. On eight networks with 2,400 to 197,000
+edges, on a CPU, a search for four patterns took as long at 5 to 150 units, and less only where it ends in NumPy."""
+
+
 def plan_nothing(matching: Matching) -> Plan:
     """Return a plan without a search: query nodes in their own order, which may go anywhere."""
     nodes = matching.pattern.num_nodes
@@ -116,7 +121,8 @@ def five_node_work(wedges: int, four: dict[str, int]) -> int:
       four: the numbers of all graphlets of up to four nodes.
     """
     squares = 2 * four["chordal-cycle"] + 3 * four["triangle"]  # of the triangles at each edge
-    return 3 * wedges + 3 * squares + 2 * four["4-path"] + 8 * four["4-clique"]
+    units = 3 * wedges + 3 * squares + 2 * four["4-path"] + 8 * four["4-clique"]
+    return units // SUMS_A_CANDIDATE
 
 
 def search_work(pattern: Pattern, mean: float, four: dict[str, int]) -> float:
