@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import weakref
 from functools import partial
 from math import comb, factorial
 from typing import Any, Literal, NamedTuple
@@ -20,8 +19,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._compile import QuickLimits, jit64, put64, target_of
-from jaxmotif.arrays._sizes import graph_class, power_of_four
+from jaxmotif.arrays._compile import QuickLimits, jit64
+from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.graph import Graph
 from jaxmotif.graph._order import DegreeOrder
@@ -29,9 +28,10 @@ from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets import _sparse as sparse
 from jaxmotif.graphlets._count import graphlet_counts
 from jaxmotif.graphlets._fringes import SIZES, ClosedForm, closed_form
-from jaxmotif.graphlets._run import prepare, smaller
+from jaxmotif.graphlets._prepared import prepare_graph
+from jaxmotif.graphlets._run import smaller
 from jaxmotif.graphlets._sparse import Plan, loop_in_blocks
-from jaxmotif.graphlets._tuning import Tuning, choose_tuning
+from jaxmotif.graphlets._tuning import Tuning
 from jaxmotif.kernels import _cliques as cliques
 from jaxmotif.kernels._expand import long, take
 from jaxmotif.kernels._lane_body import LANES, Read, each_lane
@@ -56,55 +56,6 @@ CYCLES = tuple(equations.copies(dict.fromkeys(equations.COPY_SUMS, 0)))
 """Patterns that sums of 4-cycles, triangles and degrees give."""
 
 Way = Literal["fringes", "cliques", "cycles", "graphlets"]
-
-
-class PreparedGraph(NamedTuple):
-    """A graph in degree order, with the work of all passes laid out; made once a graph.
-
-    Attributes:
-      order, plan: on the device.
-      tuning: the sizes of steps.
-      largest: the largest degree.
-      most_out: the largest number of out arcs.
-      tests: membership tests for all triangles.
-      wedges: wedges for all 4-cycles.
-      shorter: the sum over edges of the lesser degree of its ends.
-    """
-
-    order: DegreeOrder
-    plan: Plan
-    tuning: Tuning
-    largest: int
-    most_out: int
-    tests: int
-    wedges: int
-    shorter: int
-
-
-_prepared: weakref.WeakKeyDictionary[Graph, dict[tuple[Any, ...], PreparedGraph]] = weakref.WeakKeyDictionary()
-
-
-def prepare_graph(graph: Graph, device: jax.Device, memory: int | None) -> PreparedGraph:
-    """Return an undirected graph that has edges, prepared for a device; it is kept as long as the graph."""
-    made = _prepared.setdefault(graph, {})
-    if (device, memory) not in made:
-        padding = graph_class(graph.n, graph.num_slots, target_of(device).is_accelerator)
-        padded = graph.with_padding(padding) if memory is None else graph
-        tuning = choose_tuning(padded.node_capacity, padded.slot_capacity // 2, device, memory, "graph")
-        order, plan = put64(prepare(padded, tuning, device), device)
-        numbers = _measure(order, plan)
-        made[device, memory] = PreparedGraph(order, plan, tuning, *(int(x) for x in np.asarray(numbers)))
-    return made[device, memory]
-
-
-@jit64
-def _measure(order: DegreeOrder, plan: Plan) -> jax.Array:
-    out = order.out_offsets[1:] - order.out_offsets[:-1]
-    wedges = plan.wedges.heavy.total + plan.wedges.light.total
-    lesser = jnp.minimum(order.degree[order.tail], order.degree[order.head]).astype(jnp.int64)
-    shorter = jnp.where(jnp.arange(order.edge_capacity, dtype=jnp.int32) < order.num_edges, lesser, 0).sum()
-    numbers = order.degree.max(), out.max(), plan.triangles.total, wedges, shorter
-    return jnp.stack([number.astype(jnp.int64) for number in numbers])
 
 
 class Copies(NamedTuple):
@@ -194,7 +145,7 @@ def count_copies(
     capacities = order.node_capacity, order.edge_capacity
     found, notes = with_smaller_steps(attempt, prepared.tuning, lambda tuning: smaller(tuning, *capacities), device)
     if way == "cycles":
-        sums = dict(zip(equations.COPY_SUMS, map(equations.join_sums, found), strict=True))
+        sums: dict[str, int] = dict(zip(equations.COPY_SUMS, map(equations.join_sums, found), strict=True))
         total = equations.copies(sums)[_name(pattern)]
     else:
         total = sum(int(limb) << 32 * i for i, limb in enumerate(found.reshape(-1)))

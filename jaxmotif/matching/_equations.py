@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import weakref
+from typing import Literal
 
 import jax
 import numpy as np
 
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.graph import Graph
-from jaxmotif.graphlets import graphlet_counts
-from jaxmotif.graphlets._copies import Copies, choose_way, count_copies, prepare_graph
+from jaxmotif.graphlets import edge_graphlets, graphlet_counts, node_orbits
+from jaxmotif.graphlets._copies import Copies, choose_way, count_copies
+from jaxmotif.graphlets._prepared import prepare_graph
 from jaxmotif.matching._host_search import MOST_BESIDE_ACCELERATOR, MOST_ON_CPU
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options
 from jaxmotif.matching.planner._plan import Matching, Plan
+from jaxmotif.matching.planner._tally import Part
 from jaxmotif.patterns import Pattern
-from jaxmotif.patterns._ruled import RuledPattern, automorphism_total
+from jaxmotif.patterns._orbits import orbit_at, to_mask
+from jaxmotif.patterns._roles import place_orbits, places_of
+from jaxmotif.patterns._ruled import RuledPattern, automorphism_total, automorphisms_of
 from jaxmotif.patterns._totals import graph_name
 
 UNINTERRUPTED = {"cpu": 2**27, "accelerator": 2**33}
@@ -87,7 +92,42 @@ def count_by_equations(matching: Matching, device: jax.Device, planned: bool = F
     return copies
 
 
-def equations_pay(pattern: Pattern, target: Graph, options: Options, device: jax.Device, planned: bool) -> bool:
+def tally_by_equations(
+    matching: Matching, of: Literal["node", "edge"], device: jax.Device
+) -> list[tuple[list[Part], np.ndarray]] | None:
+    """Count how often nodes or edges take the parts of a plain query of up to five nodes, from all graphlets.
+
+    Returns:
+      Parts that automorphisms exchange, and in how many maps each node, or edge, takes any one of them; ``None`` if
+      searches are to find it.
+    """
+    pattern, target, options = matching.pattern, matching.target, matching.options
+    nodes, roots = pattern.num_nodes, places_of(pattern, of)
+    if options.search.engine != "equations" and options.search != DEFAULT_SEARCH:
+        return None
+    if not (1 if of == "node" else 2) < nodes <= 5 or refuse_equations(matching) is not None:
+        return None
+    if not equations_pay(pattern, target, options, device, planned=False, at_parts=True):
+        return None
+    door = node_orbits if of == "node" else edge_graphlets
+    how = {"size": max(nodes, 4), "induced": options.induced, "devices": [device], "memory": options.memory}
+    try:
+        values = door(target, **how).values
+    except (ValueError, OverflowError):
+        return None
+    mask = to_mask(nodes, [(a, b) for a, b in np.argwhere(np.triu(pattern.adjacency)).tolist()])
+    maps, found = automorphism_total(pattern), []
+    for orbit in place_orbits(pattern, roots, list(automorphisms_of(pattern))):
+        column = values[:, orbit_at(nodes, mask, orbit[0])]
+        if int(column.sum()) * maps >= 2**63:  # which the searches refuse
+            return None
+        found.append((orbit, column * maps // len(orbit)))
+    return found
+
+
+def equations_pay(
+    pattern: Pattern, target: Graph, options: Options, device: jax.Device, planned: bool, at_parts: bool = False
+) -> bool:
     """Return whether equations are less work than a search; work is in candidates that a search tests.
 
     Args:
@@ -96,6 +136,7 @@ def equations_pay(pattern: Pattern, target: Graph, options: Options, device: jax
       options: how to search.
       device: where to count.
       planned: whether a search was planned, and is too much to be done on the host.
+      at_parts: whether counts at nodes or edges are wanted, which all graphlets give.
     """
     wedges, kind = _wedges(target), "accelerator" if target_of(device).is_accelerator else "cpu"
     if not planned:
@@ -106,7 +147,7 @@ def equations_pay(pattern: Pattern, target: Graph, options: Options, device: jax
     if options.deadline.left < np.inf and wedges > UNINTERRUPTED[kind]:
         return False
     # What closed forms, cliques and 4-cycles look at is part of what a search visits: they need no estimate.
-    if choose_way(pattern, options.induced) != "graphlets" or pattern.num_nodes < 5:
+    if pattern.num_nodes < 5 or (choose_way(pattern, options.induced) != "graphlets" and not at_parts):
         return True
     four = graphlet_counts(target, induced=options.induced, devices=[device], memory=options.memory).counts
     mean = prepare_graph(target, device, options.memory).shorter / target.m

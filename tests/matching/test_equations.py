@@ -11,12 +11,12 @@ import pytest
 
 from jaxmotif import graphlet_counts, verify
 from jaxmotif.graph import Graph
-from jaxmotif.graphlets import _copies
+from jaxmotif.graphlets import _copies, _prepared
 from jaxmotif.graphlets._copies import choose_way
 from jaxmotif.graphlets._fringes import closed_form
 from jaxmotif.graphlets._tuning import choose_tuning
 from jaxmotif.kernels._cliques import most_row_words, row_words
-from jaxmotif.matching import Search, count_matches
+from jaxmotif.matching import Search, count_matches, participation_counts
 from jaxmotif.matching._equations import five_node_work, search_work
 from jaxmotif.patterns import Pattern
 from tests.matching.oracle import brute_force
@@ -92,11 +92,11 @@ def test_rows_that_do_not_fit_at_once(monkeypatch):
     def choose(*sizes):
         return choose_tuning(*sizes)._replace(words=1)
 
-    monkeypatch.setattr(_copies, "choose_tuning", choose)
+    monkeypatch.setattr(_prepared, "choose_tuning", choose)
     graph = Graph.from_edges(edges)
     for name in ("almost-5-clique", "5-clique"):
         assert count_matches(name, graph, per="occurrence", search=EQUATIONS).count == known[name]
-    order = jax.device_get(_copies.prepare_graph(graph, jax.devices()[0], None).order)
+    order = jax.device_get(_prepared.prepare_graph(graph, jax.devices()[0], None).order)
     for whole in (False, True):  # as many words as two nodes may have are held at once
         assert row_words(order, whole).sum() > 2 * most_row_words(order.edge_capacity, whole)
 
@@ -178,3 +178,17 @@ def test_certificate(tmp_path):
     found = count_matches("triangle", graph, certify=file, search=EQUATIONS)
     assert found.engine == "equations"
     assert verify.check(file, verify.graph_from_edges(graph.edge_list(), graph.n, False)).accepted
+
+
+@pytest.mark.parametrize("of", ["node", "edge"])
+def test_participation(of, monkeypatch):
+    """All graphlets say how often nodes and edges take each part, as searches do."""
+    monkeypatch.setattr("jaxmotif.matching._equations.equations_pay", lambda *_, **__: True)
+    graph = Graph.from_networkx(nx.gnp_random_graph(14, 0.5, seed=1))
+    for edges in (CLIQUE[3], HOUSE, [(0, 1), (1, 2), (2, 3)]):
+        query = Pattern.from_edges(edges)
+        for induced, per in ((False, "map"), (True, "occurrence")):
+            by_equations = participation_counts(query, graph, induced, of=of, per=per)
+            by_search = participation_counts(query, graph, induced, of=of, per=per, search=Search(engine="search"))
+            np.testing.assert_array_equal(by_equations, by_search)
+            assert by_search.any()
