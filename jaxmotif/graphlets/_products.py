@@ -31,7 +31,7 @@ from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.graphlets._sparse import Statistics
 from jaxmotif.graphlets._tuning import Detail, fixed_bytes
 from jaxmotif.graphlets._units import join, times, units
-from jaxmotif.graphlets.five.hubs import HubBatch, batches_between
+from jaxmotif.graphlets.five.hubs import HubBatch, in_rows, steps_between
 
 MOST_NODES = 46_340
 """Node capacity up to which a graph is counted by products: the cells of its matrix have 32-bit numbers."""
@@ -131,7 +131,7 @@ def batches(lengths: np.ndarray, first: int, cells: int) -> list[HubBatch]:
         least = 3 * largest // 4 if width > 512 else largest // 2
         chosen = left & (lengths > (least if width > _LEAST_WIDTH else 0))
         ids = np.flatnonzero(chosen).astype(np.int32) + first
-        groups.append(HubBatch.of(width, ids, max(1, min(cells // width**2, bucket_size(ids.size)))))
+        groups.append(HubBatch(width, in_rows(ids, max(1, min(cells // width**2, bucket_size(ids.size))))))
         left &= ~chosen
     return groups
 
@@ -232,51 +232,39 @@ def _read(X: jax.Array, cells: jax.Array, there: jax.Array) -> jax.Array:
 
 
 @partial(jit64, static_argnames=("width",), donate_argnums=0)
-def count_cliques(
-    total: jax.Array, order: DegreeOrder, X: jax.Array, ids: jax.Array, steps: jax.Array, *, width: int
-) -> jax.Array:
+def count_cliques(total: jax.Array, order: DegreeOrder, X: jax.Array, ids: jax.Array, *, width: int) -> jax.Array:
     """Add the number of 4-cliques whose lowest nodes are among ``ids`` to ``total``."""
     size, strip = X.shape[0], width // _STRIPS
     starts = range(0, width, strip)
-
-    def step(number: jax.Array, total: jax.Array) -> jax.Array:
-        nodes, real = _higher(order, ids[number], width, order.node_capacity - size)
-        # Only arcs from lower to higher are read, so a triangle is found once, between its first and its last node.
-        # The barrier keeps the strips in memory: XLA would else read the matrix anew for each use.
-        strips = lax.optimization_barrier([_read(X, *_cells(nodes, real, size, a, a + strip)) for a in starts])
-        upper = jnp.concatenate([jnp.pad(x, ((0, 0), (0, 0), (a, 0))) for a, x in zip(starts, strips, strict=True)], 1)
-        for a, left in zip(starts, strips, strict=True):
-            # A row's sum is below 2^31, since no list is longer than MOST_NODES.
-            per_row = jnp.where(left > 0, times(left, upper[:, a:, a:]), 0).sum(axis=2, dtype=jnp.int32)
-            total = total + per_row.sum(dtype=jnp.int64)
-        return total
-
-    return lax.fori_loop(jnp.int32(0), steps, step, total)
+    nodes, real = _higher(order, ids, width, order.node_capacity - size)
+    # Only arcs from lower to higher are read, so a triangle is found once, between its first and its last node.
+    # The barrier keeps the strips in memory: XLA would else read the matrix anew for each use.
+    strips = lax.optimization_barrier([_read(X, *_cells(nodes, real, size, a, a + strip)) for a in starts])
+    upper = jnp.concatenate([jnp.pad(x, ((0, 0), (0, 0), (a, 0))) for a, x in zip(starts, strips, strict=True)], 1)
+    for a, left in zip(starts, strips, strict=True):
+        # A row's sum is below 2^31, since no list is longer than MOST_NODES.
+        per_row = jnp.where(left > 0, times(left, upper[:, a:, a:]), 0).sum(axis=2, dtype=jnp.int32)
+        total = total + per_row.sum(dtype=jnp.int64)
+    return total
 
 
 @partial(jit64, static_argnames=("width",), donate_argnums=0)
-def edge_cliques(
-    table: jax.Array, order: DegreeOrder, X: jax.Array, ids: jax.Array, steps: jax.Array, *, width: int
-) -> jax.Array:
+def edge_cliques(table: jax.Array, order: DegreeOrder, X: jax.Array, ids: jax.Array, *, width: int) -> jax.Array:
     """Add to a table the 4-cliques on each edge whose lowest nodes are among ``ids``.
 
     The table is int32 ``[size * size]``, and an edge has the cell of its lower and its higher end.
     """
     size = X.shape[0]
     skip = order.node_capacity - size
-
-    def step(number: jax.Array, table: jax.Array) -> jax.Array:
-        nodes, real = _higher(order, ids[number], width, skip)
-        cells, once = _cells(nodes, real, size)
-        there = (real[:, :, None] & real[:, None, :]) & (cells % (size + 1) != 0)
-        near = lax.optimization_barrier(_read(X, cells, there))
-        shared = jnp.where(near > 0, times(near, near), 0)
-        spokes = shared.sum(axis=2, dtype=jnp.int32) // 2  # each clique was found once for each of its two other nodes
-        own = jnp.maximum(ids[number] - skip, 0)[:, None] * size + nodes
-        table = table.at[jnp.where(real, own, size * size)].add(spokes, mode="drop")
-        return table.at[jnp.where(once, cells, size * size)].add(shared, mode="drop")
-
-    return lax.fori_loop(jnp.int32(0), steps, step, table)
+    nodes, real = _higher(order, ids, width, skip)
+    cells, once = _cells(nodes, real, size)
+    there = (real[:, :, None] & real[:, None, :]) & (cells % (size + 1) != 0)
+    near = lax.optimization_barrier(_read(X, cells, there))
+    shared = jnp.where(near > 0, times(near, near), 0)
+    spokes = shared.sum(axis=2, dtype=jnp.int32) // 2  # each clique was found once for each of its two other nodes
+    own = jnp.maximum(ids - skip, 0)[:, None] * size + nodes
+    table = table.at[jnp.where(real, own, size * size)].add(spokes, mode="drop")
+    return table.at[jnp.where(once, cells, size * size)].add(shared, mode="drop")
 
 
 @jit64
@@ -308,8 +296,8 @@ class Cliques:
 
     def step(self, span: Span) -> None:
         add = edge_cliques if self._per_edge else count_cliques
-        for b in batches_between(self._batches, span.first + self._first, span.stop + self._first):
-            self._found = add(self._found, self.order, self.X, b.ids, b.steps, width=b.size)
+        for width, ids in steps_between(self._batches, span.first + self._first, span.stop + self._first):
+            self._found = add(self._found, self.order, self.X, ids, width=width)
         jax.block_until_ready(self._found)
 
     def sums(self) -> jax.Array:

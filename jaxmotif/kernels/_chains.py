@@ -17,6 +17,7 @@ from jaxmotif.kernels._switching import (
     Accepted,
     Ends,
     Fixed,
+    degrees_of,
     lanes_of,
     switch_pairs,
     turn_triples,
@@ -73,6 +74,7 @@ def run_chains(
     chains = which.shape[0]
     where = lanes_of(fixed, lanes, used)
     ends = begin_chains(fixed, ends, origin, used, lanes=lanes)
+    degrees = degrees_of(fixed, where, ends)
     keys = jax.vmap(lambda number: jax.random.fold_in(key, number))(which)
 
     def salts_of(index: Array) -> Array:
@@ -84,7 +86,7 @@ def run_chains(
         # Which steps are focused depends on their number alone, never on the state: each of them keeps the uniform
         # distribution, and so does whatever sequence of them.
         focused = fixed.focus & (index % FOCUS_EVERY == 0)
-        ends, made = switch_pairs(fixed, where, ends, salts_of(index)[:, :4], focused)
+        ends, made = switch_pairs(fixed, where, degrees, ends, salts_of(index)[:, :4], focused)
         return ends, switches + made.astype(jnp.int32)
 
     # The steps of a round are a loop of known length, which a GPU runs without asking the host. A branch that is taken

@@ -11,6 +11,8 @@ the present dyads of all labels and the new dyads of all proposals. This multise
 for fixed random bits the step undoes itself, and leaves the uniform distribution exactly as it is. Dyads are compared
 by a hash with a fresh salt, and a collision is symmetric too.
 
+Where hubs meet, many proposals touch one dyad and refuse each other. Fewer of these are tried (:func:`_tried`).
+
 Every few steps, triples of arcs turn their heads cyclically under the same rule. Half of the triples follow a
 path s > x > y > t, and the others are any three arcs. This includes the reversal of directed 3-cycles.
 
@@ -46,7 +48,9 @@ TRIPLES_EVERY = 4  # steps from one round of triples (and one walk) to the next
 ARCS_PER_TRIPLE = 16  # arcs for each triple of either kind
 SLOTS_PER_LABEL = 20  # hash slots; with more of them, fewer moves are rejected by chance
 FOCUS_EVERY = 4  # one in this many steps is focused, where there are focused steps
-TRIED_OF = 16  # the number of proposals of which :attr:`Fixed.tried` are tried
+TRIED = 0.75  # the part of the proposals that are tried, away from hubs
+DEGREE_BITS = 21  # bits of each of the three degrees in one word
+MOST_DEGREE = 2 ** (DEGREE_BITS - 1) - 1  # so that the sum of two fits; larger ones are taken for it
 BLOCK_BITS = 15  # bits of a node's block, two of which fit an int32
 
 
@@ -79,7 +83,7 @@ class Kinds(NamedTuple):
 
 @partial(
     jax.tree_util.register_dataclass,
-    data_fields=("by_tail", "starts", "arcs", "pairs", "nodes", "slow", "focus", "tried", "groups", "kinds"),
+    data_fields=("by_tail", "starts", "arcs", "pairs", "nodes", "slow", "focus", "groups", "kinds"),
     meta_fields=("ordered",),
 )
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -94,7 +98,6 @@ class Fixed:
       nodes: int32 scalar, how many nodes there are.
       slow: bool ``[arcs or more]``, the labels of the kinds that move slowly; they alone are proposed in focused steps.
       focus: bool scalar, whether one step of ``FOCUS_EVERY`` is focused.
-      tried: int32 scalar, how many of ``TRIED_OF`` proposals are tried, at most 15.
       ordered: static; whether (u, v) and (v, u) are different dyads, so that both may be held.
       groups: which labels exchange heads with each other alone; ``None`` where arcs do, and pairs do.
       kinds: the kinds of dyads that are kept; ``None`` where none are.
@@ -107,7 +110,6 @@ class Fixed:
     nodes: Array
     slow: Array
     focus: Array
-    tried: Array
     ordered: bool
     groups: Groups | None = None
     kinds: Kinds | None = None
@@ -172,12 +174,35 @@ def lanes_of(fixed: Fixed, lanes: int, used: Array) -> Lanes:
 # ---- pairs
 
 
-def switch_pairs(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, focused: Array) -> tuple[Ends, Array]:
+def degrees_of(fixed: Fixed, where: Lanes, ends: Ends) -> Array:
+    """Return the degrees of all nodes, which are the same in every chain and stay so.
+
+    Returns:
+      How many arcs leave each node, how many enter it, and how many pairs it has: three numbers in one word, the first
+      in the lowest bits; int64 ``[nodes or more]``.
+    """
+    nodes = 2 * fixed.by_tail.shape[0]  # a label has two ends
+    of_first, is_pair = where.live & (where.chain == 0), where.label >= fixed.arcs
+
+    def number(side: Array, counted: Array) -> Array:
+        return jnp.zeros(nodes, jnp.int64).at[jnp.where(of_first & counted, side, nodes)].add(1, mode="drop")
+
+    paired = number(ends.tail, is_pair) + number(ends.head, is_pair)
+    out, into, paired = (
+        jnp.minimum(x, MOST_DEGREE) for x in (number(ends.tail, ~is_pair), number(ends.head, ~is_pair), paired)
+    )
+    return out | into << DEGREE_BITS | paired << 2 * DEGREE_BITS
+
+
+def switch_pairs(
+    fixed: Fixed, where: Lanes, degrees: Array, ends: Ends, salts: Array, focused: Array
+) -> tuple[Ends, Array]:
     """Take one step of pair switches in all chains.
 
     Args:
       fixed: the properties that no move changes.
       where: the chain of each lane.
+      degrees: what :func:`degrees_of` returns.
       ends: the states of the chains.
       salts: uint32 ``[chains, 4]``, random words.
       focused: bool scalar, whether slow labels alone are proposed. Whether a label is slow never changes, and the two
@@ -202,20 +227,48 @@ def switch_pairs(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, focused: 
     # The move exchanges heads, and tails stay with their labels.
     other_tail, new_head = take(tail, partner), take(head, partner)
     loop = (tail == new_head) | (other_tail == head)
-    # At least one proposal in 16 is left out, so that a chain has no period; more where proposals clash.
-    idle = (
-        (where.label == across)
-        | (coin % TRIED_OF < (TRIED_OF - fixed.tried).astype(jnp.uint32))
-        | loop
-        | (tail == other_tail)
-        | (head == new_head)
-    )
+    idle = (where.label == across) | loop | (tail == other_tail) | (head == new_head)
     proposed = where.live & ~idle & (~focused | take(fixed.slow, where.label))
+    proposed = once(fixed, proposed & _tried(fixed, degrees, coin, (tail, other_tail), (head, new_head)))
     if fixed.kinds is not None:
         tails, heads = jnp.stack([tail, other_tail]), jnp.stack([head, new_head])
         proposed = proposed & same_kinds(fixed.kinds, is_pair, tails, heads, heads[::-1])
     made = _decide_alone(fixed, where, tail, head, new_head, proposed, partner, salt)
     return Ends(*_mirrored(Ends(tail, jnp.where(made, new_head, head)), mirrored)), made
+
+
+def _tried(fixed: Fixed, degrees: Array, coin: Array, tails: tuple[Array, Array], heads: tuple[Array, Array]) -> Array:
+    """Decide which proposals are tried, bool ``[lanes]``: three of four, and of those that meet many others fewer.
+
+    So a chain has no period, and the edges among hubs move. If all proposals were tried, then some
+    ``out(a) in(b) / arcs`` of them would touch the dyad of two nodes a and b in every step, and where this is a large
+    number, that dyad would stay for ever as the given graph has it. Of the proposals near such a dyad, one in twice as
+    many is tried. This number depends on the degrees of the four nodes alone, so that a move and its reverse are tried
+    with the same probability.
+
+    Args:
+      fixed: the properties that no move changes.
+      degrees: what :func:`degrees_of` returns.
+      coin: uint32 ``[lanes]``, random bits, the same for both labels of a proposal.
+      tails: the tails of the two labels, int32 ``[lanes]`` each.
+      heads: their heads.
+    """
+    mask = (1 << DEGREE_BITS) - 1
+    # The sums of two degrees stand for all four dyads, two old and two new ones.
+    out, into, paired, other_out, other_into, other_paired = (
+        ((both >> shift * DEGREE_BITS) & mask).astype(jnp.float32)
+        for both in (take(degrees, one) + take(degrees, other) for one, other in (tails, heads))
+        for shift in range(3)
+    )
+    # Products and comparisons alone give the same bits on all devices, which quotients and sums need not.
+    draw = (coin & 0xFFFFFF).astype(jnp.float32)
+    met = [(out * other_into, fixed.arcs)]
+    if not fixed.ordered:
+        met += [(other_out * into, fixed.arcs), (paired * other_paired, 2 * fixed.pairs)]
+    tried = draw < TRIED * 2**24
+    for number, of_labels in met:
+        tried = tried & (draw * number <= 2.0**23 * of_labels.astype(jnp.float32))
+    return tried
 
 
 def _partners(fixed: Fixed, where: Lanes, is_pair: Array, salts: Array) -> Array:

@@ -195,7 +195,7 @@ def _counted(
         return min(most, _batch(chains.graph, work.size, number, work.every, memory, workers, target_of(device)))
 
     def identity() -> tuple:
-        how = chains.key, chains.model.identity, chains.steps, chains.pace.tried, chains.pace.slow
+        how = chains.key, chains.model.identity, chains.steps, chains.pace.slow
         # A checkpoint's identity includes which chains go on, since the same random graphs may be the first of more.
         what = work.size, *stage, work.estimate, work.longer, work.every
         return ("counts of motifs", *content_of(chains.graph), *how, *what)

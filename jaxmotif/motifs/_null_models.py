@@ -17,7 +17,7 @@ import numpy as np
 
 from jaxmotif.arrays._compile import put64
 from jaxmotif.graph import Graph
-from jaxmotif.kernels._switching import BLOCK_BITS, Fixed, Groups, Kinds
+from jaxmotif.kernels._switching import BLOCK_BITS, TRIED, Fixed, Groups, Kinds
 from jaxmotif.kernels._walking import WALK_LABELS, WALK_NODES
 
 if TYPE_CHECKING:
@@ -382,13 +382,13 @@ class Wiring:
 
     @property
     def pairs_a_step(self) -> float:
-        """Pair switches that a step tries, for each label."""
+        """Pair switches that a step tries, for each label (near hubs they are fewer)."""
         if self.groups is None:
-            tried = self.arcs // 2 + (self.labels - self.arcs) // 2
+            proposed = self.arcs // 2 + (self.labels - self.arcs) // 2
         else:
             firsts = np.unique(self.groups.first)
-            tried = int((self.groups.size[firsts] // 2).sum())
-        return tried / max(self.labels, 1)
+            proposed = int((self.groups.size[firsts] // 2).sum())
+        return TRIED * proposed / max(self.labels, 1)
 
     @property
     def label_kinds(self) -> np.ndarray:
@@ -443,12 +443,11 @@ class Wiring:
                     return True
         return False
 
-    def fixed(self, capacity: int, device: jax.Device, slow: np.ndarray, tried: int) -> Fixed:
+    def fixed(self, capacity: int, device: jax.Device, slow: np.ndarray) -> Fixed:
         """Return what no move changes, with room for ``capacity`` labels, on a device.
 
         Args:
           slow: bool ``[labels]``, the labels that focused steps propose; if there is one, some steps are focused.
-          tried: how many of ``TRIED_OF`` proposals are tried.
         """
         tail = self.ends.tail[: self.arcs]
         # A label has two ends, so there are at most twice as many nodes; groups past the last node are empty.
@@ -456,7 +455,7 @@ class Wiring:
         by_tail[: self.arcs] = np.argsort(tail, kind="stable")
         starts[: self.nodes.size] = np.searchsorted(np.sort(tail), np.arange(self.nodes.size))
         sizes = (np.int32(x) for x in (self.arcs, self.labels - self.arcs, self.nodes.size))
-        focused = np.pad(slow, (0, capacity - self.labels)), slow.any(), np.int32(tried)
+        focused = np.pad(slow, (0, capacity - self.labels)), slow.any()
         groups = kinds = None
         if self.groups is not None:
             room = capacity - self.labels

@@ -61,14 +61,6 @@ LEFT_BEHIND = 0.05
 """Part of the edges whose kinds may make fewer moves than asked for, where blocks or distances are kept."""
 LAGGING = 0.5
 """A kind that moves at less than this part of the fastest kind's pace may get steps of its own."""
-MOST_TRIED, FEWER_TRIED = 15, 8
-"""Numbers of proposals tried of 16: where there is room, and where they clash (proposals of hubs most of all)."""
-CROWDED, WORTH_FEWER = 0.15, 0.8
-"""Bounds that decide whether fewer proposals are tried.
-
-Where the slowest kind makes fewer moves per edge and step than the first number, fewer proposals are tried, if that
-leaves it at least the second part of its pace: edges of hubs, which clash most, gain more than the mean shows.
-"""
 _paces: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, float], Pace]] = weakref.WeakKeyDictionary()
 """Results of pilots of a graph, by null model and moves asked for."""
 
@@ -85,14 +77,12 @@ class Pace(NamedTuple):
 
     Attributes:
       steps: the steps after which every kind of edge has made the moves asked for.
-      tried: how many of ``TRIED_OF`` proposals are tried in a step: fewer where they are in each other's way.
       slow: bool ``[labels]``, edges of the kinds that move slowly; if there are any, one step of ``FOCUS_EVERY``
         proposes these alone.
       still: how many edges are of kinds that made no move in the pilot, though their degrees leave them some.
     """
 
     steps: int
-    tried: int
     slow: np.ndarray
     still: int
 
@@ -139,7 +129,7 @@ def plan_chains(
         raise ValueError(f"attempts must be a number of tries per edge, at least 0, got {attempts}")
     wiring = Wiring.of(graph, model)
     labels, per_step = wiring.labels, wiring.pairs_a_step
-    plain = Pace(0, MOST_TRIED, np.zeros(labels, bool), 0)
+    plain = Pace(0, np.zeros(labels, bool), 0)
     plan = ChainPlan(graph, model, wiring, as_key(key), switches, 0, 0.0, False, plain)
     if not per_step:
         return plan
@@ -151,8 +141,7 @@ def plan_chains(
         known[asked] = _find_pace(plan)
     pace = known[asked]
     # A focused step tries the slow labels alone.
-    share = 1 - (1 - pace.slow.mean()) / FOCUS_EVERY if pace.slow.any() else 1.0
-    per_step *= share * pace.tried / MOST_TRIED
+    per_step *= 1 - (1 - pace.slow.mean()) / FOCUS_EVERY if pace.slow.any() else 1.0
     most = math.ceil(MOST_ATTEMPTS[wiring.kinds is not None] / per_step)
     steps = whole_rounds(min(pace.steps, most))
     return plan._replace(steps=steps, attempts=steps * per_step, bounded=pace.steps > most, pace=pace)
@@ -187,12 +176,7 @@ def _find_pace(plan: ChainPlan) -> Pace:
         asks = _all_but_slowest(rates, sizes, np.bincount(of_edges, np.arange(wiring.labels) >= wiring.arcs) > 0)
         still = (rates == 0)[of_edges]
         still &= still.mean() > LEFT_BEHIND
-    pace = Pace(0, MOST_TRIED, np.zeros(wiring.labels, bool), int(still.sum()))
-    slowest = rates[asks].min(initial=math.inf)
-    if slowest < CROWDED:
-        pilot, fewer = pilot.at(pace._replace(tried=FEWER_TRIED))
-        if fewer[asks].min(initial=math.inf) >= WORTH_FEWER * slowest:
-            pace, rates = pace._replace(tried=FEWER_TRIED), fewer
+    pace = Pace(0, np.zeros(wiring.labels, bool), int(still.sum()))
     slow = asks & (rates < LAGGING * rates.max(initial=0.0))
     if slow.any() and wiring.kinds is None:
         _, focused = pilot.at(pace._replace(slow=slow[of_edges]))
@@ -397,7 +381,7 @@ class Chains:
         sizes = np.int32(numbers.size), np.int32(done), np.int32(steps)
         origin, key, which, used, *span = jax.device_put((*which, *sizes), self._device)
         if capacity not in self._fixed:
-            self._fixed[capacity] = plan.wiring.fixed(capacity, self._device, plan.pace.slow, plan.pace.tried)
+            self._fixed[capacity] = plan.wiring.fixed(capacity, self._device, plan.pace.slow)
         fixed = self._fixed[capacity]
         if ends.tail.size != lanes:  # a short program arranges the states, so that there is one long one for all
             ends = begin_chains(fixed, ends, origin, used, lanes=lanes)
@@ -572,7 +556,7 @@ def chain_notes(plan: ChainPlan, moves: np.ndarray, of_pairs: np.ndarray) -> tup
             f"{accepted:.2g} moves per edge in {plan.attempts:.0f} tries, and may not have left what is near the "
             "graph; a larger attempts= tries more"
         )
-    elif plan.bounded:
+    elif plan.bounded and (few or wiring.kinds is not None or wiring.groups is not None):
         why = "in so dense a graph" if plan.wiring.kinds is None else "for what is kept beside degrees"
         said = " and ".join(f"{name} made {made:.2g} moves each" for name, made in (few or kinds).items())
         note = (
@@ -629,7 +613,7 @@ def random_graphs(
       num: how many graphs.
       key: a seed, or ``jax.random.key(seed)``. Graph i is the same whatever ``num``, the devices and the memory.
       keep: the null model, one of ``NULL_MODELS`` or its name.
-      switches: moves that a chain makes for each edge, about (it tries at most 200 switches per edge for these, 2,000
+      switches: moves that a chain makes for each edge, about (it tries at most 1,000 switches per edge for these, 4,000
         where blocks or distances are kept).
       attempts: pair switches to try per edge, instead.
       first: the number of the first graph: ``first=500, num=100`` are the graphs 500..599 of a longer run.
@@ -678,7 +662,7 @@ def random_graphs(
 
     def identity() -> tuple:
         begun = () if start is None else (*start.ends, done)
-        options = plan.key, plan.model.identity, plan.steps, plan.pace.tried, plan.pace.slow, numbers
+        options = plan.key, plan.model.identity, plan.steps, plan.pace.slow, numbers
         return "random graphs", graph.edge_list(), graph.n, graph.directed, *options, *begun
 
     store = store_for(None, selection.together, identity)

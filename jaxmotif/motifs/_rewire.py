@@ -149,9 +149,7 @@ def _rewired(
     # No pilot can measure here how fast each kind moves. Where pairs are few, a quarter of the steps is theirs alone,
     # in which no proposed arc is in their way.
     focus = (pairs >= 2) & (arcs > 2 * pairs)
-    fixed = Fixed(
-        by_tail, starts, arcs, pairs, there.sum(dtype=jnp.int32), row >= arcs, focus, jnp.int32(15), ordered=ordered
-    )
+    fixed = Fixed(by_tail, starts, arcs, pairs, there.sum(dtype=jnp.int32), row >= arcs, focus, ordered=ordered)
     one = jnp.zeros(1, jnp.int32)
     walks = nodes <= WALK_NODES and rows <= WALK_LABELS
     ends, _ = run_chains(

@@ -56,7 +56,7 @@ def test_blocks_of_rows_and_matrices_of_several_widths(monkeypatch, detail):
     lengths = np.diff(degree_order(graph).out_offsets).astype(np.int64)
     found = products.batches(lengths, 0, sizes.cells)
     assert len(found) >= 2
-    assert any(b.steps > 1 for b in found)
+    assert any(len(b.ids) > 1 for b in found)
     assert bits(detail, graph) == (counts, columns)
 
 
@@ -68,7 +68,6 @@ def test_every_node_is_in_one_batch_that_holds_its_neighbours(largest):
     assert sorted(ids.tolist()) == list(range(10, largest + 8))  # a 4-clique takes three neighbours
     for b in found:
         assert lengths[b.ids[b.ids >= 0] - 7].max() <= b.size
-        assert b.steps * b.ids.shape[1] >= (b.ids >= 0).sum()
 
 
 @pytest.mark.parametrize("detail", ["graph", "edge"])
@@ -120,5 +119,5 @@ def test_a_gpu_multiplies_halves(abstract_gpu, count):
     with compiling_for(Target("cuda", "triton")), jax.enable_x64(True), abstract_gpu():
         X = jax.ShapeDtypeStruct((32, 32), np.dtype("bfloat16"))
         start = jax.ShapeDtypeStruct((), np.int64) if count is products.count_cliques else np.zeros(32 * 32, np.int32)
-        text = count.lower64(start, order, X, np.zeros((1, 2), np.int32), np.int32(1), width=16).as_text()
+        text = count.lower64(start, order, X, np.zeros(2, np.int32), width=16).as_text()
     assert "tensor<2x16x16xbf16>) -> tensor<2x16x16xf32>" in text or "xbf16>) -> tensor<2x4x16xf32>" in text

@@ -16,9 +16,7 @@ def test_lowers_for_a_gpu(lowered_for_cuda, walks):
 
     lanes = 1_179_648
     slow = jax.ShapeDtypeStruct((1152,), bool)
-    fixed = Fixed(
-        ints(1152), ints(2305), ints(), ints(), ints(), slow, jax.ShapeDtypeStruct((), bool), ints(), ordered=False
-    )
+    fixed = Fixed(ints(1152), ints(2305), ints(), ints(), ints(), slow, jax.ShapeDtypeStruct((), bool), ordered=False)
     key = jax.eval_shape(lambda: jax.random.key(0))
     arguments = fixed, Ends(ints(1152), ints(1152)), ints(1024), key, ints(1024), ints(), ints(), ints()
     assert "scatter" in lowered_for_cuda(run_chains.__wrapped__, *arguments, lanes=lanes, walks=walks)

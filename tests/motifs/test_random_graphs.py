@@ -213,6 +213,40 @@ def test_a_few_slow_pairs_mix_too(crowded):
     assert sample.accepted_by_kind["reciprocated pairs"] > 7
 
 
+@pytest.mark.parametrize("keep", ["bidegree", *more("degree")])
+def test_hubs_are_joined_as_often_as_they_should_be(keep):
+    """Many proposals of a step would join these two hubs, which the given graph does not.
+
+    A sequential chain of single switches says how often they are joined: its time average, after as many moves as it
+    begins with.
+    """
+    rng = np.random.default_rng(0)
+    targets, sources = (rng.choice(np.arange(2, 150), 60, replace=False).tolist() for _ in range(2))
+    arcs = {(0, v) for v in targets} | {(v, 1) for v in sources}
+    while len(arcs) < 180:
+        u, v = rng.integers(2, 150, 2).tolist()
+        if u != v and (v, u) not in arcs:
+            arcs.add((u, v))
+    sample = random_graphs(Graph.from_edges(sorted(arcs), 150, directed=True), 200, 0, keep)
+    tail, head = sample.wiring.edges(sample.ends)
+    joined = ((tail == 0) & (head == 1)).any(axis=1).mean()
+
+    state, times, moves = sorted(arcs), 0, 60_000
+    present = set(state)
+    for number, (i, j) in enumerate(rng.integers(0, len(state), (2 * moves, 2)).tolist()):
+        (a, b), (c, d) = state[i], state[j]
+        new = (a, d), (c, b)
+        free = not any(x in present or (keep == "bidegree" and x[::-1] in present) for x in new)
+        if free and a != d and c != b:
+            present -= {state[i], state[j]}
+            present |= set(new)
+            state[i], state[j] = new
+        times += number >= moves and (0, 1) in present
+    expected = times / moves
+    assert expected > 0.8
+    assert abs(joined - expected) < 4 * np.sqrt(expected * (1 - expected) / 200) + 0.02
+
+
 def test_a_kind_that_hardly_moved_is_told(crowded):
     sample = random_graphs(crowded, 4, 0, attempts=150)
     assert sample.accepted_by_kind["one-way arcs"] > 15

@@ -10,23 +10,20 @@ than one neighbourhood, and :mod:`jaxmotif.graphlets.five.matrices` adds all of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._compile import jit64, put64, target
-from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.arrays._compile import jit64, target
 from jaxmotif.graphlets._tuning import Detail
 from jaxmotif.graphlets._units import join, times, units
 from jaxmotif.graphlets.five.adjacency import Adjacency
 from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph
-
-T = TypeVar("T")
 
 SIZES = {
     "cpu": (8, 16, 32, *(size << i for i in range(22) for size in (64, 96))),
@@ -40,54 +37,35 @@ class HubBatch(NamedTuple):
 
     Attributes:
       size: the width of the matrices.
-      ids: int32 ``[steps, hubs]``, the hubs of each step, -1 where there is none.
-      steps: how many steps are in use.
-      span: the first hub, and the one past the last.
-      put: ``ids`` and ``steps`` on a device, where they were put there.
+      ids: int32 ``[steps, hubs]``, the hubs of each step, -1 where there is none (host).
+      put: the rows of ``ids`` on a device, where they were put there.
     """
 
     size: int
     ids: np.ndarray
-    steps: np.int32
-    span: tuple[int, int]
-    put: tuple[jax.Array, jax.Array] | None = None
-
-    @classmethod
-    def of(cls, size: int, ids: np.ndarray, together: int, room: int = 0) -> HubBatch:
-        """Pack ascending hub ids into rows of ``together``, padded with -1 (up to ``room`` hubs, if that is more)."""
-        steps = -(-ids.size // together)
-        rows = np.full((power_of_four(-(-max(ids.size, room) // together), 1), together), -1, np.int32)
-        rows.reshape(-1)[: ids.size] = ids
-        return cls(size, rows, np.int32(steps), (int(ids[0]), int(ids[-1]) + 1))
-
-    @property
-    def arguments(self) -> tuple[Any, Any]:
-        """The ids and the number of steps, as programs take them."""
-        return self.put or (self.ids, self.steps)
-
-    @property
-    def cells(self) -> int:
-        """Total number of matrix cells."""
-        return int(self.steps) * self.ids.shape[1] * self.size**2
+    put: list[jax.Array] | None = None
 
 
-def batch_hubs(
-    lengths: np.ndarray, first: int, cells: int, sizes: tuple[int, ...], room: tuple[int, int]
-) -> list[HubBatch]:
+def in_rows(ids: np.ndarray, together: int) -> np.ndarray:
+    """Pack ids into rows of ``together``, int32 ``[steps, together]``, padded with -1."""
+    rows = np.full((-(-ids.size // together), together), -1, np.int32)
+    rows.reshape(-1)[: ids.size] = ids
+    return rows
+
+
+def batch_hubs(lengths: np.ndarray, first: int, cells: int, sizes: tuple[int, ...]) -> list[HubBatch]:
     """Put hubs into batches by the width of their matrices.
 
     Args:
       lengths: neighbours in the core of the hubs ``first, first + 1, ..``.
       cells: largest number of matrix cells of a step, unless it is one matrix.
       sizes: the widths to choose from.
-      room: how many nodes and arcs graphs with the same programs have at most: batches have room for as many hubs as
-        that leaves, so that their shapes follow from it alone.
     """
     batches, low = [], 0
     for size in sizes:
         ids = np.flatnonzero((lengths > low) & (lengths <= size)).astype(np.int32) + first
         if ids.size:
-            batches.append(HubBatch.of(size, ids, max(1, cells // size**2), min(room[0], room[1] // (low + 1))))
+            batches.append(HubBatch(size, in_rows(ids, max(1, cells // size**2))))
         low = size
         if low >= lengths.max(initial=0):
             break
@@ -96,42 +74,36 @@ def batch_hubs(
 
 def put_batches(device: jax.Device, *lists: list[HubBatch]) -> list[list[HubBatch]]:
     """Put the ids of all batches on a device in one transfer: a program that takes arrays of the host begins later."""
-    put = put64([[batch.arguments for batch in batches] for batches in lists], device)
+    put = jax.device_put([[list(batch.ids) for batch in batches] for batches in lists], device)
     return [
-        [batch._replace(put=arrays) for batch, arrays in zip(batches, arguments, strict=True)]
-        for batches, arguments in zip(lists, put, strict=True)
+        [batch._replace(put=rows) for batch, rows in zip(batches, all_rows, strict=True)]
+        for batches, all_rows in zip(lists, put, strict=True)
     ]
 
 
-def batches_between(
+def steps_between(
     batches: list[HubBatch], first: int, stop: int, wanted: np.ndarray | None = None
-) -> Iterator[HubBatch]:
-    """Yield the hubs ``first .. stop - 1`` of some batches, in arrays of the same shapes.
+) -> Iterator[tuple[int, np.ndarray | jax.Array]]:
+    """Yield the steps over the hubs ``first .. stop - 1``: the width of their matrices, and their ids int32 ``[hubs]``.
+
+    A program runs one step, so that its shapes depend on the width alone, and no device waits for the host to say
+    whether there is another.
 
     Args:
       wanted: bool ``[N]``; only these hubs, where it is given.
     """
     for batch in batches:
-        if wanted is None and first <= batch.span[0] and batch.span[1] <= stop:
-            yield batch
-            continue
-        chosen = batch.ids[(batch.ids >= first) & (batch.ids < stop)]
+        wanted_here = (batch.ids >= first) & (batch.ids < stop)
         if wanted is not None:
-            chosen = chosen[wanted[chosen]]
-        if chosen.size == np.count_nonzero(batch.ids >= 0):
-            yield batch
-        elif chosen.size:
-            rows = np.full_like(batch.ids, -1)
-            rows.reshape(-1)[: chosen.size] = chosen
-            yield HubBatch(batch.size, rows, np.int32(-(-chosen.size // rows.shape[1])), batch.span)
+            wanted_here &= wanted[batch.ids]
+        rows = batch.put or batch.ids
+        if not wanted_here[batch.ids >= 0].all():
+            rows = in_rows(batch.ids[wanted_here], batch.ids.shape[1])
+        for row in rows:
+            yield batch.size, row
 
 
 # ---- matrices of neighbourhoods
-
-
-def run_steps(ids: jax.Array, steps: jax.Array, step: Callable[[jax.Array, T], T], held: T) -> T:
-    """Run all steps. A single one runs without a loop, for whose condition the host of a GPU would wait."""
-    return step(jnp.int32(0), held) if ids.shape[0] == 1 else lax.fori_loop(jnp.int32(0), steps, step, held)
 
 
 class Neighbourhoods(NamedTuple):
@@ -305,8 +277,7 @@ def add_five_cliques(
     counts: jax.Array,
     graph: DegreeOrderedGraph,
     edges: Adjacency,
-    ids: jax.Array,
-    steps: jax.Array,
+    hub: jax.Array,
     *,
     width: int,
     detail: Detail,
@@ -318,39 +289,35 @@ def add_five_cliques(
     common, which is one matrix product.
     """
     together = math.gcd(16, width // 2)  # shifts
+    lists = list_neighbours(graph, hub, width, later=True)
+    near = find_adjacent(graph, edges, lists)
+    twice = jnp.concatenate([near.astype(units().factors)] * 2, axis=1)  # its rows go round
+    x = jnp.arange(width, dtype=jnp.int32)
 
-    def step(number: jax.Array, counts: jax.Array) -> jax.Array:
-        lists = list_neighbours(graph, ids[number], width, later=True)
-        near = find_adjacent(graph, edges, lists)
-        twice = jnp.concatenate([near.astype(units().factors)] * 2, axis=1)  # its rows go round
-        x = jnp.arange(width, dtype=jnp.int32)
+    def at(turn: jax.Array, found: jax.Array) -> jax.Array:
+        # All pairs of x and x + shift, round the list: with half of its length as shift they come twice.
+        shift = turn * together + 1 + jnp.arange(together, dtype=jnp.int32)[:, None]
+        ends = near[:, x[None], (x[None] + shift) % width]
+        once = (ends > 0) & ((shift < width // 2) | (x[None] < width // 2))[None]
+        moved = jnp.stack(
+            [lax.dynamic_slice_in_dim(twice, turn * together + 1 + i, width, 1) for i in range(together)], 1
+        )
+        Q = jnp.where(once[..., None], twice[:, None, :width] * moved, jnp.zeros_like(moved))
+        Q = Q.reshape(near.shape[0], together * width, width)
+        return found + times(Q.swapaxes(1, 2), Q)
 
-        def at(turn: jax.Array, found: jax.Array) -> jax.Array:
-            # All pairs of x and x + shift, round the list: with half of its length as shift they come twice.
-            shift = turn * together + 1 + jnp.arange(together, dtype=jnp.int32)[:, None]
-            ends = near[:, x[None], (x[None] + shift) % width]
-            once = (ends > 0) & ((shift < width // 2) | (x[None] < width // 2))[None]
-            moved = jnp.stack(
-                [lax.dynamic_slice_in_dim(twice, turn * together + 1 + i, width, 1) for i in range(together)], 1
-            )
-            Q = jnp.where(once[..., None], twice[:, None, :width] * moved, jnp.zeros_like(moved))
-            Q = Q.reshape(near.shape[0], together * width, width)
-            return found + times(Q.swapaxes(1, 2), Q)
-
-        turns, hub = width // 2 // together, ids[number]
-        found = lax.fori_loop(0, turns, at, jnp.zeros(near.shape, jnp.int32))
-        found = (found * near).astype(jnp.int64)
-        if detail == "graph":  # 12 arcs of its others; on 20 arcs in all
-            once = jnp.where(hub >= 0, graph.offsets[jnp.maximum(hub, 0)], graph.heads.shape[0])
-            return counts.at[once].add(found.sum(axis=(1, 2)) // 12 * 20, mode="drop")
-        spokes = found.sum(axis=2) // 3  # once for each of the three others
-        place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
-        counts = counts.at[find_arcs_between(graph, edges, lists, near)].add(found, mode="drop")
-        counts = counts.at[place].add(spokes, mode="drop")
-        back = graph.back.at[place].get(mode="fill", fill_value=graph.heads.shape[0])
-        return counts.at[back].add(spokes, mode="drop")
-
-    return run_steps(ids, steps, step, counts)
+    turns = width // 2 // together
+    found = lax.fori_loop(0, turns, at, jnp.zeros(near.shape, jnp.int32))
+    found = (found * near).astype(jnp.int64)
+    if detail == "graph":  # 12 arcs of its others; on 20 arcs in all
+        once = jnp.where(hub >= 0, graph.offsets[jnp.maximum(hub, 0)], graph.heads.shape[0])
+        return counts.at[once].add(found.sum(axis=(1, 2)) // 12 * 20, mode="drop")
+    spokes = found.sum(axis=2) // 3  # once for each of the three others
+    place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
+    counts = counts.at[find_arcs_between(graph, edges, lists, near)].add(found, mode="drop")
+    counts = counts.at[place].add(spokes, mode="drop")
+    back = graph.back.at[place].get(mode="fill", fill_value=graph.heads.shape[0])
+    return counts.at[back].add(spokes, mode="drop")
 
 
 @partial(jit64, static_argnames=("width",), donate_argnums=0)
@@ -359,18 +326,14 @@ def sum_over_triangles(
     values: dict[str, jax.Array],
     graph: DegreeOrderedGraph,
     edges: Adjacency,
-    ids: jax.Array,
-    steps: jax.Array,
+    hubs: jax.Array,
     *,
     width: int,
 ) -> dict[str, jax.Array]:
     """Add, at each arc u -> v, the sum over common neighbours w of int64 values ``[S]`` at u -> w, by name."""
 
-    def step(number: jax.Array, sums: dict[str, jax.Array]) -> dict[str, jax.Array]:
-        lists = list_neighbours(graph, ids[number], width)
-        near = find_adjacent(graph, edges, lists)
-        place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
-        found = apply_matrix(near, *(values[name].at[place].get(mode="fill", fill_value=0) for name in sums))
-        return {name: x.at[place].add(y, mode="drop") for (name, x), y in zip(sums.items(), found, strict=True)}
-
-    return run_steps(ids, steps, step, sums)
+    lists = list_neighbours(graph, hubs, width)
+    near = find_adjacent(graph, edges, lists)
+    place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
+    found = apply_matrix(near, *(values[name].at[place].get(mode="fill", fill_value=0) for name in sums))
+    return {name: x.at[place].add(y, mode="drop") for (name, x), y in zip(sums.items(), found, strict=True)}

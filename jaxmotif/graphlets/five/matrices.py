@@ -22,7 +22,6 @@ from jaxmotif.graphlets._tuning import Detail
 from jaxmotif.graphlets.five import cycles, giants, hubs, tables
 from jaxmotif.graphlets.five.giants import Giants
 from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph
-from jaxmotif.graphlets.five.hubs import HubBatch
 from jaxmotif.graphlets.five.plan import HubPlan, prepare_graph
 from jaxmotif.graphlets.five.results import (
     Precision,
@@ -74,10 +73,8 @@ class HubMatrices:
             late = late_values(graph, sums["t"], sums["l2"])
             late_sums = hubs.zero_sums(arcs=graph.heads.shape[0], names=tuple(late))
             (batches,) = hubs.put_batches(device, plan.batches(plan.cells))
-            for batch in batches:
-                late_sums = hubs.sum_over_triangles(
-                    late_sums, late, graph, adjacency, *batch.arguments, width=batch.size
-                )
+            for width, ids in hubs.steps_between(batches, plan.core, 2**31):
+                late_sums = hubs.sum_over_triangles(late_sums, late, graph, adjacency, ids, width=width)
             sums |= late_sums
             if known is not None and union is not None:
                 giants.add_at_leaving(sums, known, giants.union_neighbour_sums(union, known, late))
@@ -196,7 +193,7 @@ def _add_all(x: dict[str, jax.Array], y: dict[str, jax.Array]) -> dict[str, jax.
     return {name: x[name] + y[name] for name in x}
 
 
-Ends = np.ndarray | jax.Array
+Ints = np.ndarray | jax.Array
 """The first row of a block and the one after its last, int32 ``[2]``."""
 
 
@@ -254,10 +251,8 @@ class HubSumTask:
         graph, edges = plan.graph, self._adjacency
         first, stop = span.first + plan.core, span.stop + plan.core
         # By higher neighbours alone, of which there are far fewer at the largest hubs.
-        for batch in hubs.batches_between(self._lowest, first, stop):
-            self._cliques = hubs.add_five_cliques(
-                self._cliques, graph, edges, *batch.arguments, width=batch.size, detail=plan.detail
-            )
+        for width, ids in hubs.steps_between(self._lowest, first, stop):
+            self._cliques = hubs.add_five_cliques(self._cliques, graph, edges, ids, width=width, detail=plan.detail)
         if plan.sparse:
             for row in self._block_starts(span):
                 self._walks = cycles.add_five_cycles(
@@ -271,16 +266,16 @@ class HubSumTask:
                     size=plan.size,
                     block=self._cells,
                 )
-            for batch in hubs.batches_between(self._hubs, first, stop):
-                self._gather(None, batch, _ends(0, 0), own=True)
+            for width, ids in hubs.steps_between(self._hubs, first, stop):
+                self._gather(None, width, ids, _ends(0, 0), own=True)
         # A block of rows of all tables at a time: written by all hubs, then read by all, or by those of the stretch.
         wanted, (first, stop) = (span, (0, 2**31)) if plan.sparse else (Span(0, len(plan.lengths)), (first, stop))
         for row in self._block_starts(wanted):
             ends = _ends(row, min(row + rows, wanted.stop))
             block = self.cached_tables(ends)
             own, at = not plan.sparse and not row, put64(ends, self._device)
-            for batch in hubs.batches_between(self._hubs, first, stop, None if own else self._meeting(ends)):
-                self._gather(block, batch, at, own)
+            for width, ids in hubs.steps_between(self._hubs, first, stop, None if own else self._meeting(ends)):
+                self._gather(block, width, ids, at, own)
             # Of rows that are all there at once, once: with the last stretch.
             if self.giants is not None and (plan.sparse or span.stop == len(plan.lengths)):
                 self._sum_over_giants(self.giants, block, at)
@@ -291,7 +286,7 @@ class HubSumTask:
             del block
         jax.block_until_ready((self._of_hubs, self._walks, self._cliques))
 
-    def _gather(self, block: Tables | None, batch: HubBatch, ends: Ends, own: bool) -> None:
+    def _gather(self, block: Tables | None, width: int, ids: Ints, ends: Ints, own: bool) -> None:
         plan = self.plan
         self._of_hubs = tables.gather_hub_sums(
             self._of_hubs,
@@ -299,16 +294,16 @@ class HubSumTask:
             plan.graph,
             self._adjacency,
             self._node,
-            *batch.arguments,
+            ids,
             ends,
-            width=batch.size,
+            width=width,
             detail=plan.detail,
             most=plan.most,
             own=own,
             giants=plan.giants if plan.detail == "edge" else 0,
         )
 
-    def _sum_over_giants(self, known: Giants, block: Tables, ends: Ends) -> None:
+    def _sum_over_giants(self, known: Giants, block: Tables, ends: Ints) -> None:
         if self._of_tables is None:
             zeros = np.zeros((2, *known.near.shape, known.count), np.int64)
             self._of_tables = cast("jax.Array", put64(zeros, self._device))
@@ -352,15 +347,15 @@ class HubSumTask:
         block = tables.empty_tables(plan.graph, at, rows=self._rows, size=plan.size, detail=detail, most=plan.most)
         if known is not None:
             block = giants.scatter_giants(block, plan.graph, known, at, part=self._part(known), most=plan.most)
-        for batch in hubs.batches_between(self._hubs, plan.core, 2**31, self._meeting(ends)):
+        for width, ids in hubs.steps_between(self._hubs, plan.core, 2**31, self._meeting(ends)):
             block = tables.scatter_hubs(
                 block,
                 plan.graph,
                 self._adjacency,
-                *batch.arguments,
+                ids,
                 at,
                 np.int32(plan.giants),
-                width=batch.size,
+                width=width,
                 detail=detail,
             )
         return block

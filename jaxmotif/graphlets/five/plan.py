@@ -78,16 +78,12 @@ class HubPlan(NamedTuple):
 
         What is made of a smaller batch stays in the cache of a CPU, and less is padding where hubs are few.
         """
-        return batch_hubs(self.lengths, self.core, cells // self._parts, self.sizes, self._room)
+        return batch_hubs(self.lengths, self.core, cells // self._parts, self.sizes)
 
     def upper_batches(self, cells: int) -> list[HubBatch]:
         """Put the neighbours of higher number into batches, where there are enough of them for a 5-clique."""
         lengths = np.where(self.later < 4, 0, self.later)
-        return batch_hubs(lengths, self.core, cells // self._parts // 4, self.sizes, self._room)
-
-    @property
-    def _room(self) -> tuple[int, int]:
-        return self.graph.leaves.shape[0], self.graph.heads.shape[0]
+        return batch_hubs(lengths, self.core, cells // self._parts // 4, self.sizes)
 
     @property
     def _parts(self) -> int:

@@ -28,7 +28,6 @@ from jaxmotif.graphlets.five.hubs import (
     find_adjacent,
     find_arcs_between,
     list_neighbours,
-    run_steps,
     sum_in_neighbourhoods,
     sum_rows,
     sum_squares,
@@ -92,8 +91,7 @@ def scatter_hubs(
     tables: Tables,
     graph: DegreeOrderedGraph,
     edges: Adjacency,
-    ids: jax.Array,
-    steps: jax.Array,
+    hubs: jax.Array,
     ends: jax.Array,
     giants: jax.Array,
     *,
@@ -108,14 +106,13 @@ def scatter_hubs(
     rows, size = tables.codegree.shape
     hubs_end = graph.leaves.shape[0] - giants
 
-    def step(number: jax.Array, flat: Tables) -> Tables:
-        lists = list_neighbours(graph, ids[number], width)
-        cells = _cells(graph, lists, ends, rows, size)
-        # One value for every cell, since XLA is slow to scatter a constant.
-        one = jnp.broadcast_to(lists.real[:, :, None].astype(flat.codegree.dtype), cells.shape)
-        flat = flat._replace(codegree=flat.codegree.at[cells].add(one, mode="drop"))
-        if detail == "graph":
-            return flat
+    flat = Tables(*(x.reshape(-1) for x in tables))
+    lists = list_neighbours(graph, hubs, width)
+    cells = _cells(graph, lists, ends, rows, size)
+    # One value for every cell, since XLA is slow to scatter a constant.
+    one = jnp.broadcast_to(lists.real[:, :, None].astype(flat.codegree.dtype), cells.shape)
+    flat = flat._replace(codegree=flat.codegree.at[cells].add(one, mode="drop"))
+    if detail != "graph":
         near = find_adjacent(graph, edges, lists)
         # An arc between common neighbours is found at either end: one that leads to a giant at this end alone.
         twice = near << (lists.nodes + graph.core >= hubs_end).astype(jnp.int32)[:, :, None]
@@ -123,10 +120,7 @@ def scatter_hubs(
         if detail == "edge":
             triangles = near.sum(axis=2, dtype=jnp.int32)[:, :, None]
             flat = flat._replace(bent=flat.bent.at[cells].add(jnp.broadcast_to(triangles, cells.shape), mode="drop"))
-        return flat
-
-    found = run_steps(ids, steps, step, Tables(*(x.reshape(-1) for x in tables)))
-    return Tables(*(x.reshape(y.shape) for x, y in zip(found, tables, strict=True)))
+    return Tables(*(x.reshape(y.shape) for x, y in zip(flat, tables, strict=True)))
 
 
 @partial(jit64, static_argnames=("width", "detail", "most", "own", "giants"), donate_argnums=0)
@@ -136,8 +130,7 @@ def gather_hub_sums(
     graph: DegreeOrderedGraph,
     edges: Adjacency,
     node: tuple[jax.Array, jax.Array],
-    ids: jax.Array,
-    steps: jax.Array,
+    hubs: jax.Array,
     ends: jax.Array,
     *,
     width: int,
@@ -156,45 +149,42 @@ def gather_hub_sums(
       giants: how many nodes, those of highest number, are no hubs; it counts for edge orbits alone.
     """
 
-    def step(number: jax.Array, held: HubSums) -> HubSums:
-        hubs = ids[number]
-        lists = list_neighbours(graph, hubs, width)
-        near = find_adjacent(graph, edges, lists)
-        place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
+    held = sums
+    lists = list_neighbours(graph, hubs, width)
+    near = find_adjacent(graph, edges, lists)
+    place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
 
-        def added(sums: jax.Array, found: dict[str, jax.Array], names: tuple[str, ...]) -> jax.Array:
-            # All sums of an arc at once: few writes, side by side.
-            return sums.at[place].add(jnp.stack([found[name] for name in names], axis=-1), mode="drop")
+    def added(sums: jax.Array, found: dict[str, jax.Array], names: tuple[str, ...]) -> jax.Array:
+        # All sums of an arc at once: few writes, side by side.
+        return sums.at[place].add(jnp.stack([found[name] for name in names], axis=-1), mode="drop")
 
-        def at(x: jax.Array) -> jax.Array:
-            return jnp.where(lists.real, x.at[lists.nodes + graph.core].get(mode="clip"), 0)
+    def at(x: jax.Array) -> jax.Array:
+        return jnp.where(lists.real, x.at[lists.nodes + graph.core].get(mode="clip"), 0)
 
-        d = at(node[0])
-        if tables is not None:
-            rows, size = tables.codegree.shape
-            row = _rows_of(graph, lists, ends, rows)
-            within = jnp.where(row < rows, graph.leaves[jnp.maximum(hubs, 0)][:, None], 0).astype(jnp.int64)
-            cells = _cells(graph, lists, ends, rows, size)
+    d = at(node[0])
+    if tables is not None:
+        rows, size = tables.codegree.shape
+        row = _rows_of(graph, lists, ends, rows)
+        within = jnp.where(row < rows, graph.leaves[jnp.maximum(hubs, 0)][:, None], 0).astype(jnp.int64)
+        cells = _cells(graph, lists, ends, rows, size)
 
-            def read(table: jax.Array) -> jax.Array:
-                return table.reshape(-1).at[cells].get(mode="fill", fill_value=0)
+        def read(table: jax.Array) -> jax.Array:
+            return table.reshape(-1).at[cells].get(mode="fill", fill_value=0)
 
-            found, G = _sum_with_tables(near, read, tables, d, within, detail, most)
-            held = held._replace(shared=added(held.shared, found, SHARED[detail]))
-            if giants and detail == "edge":
-                arcs, values = _from_giants(graph, edges, lists, near, G, giants)
-                column = SHARED[detail].index("eave")
-                held = held._replace(shared=held.shared.at[arcs, column].add(values, mode="drop"))
-        if not own:
-            return held
-        found = sum_in_neighbourhoods(near, d, at(node[1]), at(graph.leaves).astype(jnp.int64), detail)
-        held = held._replace(own=added(held.own, found, OWN[detail]))
-        if detail == "edge":  # walks of length 3 along the edges of a neighbourhood belong to those edges
-            walks = (near * join(near, join(near, near, 2), width)).astype(jnp.int64)
-            held = held._replace(rim=held.rim.at[find_arcs_between(graph, edges, lists, near)].add(walks, mode="drop"))
+        found, G = _sum_with_tables(near, read, tables, d, within, detail, most)
+        held = held._replace(shared=added(held.shared, found, SHARED[detail]))
+        if giants and detail == "edge":
+            arcs, values = _from_giants(graph, edges, lists, near, G, giants)
+            column = SHARED[detail].index("eave")
+            held = held._replace(shared=held.shared.at[arcs, column].add(values, mode="drop"))
+    if not own:
         return held
-
-    return run_steps(ids, steps, step, sums)
+    found = sum_in_neighbourhoods(near, d, at(node[1]), at(graph.leaves).astype(jnp.int64), detail)
+    held = held._replace(own=added(held.own, found, OWN[detail]))
+    if detail == "edge":  # walks of length 3 along the edges of a neighbourhood belong to those edges
+        walks = (near * join(near, join(near, near, 2), width)).astype(jnp.int64)
+        held = held._replace(rim=held.rim.at[find_arcs_between(graph, edges, lists, near)].add(walks, mode="drop"))
+    return held
 
 
 def _sum_with_tables(
