@@ -33,10 +33,10 @@ from jaxmotif.graphlets._run import smaller
 from jaxmotif.graphlets._sparse import Plan, loop_in_blocks
 from jaxmotif.graphlets._tuning import Tuning
 from jaxmotif.kernels import _cliques as cliques
-from jaxmotif.kernels._expand import long, take
+from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._lane_body import LANES, Read, each_lane
 from jaxmotif.kernels._scatter import accumulator, compact
-from jaxmotif.kernels._triangles import TriangleBlock, triangle_block
+from jaxmotif.kernels._triangles import TriangleBlock
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import automorphism_total
 from jaxmotif.patterns._totals import graph_name
@@ -127,9 +127,6 @@ def count_copies(
         sizes = {"cycles": _name(pattern) in equations.CYCLE_COPIES, "triangles": nodes > 4}
         run, each, work = partial(_copy_sums, order, plan, **sizes), automorphism_total(pattern), prepared.wedges
     elif way == "cliques":
-        # A lane counts the cliques of as many nodes less four among the out arcs of one node.
-        if comb(prepared.most_out, max(nodes - 4, 0)) >= 2**31:
-            return None
         run, each = partial(_count_cliques, order, plan, nodes=nodes), factorial(nodes)
     else:
         form = closed_form(_rows(pattern))
@@ -191,27 +188,16 @@ def _copy_sums(order: DegreeOrder, plan: Plan, cycles: bool, triangles: bool, tu
 def _count_cliques(order: DegreeOrder, plan: Plan, nodes: int, tuning: Tuning) -> jax.Array:
     """Return the number of cliques of three or more nodes."""
     zero, tails = jnp.zeros((), jnp.int64), sparse.all_ranges(plan).tails
+
+    def add(tri: TriangleBlock, total: jax.Array) -> jax.Array:
+        return total + (tri.uv < order.edge_capacity).sum(dtype=jnp.int64)
+
+    def use(rows: sparse.Rows, tails: tuple[Any, Any], total: jax.Array) -> jax.Array:
+        return total + cliques.count_cliques(order, *rows, tails, nodes, tuning.block)
+
     if nodes == 3:
-
-        def find(number: jax.Array, total: jax.Array) -> jax.Array:
-            tri = _triangles_at(order, plan, number, tuning)
-            return total + (tri.uv < order.edge_capacity).sum(dtype=jnp.int64)
-
-        return loop_in_blocks(zero, plan.triangles.total, tuning.block, find, zero)
-
-    def collect(rows: sparse.Rows, tri: TriangleBlock, total: jax.Array) -> jax.Array:
-        if nodes == 4:  # at the three triangles that have its lowest node
-            return total + cliques.common_bits(order, *rows, tri).astype(jnp.int64).sum()
-        return total + cliques.larger_cliques(order, *rows, tri, nodes, tuning.block)
-
-    total = sparse.over_rows(order, plan, zero, tails, tuning, collect)
-    return total // 3 if nodes == 4 else total
-
-
-def _triangles_at(order: DegreeOrder, plan: Plan, number: jax.Array, tuning: Tuning) -> TriangleBlock:
-    """Return the triangles that a block of tests finds."""
-    first = long(number) * tuning.block
-    return triangle_block(order, plan.triangles, first, plan.triangles.total, block=tuning.block)
+        return sparse.each_triangle(order, plan, zero, tails, tuning, add)
+    return sparse.over_rows(order, plan, zero, tails, tuning, use)
 
 
 # ---- closed forms
@@ -344,16 +330,9 @@ def _sum_over_cliques(
 
         return loop_in_blocks(jnp.int32(0), count, part, step, sums)
 
-    if joined < 3:
-
-        def find(number: jax.Array, sums: jax.Array) -> jax.Array:
-            tri = _triangles_at(order, plan, number, tuning)
-            return collect(tri, jnp.zeros_like(tri.uv), sums)
-
-        return loop_in_blocks(jnp.int64(0), plan.triangles.total, tuning.block, find, sums)
-
-    def meet(rows: sparse.Rows, tri: TriangleBlock, sums: jax.Array) -> jax.Array:
-        return collect(tri, cliques.common_bits(order, *rows, tri), sums)
-
     tails = sparse.all_ranges(plan).tails
-    return sparse.over_rows(order, plan, sums, tails, tuning, meet, whole=True)
+    if joined < 3:
+        none = jnp.zeros(tuning.block, jnp.int32)
+        return sparse.each_triangle(order, plan, sums, tails, tuning, lambda tri, sums: collect(tri, none, sums))
+    use = sparse.at_triangles(order, plan, tuning, collect)
+    return sparse.over_rows(order, plan, sums, tails, tuning, use, whole=True)

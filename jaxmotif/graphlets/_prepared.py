@@ -25,7 +25,6 @@ class PreparedGraph(NamedTuple):
       order, plan: on the device.
       tuning: the sizes of steps.
       largest: the largest degree.
-      most_out: the largest number of out arcs.
       tests: membership tests for all triangles.
       wedges: wedges for all 4-cycles.
       shorter: the sum over edges of the lesser degree of its ends.
@@ -35,7 +34,6 @@ class PreparedGraph(NamedTuple):
     plan: Plan
     tuning: Tuning
     largest: int
-    most_out: int
     tests: int
     wedges: int
     shorter: int
@@ -59,9 +57,8 @@ def prepare_graph(graph: Graph, device: jax.Device, memory: int | None) -> Prepa
 
 @jit64
 def _measure(order: DegreeOrder, plan: Plan) -> jax.Array:
-    out = order.out_offsets[1:] - order.out_offsets[:-1]
     wedges = plan.wedges.heavy.total + plan.wedges.light.total
     lesser = jnp.minimum(order.degree[order.tail], order.degree[order.head]).astype(jnp.int64)
     shorter = jnp.where(jnp.arange(order.edge_capacity, dtype=jnp.int32) < order.num_edges, lesser, 0).sum()
-    numbers = order.degree.max(), out.max(), plan.triangles.total, wedges, shorter
+    numbers = order.degree.max(), plan.triangles.total, wedges, shorter
     return jnp.stack([number.astype(jnp.int64) for number in numbers])

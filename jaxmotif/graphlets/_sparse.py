@@ -180,8 +180,8 @@ def second_pass(
     """
     edges = order.edge_capacity
 
-    def collect(rows: Rows, tri: TriangleBlock, sums: SecondSums) -> SecondSums:
-        common = cliques.common_bits(order, *rows, tri).astype(jnp.int64)
+    def collect(tri: TriangleBlock, common: jax.Array, sums: SecondSums) -> SecondSums:
+        common = common.astype(jnp.int64)
         if len(sums) == 1:
             return (sums[0] + 4 * common.sum(),)
         # Padding has arcs past the last, which are replaced by one that exists.
@@ -196,11 +196,47 @@ def second_pass(
             B = add_at(B, arc, degrees)
         return K, A, B
 
-    return over_rows(order, plan, sums, ranges.tails, tuning, collect)
+    return over_rows(order, plan, sums, ranges.tails, tuning, at_triangles(order, plan, tuning, collect))
+
+
+def each_triangle(
+    order: DegreeOrder,
+    plan: Plan,
+    sums: T,
+    tails: tuple[Any, Any],
+    tuning: Tuning,
+    add: Callable[[TriangleBlock, T], T],
+) -> T:
+    """Find the triangles whose lowest nodes are in a range of ranks, and add what each block of them gives."""
+    first, stop = (take(plan.triangle_starts, tail) for tail in tails)
+
+    def step(number, sums):
+        here = first + long(number) * tuning.block
+        return add(triangle_block(order, plan.triangles, here, stop, block=tuning.block), sums)
+
+    return loop_in_blocks(first, stop, tuning.block, step, sums)
 
 
 Rows = tuple[cliques.Matrices, jax.Array]
 """Where matrices of bits are, and the bits."""
+
+UseRows = Callable[[Rows, tuple[Any, Any], T], T]
+"""A function that adds what is found in the matrices of a range of nodes to sums."""
+
+
+def at_triangles(
+    order: DegreeOrder, plan: Plan, tuning: Tuning, add: Callable[[TriangleBlock, jax.Array, T], T]
+) -> UseRows[T]:
+    """Return what adds up triangles with the numbers of nodes that their rows have in common."""
+
+    def use(rows: Rows, tails: tuple[Any, Any], sums: T) -> T:
+        # The triangles are found again, which takes less than keeping them.
+        def here(tri: TriangleBlock, sums: T) -> T:
+            return add(tri, cliques.common_bits(order, *rows, tri), sums)
+
+        return each_triangle(order, plan, sums, tails, tuning, here)
+
+    return use
 
 
 def over_rows(
@@ -209,21 +245,21 @@ def over_rows(
     sums: T,
     tails: tuple[Any, Any],
     tuning: Tuning,
-    collect: Callable[[Rows, TriangleBlock, T], T],
+    use: UseRows[T],
     whole: bool = False,
 ) -> T:
-    """Add up what the triangles of a range of tails give, which know the rows of bits around their lowest nodes.
+    """Fill the rows of bits around the nodes of a range of ranks, as many at a time as fit, and use them.
 
     Args:
       order: the graph.
       plan: the work.
       sums: the sums so far.
-      tails: ranks of lowest nodes.
+      tails: the range.
       tuning: the sizes.
-      collect: adds the sums of a block of triangles.
-      whole: whether rows are over all neighbours of the lowest node, or those above it alone; static.
+      use: adds to the sums what some matrices give.
+      whole: whether rows are over all neighbours of a node, or those above it alone; static.
     """
-    block, starts, lower = tuning.block, plan.word_starts, None
+    starts, lower, everyone = plan.word_starts, None, all_ranges(plan).tails
     most = cliques.most_row_words(order.edge_capacity, whole)
     room = max(tuning.words, 2 * most)
     if whole:
@@ -231,31 +267,22 @@ def over_rows(
         starts = jnp.concatenate([jnp.zeros(1, jnp.int64), starts])
         lower = cliques.lower_places(order)
 
-    def matrix_block(low: jax.Array, high: jax.Array, sums: T) -> T:
-        first, stop = take(plan.triangle_starts, low), take(plan.triangle_starts, high)
+    def matrix_block(here: tuple[Any, Any], sums: T) -> T:
         # These are places in this block's bits; for other nodes they are wrong, and never read.
-        base = (starts[:-1] - take(starts, low)).astype(jnp.int32)
-        matrices = cliques.Matrices(base, lower, (low, high) if whole else None)
+        base = (starts[:-1] - take(starts, here[0])).astype(jnp.int32)
+        matrices = cliques.Matrices(base, lower, here if whole else None)
 
-        def find(at, first, stop):
-            return triangle_block(order, plan.triangles, first + long(at) * block, stop, block=block)
+        def enter(tri: TriangleBlock, bits: jax.Array) -> jax.Array:
+            return cliques.set_bits(order, matrices, bits, tri)
 
         # The whole matrix of a node has bits of triangles that begin below it, in any block.
-        begin, end = (jnp.int64(0), plan.triangles.total) if whole else (first, stop)
-
-        def enter(at, bits):
-            return cliques.set_bits(order, matrices, bits, find(at, begin, end))
-
-        def add(at, sums):
-            # The triangles are found again, which takes less than keeping them.
-            return collect((matrices, bits), find(at, first, stop), sums)
-
-        bits = loop_in_blocks(begin, end, block, enter, accumulator(room, jnp.uint32))
-        return loop_in_blocks(first, stop, block, add, sums)
+        bits = accumulator(room, jnp.uint32)
+        bits = each_triangle(order, plan, bits, everyone if whole else here, tuning, enter)
+        return use((matrices, bits), here, sums)
 
     # If all matrices fit at once, there is a single block.
     if not whole and room >= cliques.words_bound(order.edge_capacity):
-        return matrix_block(tails[0], tails[1], sums)
+        return matrix_block(tails, sums)
     # Blocks of matrices end at the first node past a multiple of `step`, so no block exceeds the room.
     step = room - most
     start, end = take(starts, tails[0]), take(starts, tails[1])
@@ -264,7 +291,9 @@ def over_rows(
         at = jnp.searchsorted(starts, start + long(number) * step, method=search_method())
         return jnp.clip(at.astype(jnp.int32), *tails)
 
-    return loop_in_blocks(start, end, step, lambda number, sums: matrix_block(cut(number), cut(number + 1), sums), sums)
+    return loop_in_blocks(
+        start, end, step, lambda number, sums: matrix_block((cut(number), cut(number + 1)), sums), sums
+    )
 
 
 def finish(order: DegreeOrder, first: FirstSums, second: SecondSums) -> Statistics:

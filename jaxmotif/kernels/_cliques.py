@@ -132,87 +132,104 @@ def set_bits(order: DegreeOrder, matrices: Matrices, bits: jax.Array, tri: Trian
     return enter(bits, at_v, at_v.i, take(matrices.lower, jnp.where(found, tri.uv, 0)))
 
 
-def common_bits(
-    order: DegreeOrder, matrices: Matrices, bits: jax.Array, tri: TriangleBlock, later: bool = False
-) -> jax.Array:
+def common_bits(order: DegreeOrder, matrices: Matrices, bits: jax.Array, tri: TriangleBlock) -> jax.Array:
     """Count the common bits of the rows of v and w for each triangle, int32 ``[block]``; 0 where there is no triangle.
 
-    Args:
-      order: The graph.
-      matrices: Where the matrices are in ``bits``.
-      bits: The matrices.
-      tri: The triangles.
-      later: Whether only nodes above w count, static.
+    The arguments are those of :func:`set_bits`.
     """
     at_u = _corner(order, matrices, tri.uv < order.edge_capacity, tri.uv, tri.uw)
-    lanes = (*_rows_met(at_u), at_u.j) if later else _rows_met(at_u)
-    name = "later_bits" if later else "common_bits"
-    (common,) = each_lane(_common, bits, *lanes, outputs=1, lanes=_LANES, name=name)
+    # A lane without a triangle has no words, so that it counts nothing and no tile waits for it.
+    words = jnp.where(at_u.hit, at_u.words, 0)
+    rows = at_u.first + at_u.i * words, at_u.first + at_u.j * words
+    (common,) = each_lane(_common, bits, *rows, words, outputs=1, lanes=_LANES, name="common_bits")
     return common
 
 
-def _common(
-    read: Read, bits: jax.Array, row_v: jax.Array, row_w: jax.Array, words: jax.Array, after: jax.Array | None = None
-) -> tuple[Any]:
-    return (_count_bits(read, bits, (row_v, row_w), words, after),)
+def _common(read: Read, bits: jax.Array, row_v: jax.Array, row_w: jax.Array, words: jax.Array) -> tuple[Any]:
+    return (_count_bits(read, bits, (row_v, row_w), words, None),)
 
 
-def _rows_met(at_u: _Corner) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Return the first words of the rows of v and w, and their number of words."""
-    # A lane without a triangle has no words, so that it counts nothing and no tile waits for it.
-    words = jnp.where(at_u.hit, at_u.words, 0)
-    return at_u.first + at_u.i * words, at_u.first + at_u.j * words, words
+class _Cliques(NamedTuple):
+    """Cliques in the matrices of their lowest nodes.
+
+    Attributes:
+      bits: The matrices.
+      first: The first word of the matrix of each clique, int32.
+      words: The words of its rows; 0 where there is no clique.
+      last: The place of its highest node.
+      rows: The first words of the rows of all its nodes but the lowest one.
+    """
+
+    bits: jax.Array
+    first: jax.Array
+    words: jax.Array
+    last: jax.Array
+    rows: tuple[jax.Array, ...]
 
 
-def larger_cliques(
-    order: DegreeOrder, matrices: Matrices, bits: jax.Array, tri: TriangleBlock, nodes: int, block: int
+def count_cliques(
+    order: DegreeOrder, matrices: Matrices, bits: jax.Array, tails: tuple[Any, Any], nodes: int, block: int
 ) -> jax.Array:
-    """Count the cliques whose three lowest nodes are a triangle of a block, an int64 scalar.
+    """Count the cliques whose lowest node is in a range of ranks, an int64 scalar.
 
     Args:
       order: The graph.
       matrices: Where the matrices are, of out arcs alone.
       bits: The matrices.
-      tri: The triangles.
-      nodes: The number of nodes of a clique, at least 5, static.
-      block: The number of 4-cliques that are worked on at a time, static.
+      tails: The first rank, and the rank to stop before.
+      nodes: The number of nodes of a clique, at least 4, static.
+      block: The number of cliques of one size that are worked on at a time, static.
     """
-    at_u = _corner(order, matrices, tri.uv < order.edge_capacity, tri.uv, tri.uw)
-    fourth = common_bits(order, matrices, bits, tri, later=True)
-    work = flat_work(jnp, fourth)
-    row_v, row_w, words = _rows_met(at_u)
-    arrays = _Rows(bits, row_v, row_w, words, at_u.j, at_u.first)
+    arc = jnp.arange(order.edge_capacity, dtype=jnp.int32)
+    start, stop = take(order.out_offsets, tails[0]), take(order.out_offsets, tails[1])
+    at_u = _corner(order, matrices, (arc >= start) & (arc < stop), arc, arc)
+    words = jnp.where(at_u.hit, at_u.words, 0)
+    edges = _Cliques(bits, at_u.first, words, at_u.i, (at_u.first + at_u.i * words,))
+    lanes = (jnp.pad(x, (0, -len(x) % _LANES)) for x in (*edges.rows, words, at_u.i))
+    (later,) = each_lane(_later, bits, *lanes, outputs=1, lanes=_LANES, name="later_bits")
+    return _extend(edges, later[: len(arc)], nodes - 2, block)
+
+
+def _later(read: Read, bits: jax.Array, row: jax.Array, words: jax.Array, after: jax.Array) -> tuple[Any]:
+    return (_count_bits(read, bits, (row,), words, after),)
+
+
+def _extend(cliques: _Cliques, later: jax.Array, more: int, block: int) -> jax.Array:
+    """Count the cliques that have ``more`` nodes more, all above those of a smaller clique.
+
+    Args:
+      cliques: The smaller cliques.
+      later: The number of nodes above each that are next to all its nodes, int32.
+      more: At least 1, static; the last node is counted and not visited.
+      block: The number of lanes, static.
+    """
+    if more == 1:
+        return later.astype(jnp.int64).sum()
+    # Lists of very different lengths are laid end to end: each lane has one clique of one node more.
+    work, name = flat_work(jnp, later), f"larger_cliques_{len(cliques.rows)}"
 
     def step(number: jax.Array, total: jax.Array) -> jax.Array:
-        first, body = long(number) * block, functools.partial(_count_from_fourth, nodes - 4)
-        name = f"cliques_{nodes}"
-        (found,), _ = each_position(body, arrays, work, first, work.total, block=block, fill=(0,), name=name)
-        return total + found.astype(jnp.int64).sum()
+        first = long(number) * block
+        outputs, valid = each_position(
+            _next_node, cliques, work, first, work.total, block=block, fill=(0, 0, 0), name=name
+        )
+        item, last, later = outputs
+        item, later = jnp.where(valid, item, 0), jnp.where(valid, later, 0)
+        matrix, words = take(cliques.first, item), take(cliques.words, item)
+        rows = (*(take(row, item) for row in cliques.rows), matrix + last * words)
+        return total + _extend(_Cliques(cliques.bits, matrix, words, last, rows), later, more - 1, block)
 
     steps = (-(-work.total // block)).astype(jnp.int32)
     return lax.fori_loop(jnp.int32(0), steps, step, jnp.zeros((), jnp.int64))
 
 
-class _Rows(NamedTuple):
-    """The bits, and for each triangle the first words of two rows, their length, the place of w, and the matrix."""
-
-    bits: jax.Array
-    row_v: jax.Array
-    row_w: jax.Array
-    words: jax.Array
-    w: jax.Array
-    first: jax.Array
-
-
-def _count_from_fourth(
-    more: int, read: Read, arrays: _Rows, item: jax.Array, offset: jax.Array, valid: jax.Array
-) -> tuple[Any]:
-    """Count the cliques of ``4 + more`` nodes on a triangle and the ``offset``-th node above it that is next to it."""
-    row_v, row_w, words, w, first = (read.load(array, item, valid) for array in arrays[1:])
-    words = jnp.where(valid, words, 0)
-    x = _nth_after(read, arrays.bits, (row_v, row_w), words, w, offset)
-    rows = row_v, row_w, first + x * words
-    return (_count_cliques(read, arrays.bits, rows, words, x, first, more - 1),)
+def _next_node(read: Read, cliques: _Cliques, item: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[Any, ...]:
+    """Return the clique of each lane, the place of the ``offset``-th node that extends it, and how many come later."""
+    first, last = read.load(cliques.first, item, valid), read.load(cliques.last, item, valid)
+    words = jnp.where(valid, read.load(cliques.words, item, valid), 0)
+    rows = tuple(read.load(row, item, valid) for row in cliques.rows)
+    node = _nth_after(read, cliques.bits, rows, words, last, offset)
+    return item, node, _count_bits(read, cliques.bits, (*rows, first + node * words), words, node)
 
 
 def _met(
@@ -270,42 +287,3 @@ def _nth_after(
         place = jnp.where(higher, place + width, place)
         here = jnp.where(higher, here >> jnp.uint32(width), low)
     return (word << 5) + place
-
-
-def _count_cliques(
-    read: Read,
-    bits: jax.Array,
-    rows: Sequence[jax.Array],
-    words: jax.Array,
-    after: jax.Array,
-    first: jax.Array,
-    more: int,
-) -> Any:
-    """Count the cliques of ``more + 1`` nodes among those after a place whose bits are set in all rows.
-
-    Args:
-      read: The operations by which arrays are read.
-      bits: The matrices.
-      rows: The first words of the rows.
-      words: The number of words of a row; a lane that has none counts nothing.
-      after: The place.
-      first: The first word of the matrix.
-      more: How many of the nodes are visited; the last one is counted. Static.
-    """
-    if not more:
-        return _count_bits(read, bits, rows, words, after)
-    start, none = (after + 1) >> 5, jnp.zeros_like(words)
-
-    def visit(state: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
-        word, here, total = state
-        found = here != 0
-        node = (word << 5) + ones(~here & (here - jnp.uint32(1)))  # the lowest bit
-        node_words = jnp.where(found, words, 0)
-        met = (*rows, first + node * node_words)
-        total = total + _count_cliques(read, bits, met, node_words, node, first, more - 1)
-        here = jnp.where(found, here & (here - jnp.uint32(1)), here)
-        word = jnp.where(here == 0, word + 1, word)
-        return word, jnp.where(here == 0, _met(read, bits, rows, word, after, word < words), here), total
-
-    state = start, _met(read, bits, rows, start, after, start < words), none
-    return lax.while_loop(lambda state: jnp.max(words - state[0]) > 0, visit, state)[2]

@@ -22,7 +22,7 @@ from jaxmotif.graph._order import degree_order
 from jaxmotif.graphlets._copies import MOST_CLIQUE, ClosedFormWords, add_ways
 from jaxmotif.kernels import _launch, _sieve_pallas
 from jaxmotif.kernels import _subgraphs as subgraphs
-from jaxmotif.kernels._cliques import Matrices, common_bits, larger_cliques
+from jaxmotif.kernels._cliques import Matrices, common_bits, count_cliques
 from jaxmotif.kernels._expand import FlatWork
 from jaxmotif.kernels._triangles import TriangleBlock, triangle_block
 from jaxmotif.kernels._wedges import wedge_block
@@ -55,8 +55,7 @@ def graphlets() -> Iterator[Case]:
     triangles = TriangleBlock(*[_ints(BLOCK)] * 3)
     matrices, bits = Matrices(_ints(9)), _ints(9, dtype=jnp.uint32)
     yield common_bits, (order, matrices, bits, triangles)
-    for nodes in range(5, MOST_CLIQUE + 1):
-        yield partial(larger_cliques, nodes=nodes, block=BLOCK), (order, matrices, bits, triangles)
+    yield partial(count_cliques, nodes=MOST_CLIQUE, block=BLOCK), (order, matrices, bits, (SCALAR, SCALAR))
     program, lanes = ClosedFormWords(_ints(1), _ints(9), _ints(9)), _ints(BLOCK)
     for limbs in (2, 4, 8):
         sums = _ints(limbs, dtype=jnp.uint64)

@@ -1,6 +1,7 @@
 """Bit rows and the 4-cliques they give, against adjacency and all quadruples; in XLA and in Pallas."""
 
 import functools
+import itertools
 from collections import Counter
 from itertools import combinations
 
@@ -14,7 +15,7 @@ from jaxmotif.graph._order import degree_order
 from jaxmotif.kernels._cliques import (
     Matrices,
     common_bits,
-    larger_cliques,
+    count_cliques,
     most_row_words,
     row_words,
     set_bits,
@@ -99,24 +100,24 @@ def test_bit_rows_and_cliques(form):
 
 
 def test_larger_cliques(form):
-    """Cliques of five to seven nodes, each at its three lowest nodes, by all choices of nodes."""
+    """Cliques of four and six nodes, in blocks and ranges of lowest nodes, against networkx."""
+    fill, _ = _matrices(form)
+
+    @form.jit
+    def count(order, base, bits, low, high):
+        totals = [count_cliques(order, Matrices(base), bits, (low, high), nodes, BLOCK) for nodes in (4, 6)]
+        return jnp.stack(totals)
+
     for name in ("hub and blocks", "density 0.7 of 20"):
         n, edges = CASES[name]
         order = _order(n, edges)
         base, work = _base(order), flat_work(np, triangle_tests(np, order))
-        bits = _matrices(form)[0](order, work, base)
-
-        @form.jit
-        def count(order, work, base, bits):
-            tri = triangle_block(order, work, jnp.int64(0), work.total, block=2 * BLOCK)
-            sizes = (larger_cliques(order, Matrices(base), bits, tri, nodes, BLOCK) for nodes in (5, 6, 7))
-            return jnp.stack(list(sizes))
-
-        assert int(work.total) <= 2 * BLOCK
-        graph = nx.Graph(edges)
-        wanted = Counter(len(clique) for clique in nx.enumerate_all_cliques(graph))
-        assert count(order, work, base, bits).tolist() == [wanted[nodes] for nodes in (5, 6, 7)]
-        assert wanted[7] > 0
+        bits = fill(order, work, base)
+        ends = [0, CAPACITY[0] - 7, CAPACITY[0]]
+        found = sum(np.asarray(count(order, base, bits, *map(np.int32, span))) for span in itertools.pairwise(ends))
+        wanted = Counter(len(clique) for clique in nx.enumerate_all_cliques(nx.Graph(edges)))
+        assert found.tolist() == [wanted[nodes] for nodes in (4, 6)]
+        assert wanted[6] > 0
 
 
 def test_whole_rows(form):
@@ -190,6 +191,6 @@ def test_lowers_for_cuda(lowered_for_cuda):
 
 
 def test_larger_cliques_lower_for_cuda(lowered_for_cuda):
-    order, arcs = _order(*DENSE), np.zeros(BLOCK, np.int32)
-    args = order, Matrices(_base(order)), np.zeros(WORDS, np.uint32), TriangleBlock(arcs, arcs, arcs)
-    assert "triton" in lowered_for_cuda(larger_cliques, *args, nodes=6, block=BLOCK)
+    order, tails = _order(*DENSE), (np.int32(0), np.int32(9))
+    args = order, Matrices(_base(order)), np.zeros(WORDS, np.uint32), tails
+    assert "triton" in lowered_for_cuda(count_cliques, *args, nodes=6, block=BLOCK)
