@@ -115,9 +115,10 @@ def count_matches(
                 "the query compares elements that no edge joins: its matches are listed, without checkpoint"
             )
         return count_listed(pattern, target, per, domains, devices, options)
-    if search.engine == "equations" and checkpoint is not None:
-        raise ValueError("engine='equations' keeps no checkpoint; leave one of the two out")
     selection = select_devices(devices)
+    shared = checkpoint is not None or selection.together
+    if search.engine == "equations" and shared:
+        raise ValueError("engine='equations' keeps no checkpoint, and runs in one process; use engine='search'")
     divided = checkpoint is not None or selection.several
     if divided and search.max_steps is not None:
         raise ValueError(
@@ -125,9 +126,9 @@ def count_matches(
             "nor a checkpoint"
         )
     matching, device = Matching(pattern, target, options, check_domains(domains, pattern, target)), selection.main
-    copies = count_by_equations(matching, device) if checkpoint is None else None
+    copies = None if shared else count_by_equations(matching, device)
     plan = matching.plan(device, clock=clock) if copies is None else plan_nothing(matching)
-    if plan.ready is not None and checkpoint is None:
+    if plan.ready is not None and not shared:
         copies = count_by_equations(matching, device, planned=True)
     if copies is not None:
         plan = plan_nothing(matching)
@@ -145,7 +146,8 @@ def count_matches(
     result = match_count(pattern, per, plan, found, clock.seconds(), notes, engine)
     if certify is not None:
         maps = result.count * (1 if per == "map" else automorphism_total(pattern))
-        column = count_images(matching, plan.order[0], selection) if 0 < maps <= MOST_MATCHES else None
+        node = (plan if copies is None else matching.plan(device)).order[0]  # one that a search visits
+        column = count_images(matching, node, selection) if 0 < maps <= MOST_MATCHES else None
         certify_matches(certify, target, pattern, wildcard, induced, maps, column)
     return result
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import Literal
+from typing import Any, Literal
 
 import jax
 import numpy as np
@@ -26,6 +26,13 @@ from jaxmotif.patterns._totals import graph_name
 UNINTERRUPTED = {"cpu": 2**27, "accelerator": 2**33}
 """Work of equations, which nothing stops once they have begun, in a call with a time limit: about two seconds."""
 
+SUMS_A_CANDIDATE = 64
+"""Units of :func:`five_node_work` in the time of a candidate. Measured on a CPU, for four patterns in eight networks of up
+to 197,000 edges: 14 to 1,700 where a search went on to a device, and 0.4 to 50 where it was done in NumPy first."""
+
+_known: weakref.WeakKeyDictionary[Graph, dict[Any, Any]] = weakref.WeakKeyDictionary()
+"""What was measured of a graph to weigh ways by, once for as long as it lives."""
+
 
 def refuse_equations(matching: Matching) -> str | None:
     """Return why a query cannot be counted by equations, or ``None`` if it can."""
@@ -44,11 +51,6 @@ def refuse_equations(matching: Matching) -> str | None:
             "joined nodes with others next to these alone"
         )
     return None
-
-
-SUMS_A_CANDIDATE = 64
-"""Units of :func:`five_node_work` in the time that a search tests a candidate. On eight networks with 2,400 to 197,000
-edges, on a CPU, a search for four patterns took as long at 5 to 150 units, and less only where it ends in NumPy."""
 
 
 def plan_nothing(matching: Matching) -> Plan:
@@ -79,9 +81,11 @@ def count_by_equations(matching: Matching, device: jax.Device, planned: bool = F
     reason = refuse_equations(matching)
     if forced and reason is not None:
         raise ValueError(f"engine='equations' cannot count this query: {reason}; use engine='search' or leave it out")
-    if reason is not None or not (forced or equations_pay(pattern, target, options, device, planned)):
+    if reason is not None:
         return None
     try:
+        if not forced and not equations_pay(pattern, target, options, device, planned):
+            return None
         copies = count_copies(pattern, target, options.induced, device, options.memory)
     except (ValueError, OverflowError):  # too little memory, or a hub with too many neighbours for five nodes
         if forced:
@@ -107,11 +111,11 @@ def tally_by_equations(
         return None
     if not (1 if of == "node" else 2) < nodes <= 5 or refuse_equations(matching) is not None:
         return None
-    if not equations_pay(pattern, target, options, device, planned=False, at_parts=True):
-        return None
     door = node_orbits if of == "node" else edge_graphlets
     how = {"size": max(nodes, 4), "induced": options.induced, "devices": [device], "memory": options.memory}
     try:
+        if not equations_pay(pattern, target, options, device, planned=False, at_parts=True):
+            return None
         values = door(target, **how).values
     except (ValueError, OverflowError):
         return None
@@ -149,7 +153,10 @@ def equations_pay(
     # What closed forms, cliques and 4-cycles look at is part of what a search visits: they need no estimate.
     if pattern.num_nodes < 5 or (choose_way(pattern, options.induced) != "graphlets" and not at_parts):
         return True
-    four = graphlet_counts(target, induced=options.induced, devices=[device], memory=options.memory).counts
+    if (options.induced, "four") not in (known := _known.setdefault(target, {})):
+        result = graphlet_counts(target, induced=options.induced, devices=[device], memory=options.memory)
+        known[options.induced, "four"] = result.counts
+    four: dict[str, int] = known[options.induced, "four"]
     mean = prepare_graph(target, device, options.memory).shorter / target.m
     return five_node_work(wedges, four) <= search_work(pattern, mean, four)
 
@@ -184,11 +191,9 @@ def search_work(pattern: Pattern, mean: float, four: dict[str, int]) -> float:
     return min(rows) * mean / automorphism_total(pattern)
 
 
-_known: weakref.WeakKeyDictionary[Graph, int] = weakref.WeakKeyDictionary()
-
-
 def _wedges(graph: Graph) -> int:
-    """Return the sum of the squares of all degrees, which is found once a graph."""
-    if graph not in _known:
-        _known[graph] = int((graph.degrees**2).sum())
-    return _known[graph]
+    """Return the sum of the squares of all degrees."""
+    known = _known.setdefault(graph, {})
+    if "wedges" not in known:
+        known["wedges"] = int((graph.degrees**2).sum())
+    return known["wedges"]

@@ -98,7 +98,7 @@ def participation_counts(
     else:
         selection = select_devices(devices)
         matching = Matching(pattern, target, options, check_domains(domains, pattern, target))
-        found = tally_by_equations(matching, of, selection.main)
+        found = None if selection.together else tally_by_equations(matching, of, selection.main)
         if found is None:
             options = dataclasses.replace(options, tally=of)
             found = _sum_searches(pattern, target, domains, options, selection, edges)
