@@ -21,6 +21,7 @@ from pkgutil import iter_modules
 
 import jaxmotif
 from jaxmotif.arrays._present import visible
+from jaxmotif.cli._command import Parser
 from jaxmotif.cli._interrupt import Stopped
 
 FAILED, BAD_USAGE, PIPE_CLOSED = 1, 2, 141
@@ -29,7 +30,7 @@ FAILED, BAD_USAGE, PIPE_CLOSED = 1, 2, 141
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="jaxmotif",
         description="Find and count small patterns in graphs, exactly, on CPUs and accelerators.",
         epilog="Results go to standard output or --output, progress and notes to standard error. "

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import difflib
 import logging
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import jaxmotif
 from jaxmotif.cli._options import add_work_options, program_cache, use_devices
@@ -45,6 +47,27 @@ _NOT_IN_RESULT = frozenset(
     )
 )
 """Options that do not change the result, so that it does not name them."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that names what was probably meant, and knows the options of the command it parses."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments; a command refuses those that it does not know, instead of the program above it."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown and self._subparsers is None:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with a message, to which the nearest choice or option is added."""
+        known = [name for action in self._actions for name in action.option_strings]
+        wrong = re.search(r"unrecognized arguments: (-\S+)|invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        if wrong:
+            option, choice, choices = wrong.groups()
+            near = difflib.get_close_matches(option or choice, known if option else re.findall(r"[\w-]+", choices), 1)
+            message += f"; did you mean {near[0]}?" if near else ""
+        super().error(message)
 
 
 class Command(NamedTuple):

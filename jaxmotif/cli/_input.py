@@ -80,6 +80,9 @@ def add_input_options(parser: argparse.ArgumentParser, positional: bool = True) 
     group.add_argument("--node-labels", type=Path, metavar="FILE", help="rows `node label` for all nodes of the graph")
     group.add_argument("--text-ids", action="store_true", help="take ids of a table as text, also numbers")
     group.add_argument(
+        "--encoding", metavar="NAME", help="the encoding of the text, such as latin-1 or shift-jis (default: UTF-8)"
+    )
+    group.add_argument(
         "--isolated",
         choices=("keep", "drop"),
         help="keep all ids from 0 to the largest, or drop nodes without an edge (default: as the file declares)",
@@ -141,6 +144,7 @@ def load_graph(
         "directed": args.directed,
         "format": args.input_format,
         "isolated": args.isolated,
+        "encoding": args.encoding,
         "label_ids": label_ids,
         "attributes": attributes,
         # Padded sizes let compiled programs serve all graphs of about this size. A limit of memory asks for no padding.

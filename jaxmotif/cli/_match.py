@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -67,8 +68,12 @@ def _run(args: argparse.Namespace) -> Report:
     from jaxmotif.language import Query
     from jaxmotif.matching._bind import bind
     from jaxmotif.patterns import as_pattern
+    from jaxmotif.patterns._names import is_pattern_name
 
     paths = query_paths(args.query)
+    if paths and not Path(args.graph).exists() and is_pattern_name(args.graph):
+        swapped = " ".join(map(shlex.quote, (args.graph, args.query)))
+        raise ValueError(f"{args.graph!r} is a pattern, and a pattern comes before the graph: jaxmotif match {swapped}")
     listing = hasattr(args, "limit")
     if listing and len(paths) > 1:
         raise ValueError(f"--limit lists the matches of one query, and {args.query} holds {len(paths)}")
@@ -143,7 +148,7 @@ def _parse_queries(text: str, paths: list[Path]) -> dict[str, Query]:
                 raise ValueError(f"{path}: {error}") from None
             except UnicodeDecodeError as error:
                 raise ValueError(f"{path}: this is no text: {error}") from None
-    if not paths and re.search("[-!~]>", text):
+    if not paths and re.search("[<>|;]", text):
         queries[text] = parse(text)
     return queries
 

@@ -129,7 +129,10 @@ def _number(text: str) -> int | str:
       >>> _number("1e4"), _number("auto")
       (10000, 'auto')
     """
-    return text if text == "auto" else whole_number(text)
+    number = text if text == "auto" else whole_number(text)
+    if isinstance(number, int) and number < 2:
+        raise argparse.ArgumentTypeError(f"at least 2, since a standard deviation needs two; got {number}")
+    return number
 
 
 def _run(args: argparse.Namespace) -> Report:

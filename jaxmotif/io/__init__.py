@@ -10,8 +10,14 @@ if TYPE_CHECKING:
     from jaxmotif.graph._saved import GraphFileError as GraphFileError
     from jaxmotif.io._read import read_graph as read_graph
     from jaxmotif.io._registry import format_table as format_table
+    from jaxmotif.io._write import write_graph as write_graph
 
-_HOMES = {"GraphFileError": "graph._saved", "format_table": "io._registry", "read_graph": "io._read"}
+_HOMES = {
+    "GraphFileError": "graph._saved",
+    "format_table": "io._registry",
+    "read_graph": "io._read",
+    "write_graph": "io._write",
+}
 
 __all__ = [*_HOMES]  # pyright: ignore[reportUnsupportedDunderAll]
 

@@ -111,8 +111,6 @@ def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 
     rows = [fields_of(row, delimiter) for row in file.first_rows(HEADER_ROWS)]
     if not rows:
         raise no_rows(file)
-    if options.columns is None and _is_titled_matrix(rows):
-        raise _matrix_error(file)
     layout = layout_of(rows, options)
     _check_ends(file, layout, rows)
     data = rows
@@ -156,8 +154,6 @@ def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 
         note = "the first column numbers the rows: the next two are the ends; columns= (--columns 0,1) takes the first"
         contents = contents._replace(notes=(*contents.notes, note))
     if names is None:
-        if options.columns is None and options.edge_label is None and _is_matrix(data, len(table), width):
-            raise _matrix_error(file)
         return contents
     notes = (*contents.notes, *_first_row_notes(layout, contents.edges, names.known, sample, chosen))
     return sorted_names(contents._replace(notes=notes), names.known)
@@ -189,30 +185,6 @@ def _check_ends(file: TextFile, layout: Layout, rows: list[list[bytes]]) -> None
             "the first column holds another number in each row and the next two hold words: numbers of the rows, or "
             "nodes? columns= (--columns 1,2 or --columns 0,1) says which two are the ends"
         )
-
-
-def _is_matrix(rows: list[list[bytes]], count: int, width: int) -> bool:
-    """Say whether a table of numbers is a matrix: as square, of 0 and 1, or beyond 3 x 3 with zeros on the diagonal."""
-    if not count == width > 2:
-        return False
-    hollow = width > 3 and all(is_number(cell) for row in rows for cell in row)
-    return all(cell in (b"0", b"1") for row in rows for cell in row) or (
-        hollow and all(row[i : i + 1] == [b"0"] for i, row in enumerate(rows))
-    )
-
-
-def _is_titled_matrix(rows: list[list[bytes]]) -> bool:
-    """Say whether the first words of the rows are those of the first row, as pandas and R write matrices."""
-    head = [] if not rows else rows[0][1:] if rows[0][0] == b"" else rows[0]
-    titles = [row[0] for row in rows[1:]]
-    return len(titles) > 1 and titles == head[: len(titles)] and len(rows[1]) == len(head) + 1
-
-
-def _matrix_error(file: TextFile) -> GraphFileError:
-    return file.error(
-        "this looks like an adjacency matrix, which is not read from text: Graph.from_scipy takes one (numpy.loadtxt, "
-        "pandas.read_csv); columns=(0, 1) (--columns 0,1) reads a table of edges all the same"
-    )
 
 
 def _first_row_notes(

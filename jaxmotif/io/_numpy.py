@@ -9,20 +9,21 @@ import zipfile
 import numpy as np
 
 from jaxmotif.graph._saved import GraphFileError, LabelNames, contents
-from jaxmotif.io._format import INT32_MAX, Contents, LabelColumn, Options, Reader, passed_over
+from jaxmotif.io._format import INT32_MAX, Contents, LabelColumn, Options, Reader, Sample, chosen_format, passed_over
+from jaxmotif.io._matrix import matrix_contents
 from jaxmotif.io._text import TextFile
 
 _SPARSE = {"csr", "csc", "coo"}
 
 
 def read_npy(file: TextFile, options: Options) -> Contents:
-    """Read an integer array of edges ``[E, 2]``."""
+    """Read an integer array of edges ``[E, 2]``, or an adjacency matrix."""
     array = _array(file, file.data())
+    if array.ndim == 2 and array.shape[0] == array.shape[1] > 2:
+        return matrix_contents(file, array, options)._replace(format="npy")
     if array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] != 2:
         integers = array.dtype.kind in "iu"
-        remedy = (
-            "transpose it" if integers and array.ndim == 2 and len(array) == 2 else "Graph.from_scipy takes a matrix"
-        )
+        remedy = "transpose it" if integers and array.ndim == 2 and len(array) == 2 else "or a square matrix"
         raise file.error(
             f"expected edges, integers of shape (E, 2), found {array.dtype} of shape {array.shape}; {remedy}"
         )
@@ -111,7 +112,7 @@ def _members(file: TextFile, data: bytes) -> dict[str, np.ndarray]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
             if "xl/workbook.xml" in archive.namelist():
-                raise file.error("this is an Excel workbook, which is not read; save the sheet as CSV (UTF-8)")
+                raise file.error(f"this is an Excel workbook; say so: {chosen_format('xlsx')}")
             if not entries:
                 raise file.error("a zip archive without NumPy arrays; expected an npz file, or unpack it")
             file.check_growth(sum(entry.file_size for entry in archive.infolist()), len(data))
@@ -141,7 +142,11 @@ def _array(file: TextFile, data: bytes) -> np.ndarray:
     return array.reshape(shape, order="F" if column_major else "C")
 
 
+def _is_npz(sample: Sample) -> bool:
+    return sample.magic.startswith(b"PK\x03\x04") and not sample.has_suffix((".xlsx", ".xlsm"))
+
+
 FORMATS = {
     "npy": Reader(read_npy, lambda sample: sample.magic.startswith(b"\x93NUMPY"), "bytes"),
-    "npz": Reader(read_npz, lambda sample: sample.magic.startswith(b"PK\x03\x04"), "bytes"),
+    "npz": Reader(read_npz, _is_npz, "bytes"),
 }

@@ -41,6 +41,7 @@ def read_graph(
     weight: int | str | None = None,
     min_weight: float | None = None,
     text_ids: bool = False,
+    encoding: str | None = None,
     label_ids: dict[str, int] | None = None,
     attributes: bool = False,
     self_loops: Literal["drop", "error"] = "drop",
@@ -85,6 +86,8 @@ def read_graph(
         summed, which a note says, and the sums are ``attributes.edges`` of the result under this name.
       min_weight: leave out edges that weigh less, after summing; their nodes stay, unless ``isolated="drop"``.
       text_ids: take ids of tables as text even where they are numbers.
+      encoding: the encoding of a text file. By default it is UTF-8, or UTF-16 with its mark; what is neither is read as
+        Windows' cp1252, with a note.
       label_ids: take labels as text and number them through this dict, which grows; pass one dict to all files
         whose labels are to agree.
       attributes: keep all attributes of nodes and edges (of a table: all its columns) as ``attributes`` of the result,
@@ -129,10 +132,10 @@ def read_graph(
     )
     if isolated not in (None, "keep", "drop"):
         raise ValueError(f"isolated must be None, 'keep' or 'drop', got {isolated!r}")
-    with TextFile(path) as file:
+    with TextFile(path, encoding) as file:
         contents = read_contents(file, format, options)
     _check_used(file.path, contents, options)
-    notes = list(contents.notes)
+    notes = [*file.notes, *contents.notes]
     if contents.directed is None and directed is None:
         notes.append("read as undirected: the file does not say; directed=True (--directed) takes rows as arcs")
     nodes = _nodes(file.path, contents, isolated)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import csv
 import gzip
 import io
 import os
+import re
 import zlib
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, cast
 
 from jaxmotif.graph._saved import GraphFileError
 
@@ -20,6 +22,8 @@ FREE_BYTES = 64 << 20
 """Compressed data may grow to ``FREE_BYTES``, or to ``MAX_RATIO`` times what was read: text of graphs grows 20-fold."""
 
 COMMENTS = (b"#", b"%")
+_UTF8 = re.compile(rb"[\xc3-\xf4][\x80-\xbf]")
+"""Bytes that hardly ever stand side by side in a text that is not UTF-8."""
 
 
 class _CountedStream:
@@ -38,29 +42,55 @@ class _CountedStream:
         return self._stream.seek(position)
 
 
+def _stream_of(data: bytes) -> io.BufferedReader:
+    return io.BufferedReader(cast("io.RawIOBase", io.BytesIO(data)))
+
+
 class TextFile:
     """A file, plain or gzip by its first bytes, whose text is handed out once, in numbered blocks of whole lines.
 
     Args:
       path: the file.
+      encoding: the encoding of its text. By default that is UTF-8, or UTF-16 where the file begins with its mark, and
+        where it is neither, Windows' cp1252 with a note.
+      data: the contents, where there is no such file.
 
     Attributes:
       line: the number of the last line that was handed out.
       comment: the last comment above the rows that :meth:`first_rows` returned.
+      notes: what a user should know of how the text was read.
     """
 
-    def __init__(self, path: str | os.PathLike[str]):
+    def __init__(self, path: str | os.PathLike[str], encoding: str | None = None, data: bytes | None = None):
         self.path = os.fspath(path)
         self.line = 0
         self.comment = b""
+        self.notes: list[str] = []
         self._rest = b""
-        self._raw = open(self.path, "rb")  # noqa: SIM115 (closed by __exit__)
+        self._is_utf8 = False
+        self._raw = open(self.path, "rb") if data is None else _stream_of(data)  # noqa: SIM115 (closed by __exit__)
         self._packed = None
         self._unpacked = 0
         self._stream: io.BufferedReader | gzip.GzipFile = self._raw
         if self._raw.peek(2)[:2] == b"\x1f\x8b":
             self._packed = _CountedStream(self._raw)
             self._stream = gzip.GzipFile(fileobj=self._packed)
+        try:
+            self._decode(encoding)
+        except GraphFileError:
+            self._raw.close()
+            raise
+
+    def _decode(self, encoding: str | None) -> None:
+        """Take all text in its encoding, if it has another than UTF-8."""
+        if encoding is None and self.magic()[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            encoding = "utf-16"
+        if encoding is not None:
+            try:
+                text = self.data().decode(encoding)
+            except (UnicodeDecodeError, LookupError) as error:
+                raise self.error(f"the text cannot be read as {encoding}: {error}") from None
+            self._stream, self._packed = _stream_of(text.encode()), None
 
     def __enter__(self) -> TextFile:
         return self
@@ -190,19 +220,33 @@ class TextFile:
         if block and not block.endswith(b"\n"):
             block += b"\n"
         if not block.isascii():
-            try:
-                block.decode()
-            except UnicodeDecodeError as error:
-                start = block.rfind(b"\n", 0, error.start) + 1
-                text = block[start : block.index(b"\n", start)]
-                raise self.error("expected UTF-8 text", self.line + 1 + block.count(b"\n", 0, start), text) from None
+            block = self._as_utf8(block)
         return block
+
+    def _as_utf8(self, block: bytes) -> bytes:
+        """Return a block as UTF-8, which it is or which it becomes from Windows' cp1252.
+
+        A text that is UTF-8 in other places is damaged and no cp1252.
+        """
+        try:
+            if not self.notes:
+                block.decode()
+                self._is_utf8 = True
+                return block
+            return block.decode("cp1252").encode()
+        except UnicodeDecodeError as error:
+            if not self.notes and not self._is_utf8 and not _UTF8.search(block):
+                self.notes.append("the text is not UTF-8 and was read as cp1252; encoding= (--encoding) names another")
+                return self._as_utf8(block)
+            start = block.rfind(b"\n", 0, error.start) + 1
+            text = block[start : block.index(b"\n", start)]
+            line = self.line + 1 + block.count(b"\n", 0, start)
+            raise self.error("expected UTF-8 text; encoding= (--encoding) names another", line, text) from None
 
     def _check_binary(self, block: bytes) -> None:
         if b"\0" in block:
             line = self.line + 1 + block.count(b"\n", 0, block.index(b"\0"))
-            kind = "UTF-16 text; save it as UTF-8" if block[:2] in (b"\xff\xfe", b"\xfe\xff") else "a binary file"
-            raise self.error(f"expected a text file (UTF-8, plain or gzip), this is {kind}", line)
+            raise self.error("expected a text file (plain or gzip), this is a binary file", line)
 
 
 def split_fields(line: bytes, delimiter: bytes) -> list[bytes]:

@@ -99,7 +99,9 @@ def parse(text: str) -> Query:
             actual = repr(str(error.token)[:30])
         else:
             actual = repr(lines[place.line - 1][place.column - 1 : place.column])
-        raise QueryError(f"expected {shown}, found {actual}", place, text) from None
+        like_this = "; a query is written like this: A -> B [weight > 2]; B !> A"
+        hint = like_this if "RELATION" in (expected or ()) or actual == "','" else ""
+        raise QueryError(f"expected {shown}, found {actual}{hint}", place, text) from None
     return _Reader(text).read(tree)
 
 

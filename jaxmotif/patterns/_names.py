@@ -285,6 +285,14 @@ first |
     return pattern
 
 
+def is_pattern_name(name: str) -> bool:
+    """Return whether a word is the name of a pattern (:func:`named_pattern`)."""
+    try:
+        return named_pattern(name) is not None
+    except ValueError:
+        return False
+
+
 _graph_patterns: weakref.WeakKeyDictionary[Graph, Pattern] = weakref.WeakKeyDictionary()
 """The patterns of graphs, each as long as its graph lives."""
 
@@ -311,7 +319,7 @@ def as_pattern(thing: GraphLike | Pattern, target: Graph, largest: int = _LARGES
         try:
             thing = named_pattern(thing, target.directed, target.node_label_names, target.edge_label_names)
         except ValueError as error:
-            words = "; a query in words is jaxmotif.query(...)" if ">" in thing else ""
+            words = "; a query in words is jaxmotif.query(...)" if any(x in thing for x in "<>|") else ""
             raise ValueError(f"{name}: {error}; there is no file of that name{words}") from None
     elif not isinstance(thing, Pattern):
         thing = as_graph(thing, target.directed, name)

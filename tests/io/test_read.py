@@ -339,8 +339,7 @@ MISTAKES = {
     "lad short": ("1\n4\n", "lad-labelled", 2, "label outdegree v1"),
     "binary": (b"\x7fELF\x01\x00\x02\n\0", "auto", 1, "this is a binary file"),
     "late binary": (b"0 1\n1 2\n\0\0\n", "auto", 3, "this is a binary file"),
-    "utf-16": ("0 1\n".encode("utf-16"), "auto", 1, "UTF-16 text; save it as UTF-8"),
-    "latin-1": (b"a b\nM\xfcller c\n", "auto", 2, "expected UTF-8 text: 'M.ller c'"),
+    "utf-8 and not": (b"\xc3\xa9 b\nM\xfcller c\n", "auto", 2, "expected UTF-8 text; .*: 'M.ller c'"),
     "shortened": ("0 1\n" + "7" * 100 + " 2\n", "auto", 2, r"found '7{27}\.\.\.' in: '7{57}\.\.\.'$"),
 }  # fmt: skip
 

@@ -1,0 +1,171 @@
+"""Adjacency matrices, as text with or without names, and in MATLAB's mat."""
+
+from __future__ import annotations
+
+import io
+import math
+
+import numpy as np
+
+from jaxmotif.graph._saved import GraphFileError
+from jaxmotif.io._edge_list import delimiter_of, no_rows
+from jaxmotif.io._format import INT32_MAX, SAMPLE, Contents, Options, Reader, Sample, passed_over
+from jaxmotif.io._text import TextFile, fields_of
+
+_EMPTY = {b"", b"na", b"nan", b"null", b"none", b"-", b"."}
+"""Fields that stand for no edge."""
+
+
+def matrix_contents(file: TextFile, values: np.ndarray, options: Options, names: list[str] | None = None) -> Contents:
+    """Return the graph of an adjacency matrix: an arc for each entry that is not 0, undirected if it is symmetric.
+
+    Args:
+      file: the file, for messages.
+      values: numbers or truth values ``[n, n]``; the row is the source.
+      options: what is asked of the file; attributes are the column ``weight``.
+      names: the name of each row, which is that of the column, too.
+
+    Raises:
+      GraphFileError: an entry is not a number, is infinite, or a name occurs twice.
+    """
+    if names is not None and len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise file.error(f"the name {twice[:30]!r} stands over two columns")
+    if values.dtype.kind not in "iufb" or not np.isfinite(values).all():
+        raise file.error(f"expected a matrix of finite numbers, found {values.dtype}")
+    symmetric = np.array_equal(values, values.T)
+    edges = np.argwhere(np.triu(values) if symmetric else values).astype(np.int64)
+    weights = values[edges[:, 0], edges[:, 1]]
+    contents = Contents(edges, len(values), not symmetric, names=None if names is None else np.array(names, object))
+    if options.attributes:
+        return contents._replace(edge_columns={"weight": weights.tolist()})
+    if (weights == 1).all():
+        return contents
+    remedy = '; weight="weight" (--weight weight) keeps them'
+    return contents._replace(notes=passed_over("the values of the matrix", [str(values.dtype)], remedy))
+
+
+def _names_of(rows: list[list[bytes]]) -> tuple[list[bytes] | None, int] | None:
+    """Return the names above a matrix, and how many fields stand before the numbers of a row; ``None``: no matrix.
+
+    The names stand above and before the numbers (perhaps with a field in the corner), above alone, or nowhere.
+    """
+    if len(rows) < 3:
+        return None
+    width = len(rows[1])
+    if len(rows[0]) == width - 1 or (len(rows[0]) == width and not _is_number(rows[0][0] or b"corner")):
+        names = rows[0][1 - width :]
+        if [row[0] for row in rows[1:3]] == names[:2]:
+            return names, 1
+    if len(rows[0]) == width and not any(_is_number(name) for name in rows[0]):
+        return rows[0], 0
+    return None, 0
+
+
+def _is_number(field: bytes) -> bool:
+    try:
+        return field.lower() in _EMPTY or math.isfinite(float(field))
+    except ValueError:
+        return False
+
+
+def is_matrix(sample: Sample) -> bool:
+    """Tell whether rows are a square matrix of numbers, with names or without, and no table of edges.
+
+    Without names, few numbers may be either: a matrix is 0 or 1 throughout, or 0 on the diagonal, and three rows are
+    symmetric besides.
+    """
+    lines = sample.lines
+    delimiter = delimiter_of(lines[0]) if lines else b""
+    rows = [fields_of(line, delimiter) for line in lines]
+    found = _names_of(rows)
+    if found is None:
+        return False
+    names, before = found
+    body = rows if names is None else rows[1:]
+    width = len(body[0]) - before
+    if any(len(row) != width + before or not all(map(_is_number, row[before:])) for row in body):
+        return False
+    whole = sample.file.head()[1] and len(rows) < SAMPLE
+    if whole and len(body) != width:
+        return False
+    if before:
+        return [row[0] for row in body] == (names or [])[: len(body)]
+    if not whole:
+        return width >= SAMPLE
+    values = np.array([[0.0 if field.lower() in _EMPTY else float(field) for field in row] for row in body])
+    hollow = not values.diagonal().any() and (width > 3 or np.array_equal(values, values.T))
+    return hollow or bool(np.isin(values, (0, 1)).all())
+
+
+def read_matrix(file: TextFile, options: Options) -> Contents:
+    """Read a matrix as text: a row a node, between blanks, tabs, commas or semicolons; an empty field is 0."""
+    lines = file.first_rows(SAMPLE)
+    if not lines:
+        raise no_rows(file)
+    delimiter = delimiter_of(lines[0])
+    names, before = _names_of([fields_of(line, delimiter) for line in lines]) or (None, 0)
+    rows, above = [], names is not None
+    for number, line in file.lines():
+        fields = fields_of(line, delimiter)
+        if above:
+            above = False
+            continue
+        if before and (len(rows) >= len(names or ()) or fields[0] != (names or ())[len(rows)]):
+            raise file.error("expected rows with the names that stand above, in their order", number, line)
+        try:
+            rows.append(np.array([b"0" if x.lower() in _EMPTY else x for x in fields[before:]]).astype(np.float64))
+        except ValueError:
+            raise file.error("expected numbers alone in a row of the matrix", number, line) from None
+        if len(rows[-1]) != len(rows[0]):
+            raise file.error(f"expected {len(rows[0])} numbers, found {len(rows[-1])}", number, line)
+    n = len(rows[0]) if rows else 0
+    if len(rows) != n or (names is not None and len(names) != n):
+        raise file.error(f"expected a square matrix, found {len(rows)} rows of {n} numbers")
+    values = np.array(rows).reshape(n, n)
+    return matrix_contents(file, values, options, None if names is None else [name.decode() for name in names])
+
+
+def read_mat(file: TextFile, options: Options) -> Contents:
+    """Read the one square matrix of a file of MATLAB (up to version 7), sparse or not, through scipy."""
+    try:
+        from scipy.io import loadmat, whosmat
+    except ImportError:
+        raise ImportError(f"{file.path}: MATLAB's files need scipy: pip install 'jaxmotif[io]'") from None
+    data = file.data()
+    try:
+        square = [(name, shape, kind) for name, shape, kind in whosmat(io.BytesIO(data)) if _is_square(shape, kind)]
+        if len(square) != 1:
+            names = ", ".join(name for name, _, _ in square) or "none"
+            raise file.error(
+                f"expected one square matrix of numbers, found {names[:100]}; save the adjacency matrix alone"
+            )
+        name, shape, kind = square[0]
+        if shape[0] > INT32_MAX:
+            raise file.error(f"expected a matrix of at most {INT32_MAX} rows, found {shape[0]}")
+        if kind != "sparse":
+            file.check_growth(8 * math.prod(shape), len(data))
+        matrix = loadmat(io.BytesIO(data), variable_names=[name])[name]
+    except GraphFileError:
+        raise
+    except Exception as error:  # a damaged file may raise anything
+        raise file.error(f"this file of MATLAB cannot be read: {str(error)[:100]}") from None
+    if kind != "sparse":
+        return matrix_contents(file, np.asarray(matrix), options)
+    entries = matrix.tocoo()
+    symmetric = (matrix != matrix.T).nnz == 0
+    kept = (entries.data != 0) & ((entries.row <= entries.col) | (not symmetric))
+    edges = np.stack([entries.row[kept], entries.col[kept]], axis=1).astype(np.int64)
+    columns = {"weight": entries.data[kept].tolist()} if options.attributes else None
+    return Contents(edges, shape[0], not symmetric, edge_columns=columns)
+
+
+def _is_square(shape: tuple[int, ...], kind: str) -> bool:
+    numbers = ("double", "single", "sparse", "logical")
+    return len(shape) == 2 and shape[0] == shape[1] > 1 and (kind in numbers or "int" in kind)
+
+
+FORMATS = {
+    "matrix": Reader(read_matrix, is_matrix, "rows"),
+    "mat": Reader(read_mat, lambda sample: sample.magic.startswith(b"MATLAB 5.0"), "bytes"),
+}

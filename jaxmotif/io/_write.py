@@ -1,0 +1,152 @@
+"""Writing graphs to files that other programs open; markup is networkx's."""
+
+from __future__ import annotations
+
+import csv
+import json
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jaxmotif.graph import Graph, GraphLike, as_graph
+
+if TYPE_CHECKING:
+    import networkx
+
+_logger = logging.getLogger("jaxmotif")
+
+
+def _library() -> Any:
+    try:
+        import networkx
+    except ImportError:
+        raise ImportError("this format is written by networkx: pip install 'jaxmotif[io]'") from None
+    return networkx
+
+
+def _table(separator: str) -> Callable[[Graph, Path], None]:
+    """Return a function that writes a row an edge: source, target, label and attributes."""
+
+    def write(graph: Graph, path: Path) -> None:
+        names = _names(graph)
+        columns = _edge_columns(graph)
+        if 0 in np.bincount(graph.edge_list().ravel(), minlength=graph.n):
+            _logger.info("nodes without an edge are not in a table of edges; GraphML keeps them")
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, delimiter=separator, lineterminator="\n")
+            writer.writerow(["source", "target", *columns])
+            for row, (u, v) in enumerate(graph.edge_list().tolist()):
+                writer.writerow([names[u], names[v], *(column[row] for column in columns.values())])
+
+    return write
+
+
+def _write_sif(graph: Graph, path: Path) -> None:
+    """Write ``source relation target`` between tabs; the relation is the label, else ``pd`` of arcs and ``pp``."""
+    names, relations = _names(graph), _edge_columns(graph).get("label")
+    lines = [
+        f"{names[u]}\t{('pd' if graph.directed else 'pp') if relations is None else relations[row]}\t{names[v]}\n"
+        for row, (u, v) in enumerate(graph.edge_list().tolist())
+    ]
+    alone = np.flatnonzero(np.bincount(graph.edge_list().ravel(), minlength=graph.n) == 0)
+    path.write_text("".join(lines + [f"{names[node]}\n" for node in alone.tolist()]), encoding="utf-8")
+
+
+def _names(graph: Graph) -> list[Any]:
+    return list(range(graph.n)) if graph.node_names is None else graph.node_names.tolist()
+
+
+def _edge_columns(graph: Graph) -> dict[str, list[Any]]:
+    """Return the labels and attributes of the edges, by the name of the column."""
+    found = {}
+    if graph.edge_labels is not None:
+        words, labels = graph.edge_label_names or {}, np.asarray(graph.edge_labels)[graph.edge_slots()].tolist()
+        found["label"] = [words.get(label, label) for label in labels]
+    if graph.attributes is not None and graph.attributes.rows is None:
+        found |= {name: column.tolist() for name, column in graph.attributes.edges.items()}
+    return found
+
+
+def _with_attributes(graph: Graph) -> networkx.Graph:
+    """Return the graph as networkx's, with all attributes but the missing values."""
+    made, names = graph.to_networkx(), _names(graph)
+    ends = [(names[u], names[v]) for u, v in graph.edge_list().tolist()]
+    of_nodes = {} if graph.attributes is None else graph.attributes.nodes
+    for name, column in of_nodes.items():
+        for node, value in zip(names, column.tolist(), strict=True):
+            if value is not None and value == value:
+                made.nodes[node][name] = value
+    for name, column in _edge_columns(graph).items():
+        for (u, v), value in zip(ends, column, strict=True):
+            if value is not None and value == value:
+                made.edges[u, v][name] = value
+    return made
+
+
+def _markup(name: str, **options: Any) -> Callable[[Graph, Path], None]:
+    return lambda graph, path: getattr(_library(), f"write_{name}")(_with_attributes(graph), path, **options)
+
+
+def _json(name: str, **options: Any) -> Callable[[Graph, Path], None]:
+    """Return a function that writes what a function of networkx makes of the graph, as JSON."""
+
+    def write(graph: Graph, path: Path) -> None:
+        made = getattr(_library(), name)(_with_attributes(graph), **options)
+        path.write_text(json.dumps(made, ensure_ascii=False), encoding="utf-8")
+
+    return write
+
+
+WRITERS: dict[str, Callable[[Graph, Path], None]] = {
+    "csv": _table(","),
+    "tsv": _table("\t"),
+    "sif": _write_sif,
+    "graphml": _markup("graphml"),
+    "gexf": _markup("gexf"),
+    "gml": _markup("gml", stringizer=str),
+    "cyjs": _json("cytoscape_data"),
+    "json": _json("node_link_data", edges="links"),
+    "npz": lambda graph, path: graph.save(path),
+}
+"""Formats that are written, by the ending of the file's name."""
+
+
+def write_graph(graph: GraphLike, path: str | os.PathLike[str], format: str | None = None) -> None:
+    """Write a graph to a file, whole or not at all.
+
+    Names of nodes, directions and labels are kept, and attributes by all formats but ``sif`` and ``npz``.
+    :func:`read_graph` reads each of these files, Cytoscape all but ``npz``, Gephi GraphML and GEXF.
+
+    Args:
+      graph: any graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
+      path: the file; one that is there is replaced.
+      format: ``"csv"``, ``"tsv"``, ``"sif"``, ``"graphml"``, ``"gexf"``, ``"gml"``, ``"cyjs"``, ``"json"`` or
+        ``"npz"`` (default: the ending of the name).
+
+    Raises:
+      ValueError: no such format, or one that cannot hold the graph.
+      ImportError: networkx is missing, which writes the markup.
+      OSError: the file cannot be written.
+
+    Example:
+      >>> import tempfile, os
+      >>> with tempfile.TemporaryDirectory() as folder:
+      ...     path = os.path.join(folder, "loop.sif")
+      ...     write_graph(Graph.from_edges([(0, 1), (0, 2), (1, 2)], node_names=["X", "Y", "Z"], directed=True), path)
+      ...     print(open(path).read().split())
+      ['X', 'pd', 'Y', 'X', 'pd', 'Z', 'Y', 'pd', 'Z']
+    """
+    path = Path(path)
+    name = (format or path.suffix.removeprefix(".")).lower()
+    if name not in WRITERS:
+        raise ValueError(f"{path}: graphs are written as {', '.join(WRITERS)}, by the ending of the name; got {name!r}")
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        WRITERS[name](as_graph(graph), partial)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)

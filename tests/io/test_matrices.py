@@ -1,0 +1,214 @@
+"""Adjacency matrices and sheets, as pandas, SciPy and spreadsheets write them, against the arrays they were made of."""
+
+import collections
+import csv
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.io
+import scipy.sparse
+
+from jaxmotif.graph import GraphFileError, read_graph
+from tests.more import more
+
+NAMES = ["b1", "a 2", "TP53", "ä", "x.y", "7up"]
+
+
+def matrix(kind: str, n: int = 6, seed: int = 0) -> np.ndarray:
+    """Draw a matrix: 0 and 1 or weights, symmetric or not."""
+    rng = np.random.default_rng(seed)
+    values = np.triu(rng.random((n, n)) < 0.5, 1) * (rng.integers(1, 90, (n, n)) / 4 if "weights" in kind else 1)
+    values[0, 1] = 1
+    values = values + values.T if "symmetric" in kind else values
+    return values if "weights" in kind else values.astype(int)
+
+
+def arcs(graph) -> set:
+    names = range(graph.n) if graph.node_names is None else graph.node_names.tolist()
+    pairs = {(names[u], names[v]) for u, v in graph.edge_list().tolist()}
+    return pairs if graph.directed else pairs | {(v, u) for u, v in pairs}
+
+
+def arcs_of(values: np.ndarray, names) -> set:
+    return {(names[u], names[v]) for u, v in np.argwhere(values)}
+
+
+def text(values, separator=" ", **options) -> str:
+    return pd.DataFrame(values, **options).to_csv(sep=separator)
+
+
+WRITTEN = {
+    "csv, names above and beside": lambda x, path: pd.DataFrame(x, NAMES, NAMES).to_csv(path),
+    "csv, names above": lambda x, path: pd.DataFrame(x, columns=NAMES).to_csv(path, index=False),
+    "csv, no names": lambda x, path: pd.DataFrame(x).to_csv(path, index=False, header=False),
+    "csv, semicolons": lambda x, path: pd.DataFrame(x, NAMES, NAMES).to_csv(path, sep=";"),
+    "csv, a word in the corner": lambda x, path: pd.DataFrame(x, NAMES, NAMES).to_csv(path, index_label="node"),
+    "csv, ids from 1": lambda x, path: pd.DataFrame(x, range(1, 7), range(1, 7)).to_csv(path),
+    "csv, empty for 0": lambda x, path: pd.DataFrame(x, NAMES, NAMES).replace(0, np.nan).to_csv(path),
+    "tsv, names above and beside": lambda x, path: pd.DataFrame(x, NAMES, NAMES).to_csv(path, sep="\t"),
+    "tsv, as R writes it": lambda x, path: path.write_text(
+        "\t".join(NAMES) + "\n" + pd.DataFrame(x, NAMES).to_csv(sep="\t", header=False)
+    ),
+    "txt, NumPy": lambda x, path: np.savetxt(path, x, fmt="%g"),
+    "txt, comments above": lambda x, path: np.savetxt(path, x, fmt="%g", header="adjacency"),
+    "npy": lambda x, path: np.save(path, x),
+    "mat": lambda x, path: scipy.io.savemat(path, {"A": x, "note": "text"}),
+    "mat, sparse": lambda x, path: scipy.io.savemat(path, {"A": scipy.sparse.csc_matrix(x)}),
+    "xlsx, names above and beside": lambda x, path: pd.DataFrame(x, NAMES, NAMES).to_excel(path),
+    "xlsx, no names": lambda x, path: pd.DataFrame(x).to_excel(path, index=False, header=False),
+}
+
+
+@pytest.mark.parametrize("kind", ["plain", "weights", "symmetric", "symmetric weights"])
+@pytest.mark.parametrize("written", WRITTEN)
+def test_matrices_are_read_as_they_were(written, kind, tmp_path):
+    values = matrix(kind)
+    path = tmp_path / f"network.{written.split(',')[0]}"
+    WRITTEN[written](values, path)
+    names = list(range(1, 7)) if "from 1" in written else NAMES if "names" in written or "R" in written else range(6)
+    if any(word in written for word in ("no names", "txt", "npy", "mat")):
+        names = range(6)
+    elif "from 1" not in written:
+        names = NAMES
+    else:
+        names = [str(i) for i in range(1, 7)]
+    graph = read_graph(path)
+    assert graph.directed != ("symmetric" in kind)
+    assert arcs(graph) == arcs_of(values, names)
+    assert graph.n == 6
+    weighted = read_graph(path, weight="weight")
+    ends = weighted.edge_list()
+    order = [list(names).index(name) for name in weighted.node_names] if weighted.node_names is not None else range(6)
+    u, v = np.asarray(order)[ends].T
+    np.testing.assert_array_equal(weighted.attributes.edges["weight"], values[u, v])
+
+
+def test_a_sheet_of_edges_is_a_table(tmp_path):
+    path = tmp_path / "edges.xlsx"
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "weight": [2.0, 3.5]}).to_excel(
+            book, sheet_name="edges", index=False
+        )
+        pd.DataFrame({"x": [1]}).to_excel(book, sheet_name="more", index=False)
+    graph = read_graph(path, weight="weight", directed=True)
+    assert arcs(graph) == {("a", "b"), ("b", "c")}
+    assert graph.attributes.edges["weight"].tolist() == [2.0, 3.5]
+    assert graph.report.format == "xlsx"
+    assert any("and not more" in note for note in graph.report.notes)
+
+
+@pytest.mark.parametrize(
+    ("content", "n", "m"),
+    [
+        ("1 2 5\n2 3 4\n3 1 2\n", 3, 3),  # three edges and a column of weights
+        ("0 1 0.5\n1 2 0.25\n", 3, 2),
+        ("source,target,a\n1,2,0\n2,3,1\n", 3, 2),
+        ("a b c\nb c d\nc d e\n", 4, 3),  # names, three in a row
+    ],
+)
+def test_tables_of_edges_stay_tables(content, n, m, tmp_path):
+    path = tmp_path / "table.txt"
+    path.write_text(content)
+    graph = read_graph(path)
+    assert (graph.n, graph.m) == (n, m)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (",a,b,c\na,0,1,0\nb,1,0,1\nx,0,1,0\n", "line 4: expected rows with the names that stand above"),
+        (",a,b,c\na,0,1,0\nb,1,0,1\nc,0,one,0\n", "line 4: expected numbers alone"),
+        (",a,b,c\na,0,1,0\nb,1,0,1\n", "expected a square matrix, found 2 rows of 3 numbers"),
+        (",a,b,a\na,0,1,0\nb,1,0,1\na,0,1,0\n", "the name 'a' stands over two columns"),
+        ("0 1 inf\n1 0 1\n1 1 0\n", "finite"),
+        ("0 1 1\n1 0\n1 1 0\n", "line 2: expected 3 numbers, found 2"),
+    ],
+)
+def test_a_matrix_with_a_mistake_is_refused(content, message, tmp_path):
+    path = tmp_path / "matrix.csv"
+    path.write_text(content)
+    with pytest.raises(GraphFileError, match=message):
+        read_graph(path, format="matrix")
+
+
+def test_large_matrices(tmp_path):
+    values = matrix("plain", 200)
+    np.savetxt(tmp_path / "large.txt", values, fmt="%d")
+    assert arcs(read_graph(tmp_path / "large.txt")) == arcs_of(values, range(200))
+    named = [f"n{i}" for i in range(200)]
+    pd.DataFrame(values, named, named).to_csv(tmp_path / "large.csv")
+    assert arcs(read_graph(tmp_path / "large.csv")) == arcs_of(values, named)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "named"),
+    [("utf-8", None), ("utf-8-sig", None), ("utf-16", None), ("cp1252", None), ("shift-jis", "shift-jis")],
+)
+def test_encodings(encoding, named, tmp_path):
+    words = "gène,über\nüber,x\n" if encoding != "shift-jis" else "遺伝子,蛋白\n蛋白,x\n"
+    path = tmp_path / "words.csv"
+    path.write_bytes(words.encode(encoding))
+    graph = read_graph(path, encoding=named)
+    assert arcs(graph) >= {tuple(words.split("\n")[0].split(","))}
+    assert any("cp1252" in note for note in graph.report.notes) == (encoding == "cp1252")
+
+
+def test_damaged_utf8_is_not_taken_for_another_encoding(tmp_path):
+    path = tmp_path / "damaged.csv"
+    path.write_bytes("gène,über\n".encode() + b"\xff,x\n")
+    with pytest.raises(GraphFileError, match=r"line 2: expected UTF-8 text; encoding= \(--encoding\)"):
+        read_graph(path)
+    with pytest.raises(GraphFileError, match="cannot be read as utf-9"):
+        read_graph(path, encoding="utf-9")
+
+
+def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path):
+    import zipfile
+
+    book = io.BytesIO()
+    pd.DataFrame({"source": ["a"], "target": ["b"]}).to_excel(book, index=False)
+    path = tmp_path / "bomb.xlsx"
+    path.write_bytes(book.getvalue())
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/media/image.bin", bytes(100 << 20))
+    with pytest.raises(GraphFileError, match="unpacks to"):
+        read_graph(path)
+
+
+def by_csv(content: str) -> set | None:
+    """Read a matrix with names above and beside, strictly; ``None`` if it is none."""
+    rows = [[field.strip() for field in row] for row in csv.reader(content.splitlines()) if "".join(row).strip()]
+    try:
+        names = rows[0][1 - len(rows[1]) :] if len(rows[0]) <= len(rows[1]) else []  # R leaves the corner out
+        values = [[float(x if x not in ("", "-", ".") else 0) for x in row[1:]] for row in rows[1:]]
+    except (ValueError, IndexError):
+        return None
+    square = len(values) == len(names) and all(len(row) == len(names) for row in values)
+    named = [row[0] for row in rows[1:]] == names and len(set(names)) == len(names)
+    return arcs_of(np.array(values), names) if square and named and np.isfinite(values).all() else None
+
+
+@pytest.mark.parametrize("mutants", [300, *more(3000)])
+def test_a_mutated_matrix_is_read_right_or_refused(mutants, tmp_path):
+    rng = np.random.default_rng(mutants)
+    content = pd.DataFrame(matrix("weights", 4), list("abcd"), list("abcd")).to_csv()
+    path, outcomes = tmp_path / "mutant.csv", collections.Counter()
+    for _ in range(mutants):
+        text = list(content)
+        for _ in range(rng.integers(1, 4)):
+            at = rng.integers(len(text))
+            text[at : at + rng.integers(0, 2)] = rng.choice([*",;\n 01.5ae-", ""])
+        path.write_text("".join(text))
+        try:
+            graph = read_graph(path, directed=True)
+        except GraphFileError:
+            outcomes["refused"] += 1
+            continue
+        outcomes[graph.report.format] += 1
+        if graph.report.format == "matrix":
+            loops = {(u, u) for u in graph.node_names.tolist()}
+            assert arcs(graph) == (by_csv("".join(text)) or set()) - loops, "".join(text)
+    assert outcomes["refused"] > 50
+    assert outcomes["matrix"] > 50

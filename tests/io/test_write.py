@@ -1,0 +1,88 @@
+"""Graphs that are written and read again: the same names, edges, directions, labels and attributes."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from jaxmotif.cli import main
+from jaxmotif.graph import Graph, read_graph
+from jaxmotif.io import write_graph
+from jaxmotif.io._write import WRITERS
+
+SAYS_DIRECTION = {"graphml", "gexf", "gml", "cyjs", "json", "npz"}
+KEEPS_ISOLATED = SAYS_DIRECTION | {"sif"}
+
+
+def written(name: str, directed: bool, path, **labels) -> tuple[Graph, Graph]:
+    rng = np.random.default_rng(len(name) + directed)
+    names = [f"gene {i}" for i in range(9)] + ["ä,b", 'quo"te']
+    pairs = {tuple(sorted(pair)) for pair in rng.integers(0, 11, (25, 2)).tolist() if pair[0] != pair[1]}
+    pairs |= {(9, 10)}
+    graph = Graph.from_edges(sorted(pairs), 11, directed, node_names=names, **labels)
+    write_graph(graph, path)
+    return graph, read_graph(path, directed=None if name in SAYS_DIRECTION else directed)
+
+
+def content(graph: Graph) -> set:
+    names = graph.node_names.tolist()
+    ends = [(names[u], names[v]) for u, v in graph.edge_list().tolist()]
+    return {end if graph.directed else frozenset(end) for end in ends}
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("name", WRITERS)
+def test_round_trip(name, directed, tmp_path):
+    graph, again = written(name, directed, tmp_path / f"graph.{name}")
+    assert again.directed == directed
+    assert content(again) == content(graph)
+    isolated = set(graph.node_names.tolist()) - {x for end in content(graph) for x in end}
+    assert set(again.node_names.tolist()) == set(graph.node_names.tolist()) - (
+        set() if name in KEEPS_ISOLATED else isolated
+    )
+    assert [file.name for file in tmp_path.iterdir()] == [f"graph.{name}"]
+
+
+@pytest.mark.parametrize("name", sorted(set(WRITERS) - {"npz", "sif"}))
+def test_labels_and_attributes_go_with_it(name, tmp_path):
+    first = tmp_path / "first.csv"
+    first.write_text("source,target,sign,weight\nlacI,lacZ,-,2.5\ncrp,lacZ,+,1\ncrp,lacI,+,7\n")
+    graph = read_graph(first, directed=True, edge_label="sign", attributes=True)
+    path = tmp_path / f"graph.{name}"
+    write_graph(graph, path)
+    again = read_graph(path, directed=True, edge_label="label", attributes=True)
+    assert content(again) == content(graph)
+
+    def rows(one):
+        names, words = one.node_names.tolist(), one.edge_label_names
+        signs = [words[x] for x in np.asarray(one.edge_labels)[one.edge_slots()].tolist()]
+        return {
+            (names[u], names[v], sign, float(weight))
+            for (u, v), sign, weight in zip(
+                one.edge_list().tolist(), signs, one.attributes.edges["weight"].tolist(), strict=True
+            )
+        }
+
+    assert rows(again) == {("lacI", "lacZ", "-", 2.5), ("crp", "lacZ", "+", 1), ("crp", "lacI", "+", 7)}
+
+
+def test_networkx_opens_what_is_written(tmp_path):
+    graph, _ = written("graphml", True, tmp_path / "graph.graphml")
+    assert set(nx.read_graphml(tmp_path / "graph.graphml").edges) == content(graph)
+    write_graph(graph, tmp_path / "graph.gexf")
+    assert {(u, v) for u, v in nx.read_gexf(tmp_path / "graph.gexf").edges} == content(graph)
+
+
+def test_the_command(tmp_path, capsys):
+    assert main(["convert", "celegans", str(tmp_path / "worm.sif")]) == 0
+    assert "279" in capsys.readouterr().out
+    assert content(read_graph(tmp_path / "worm.sif", directed=True)) == content(read_graph_of("celegans"))
+    assert main(["convert", "celegans", str(tmp_path / "worm.docx")]) == 1
+    assert "by the ending of the name; got 'docx'" in capsys.readouterr().err
+    assert main(["convert", "celegans", str(tmp_path / "nowhere" / "worm.csv")]) == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["worm.sif"]
+
+
+def read_graph_of(name: str) -> Graph:
+    from jaxmotif.datasets import load
+
+    return load(name)
