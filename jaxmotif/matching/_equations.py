@@ -27,8 +27,8 @@ UNINTERRUPTED = {"cpu": 2**27, "accelerator": 2**33}
 """Work of equations, which nothing stops once they have begun, in a call with a time limit: about two seconds."""
 
 SUMS_A_CANDIDATE = 64
-"""Units of :func:`five_node_work` in the time of a candidate. Measured on a CPU, for four patterns in eight networks of up
-to 197,000 edges: 14 to 1,700 where a search went on to a device, and 0.4 to 50 where it was done in NumPy first."""
+"""Units of :func:`five_node_work` in the time of a candidate. On a CPU, for four patterns in eight networks of up to
+197,000 edges: 14 to 1,700 where a search went on to a device, and 0.4 to 50 where it was done in NumPy first."""
 
 _known: weakref.WeakKeyDictionary[Graph, dict[Any, Any]] = weakref.WeakKeyDictionary()
 """What was measured of a graph to weigh ways by, once for as long as it lives."""

@@ -8,7 +8,7 @@ def on_a_device(request, monkeypatch):
     if "small" not in request.fixturenames:
         monkeypatch.setattr("jaxmotif.matching.planner._plan.candidate_budget", lambda *_: -1)
     if "equations" not in request.fixturenames:
-        monkeypatch.setattr("jaxmotif.matching._equations.equations_pay", lambda *_: False)
+        monkeypatch.setattr("jaxmotif.matching._equations.equations_pay", lambda *_, **__: False)
 
 
 @pytest.fixture
