@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import partial
 from math import comb, factorial
 from typing import Any, Literal, NamedTuple
@@ -28,7 +29,7 @@ from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets import _sparse as sparse
 from jaxmotif.graphlets._count import graphlet_counts
 from jaxmotif.graphlets._fringes import SIZES, ClosedForm, closed_form
-from jaxmotif.graphlets._prepared import prepare_graph
+from jaxmotif.graphlets._prepared import PreparedGraph, prepare_graph
 from jaxmotif.graphlets._run import smaller
 from jaxmotif.graphlets._sparse import Plan, loop_in_blocks
 from jaxmotif.graphlets._tuning import Tuning
@@ -40,11 +41,15 @@ from jaxmotif.kernels._triangles import TriangleBlock
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import automorphism_total
 from jaxmotif.patterns._totals import graph_name
+from jaxmotif.search._deadline import NO_DEADLINE, Deadline
 from jaxmotif.search._layout import loop
 from jaxmotif.search._limbs import LimbCounts, carry_over, counts_of, limbs_for
 
 MOST_CLIQUE = 8
 """Nodes of a clique that is counted; each size is compiled."""
+
+SLICES, LEAST_SLICE = 64, 2**16
+"""Slices of a count of large cliques at most, and tests of triangles in one at least."""
 
 QUICK = QuickLimits(unoptimised=2**21)
 """Slots of a graph up to which a CPU compiles without optimising."""
@@ -65,11 +70,13 @@ class Copies(NamedTuple):
       maps: injective maps that keep edges (and non-edges, if induced).
       work: tests or wedges, about.
       notes: what had to be done differently, in words.
+      status: ``"done"``, or the limit that stopped a count of cliques, whose maps are then those found by then.
     """
 
     maps: int
     work: int
     notes: tuple[str, ...] = ()
+    status: str = "done"
 
 
 def choose_way(pattern: Pattern, induced: bool) -> Way | None:
@@ -92,7 +99,12 @@ def choose_way(pattern: Pattern, induced: bool) -> Way | None:
 
 
 def count_copies(
-    pattern: Pattern, graph: Graph, induced: bool, device: jax.Device, memory: int | None
+    pattern: Pattern,
+    graph: Graph,
+    induced: bool,
+    device: jax.Device,
+    memory: int | None,
+    deadline: Deadline = NO_DEADLINE,
 ) -> Copies | None:
     """Count the maps of a connected plain pattern into an undirected graph that has edges.
 
@@ -102,6 +114,7 @@ def count_copies(
       induced: whether non-edges are kept too.
       device: where to count.
       memory: bytes to work in (default: as for graphlets).
+      deadline: when to stop counting cliques of five and more nodes; other sums are made in one piece.
 
     Returns:
       The maps, or ``None`` where numbers on the way may be too large.
@@ -127,7 +140,8 @@ def count_copies(
         sizes = {"cycles": _name(pattern) in equations.CYCLE_COPIES, "triangles": nodes > 4}
         run, each, work = partial(_copy_sums, order, plan, **sizes), automorphism_total(pattern), prepared.wedges
     elif way == "cliques":
-        run, each = partial(_count_cliques, order, plan, nodes=nodes), factorial(nodes)
+        slices = _slice_tails(prepared) if nodes > 5 or (nodes == 5 and deadline is not NO_DEADLINE) else None
+        run, each = partial(_count_in_slices, order, plan, slices, deadline, nodes=nodes), factorial(nodes)
     else:
         form = closed_form(_rows(pattern))
         limbs = form and limbs_for(factorial(len(form.core)) * prepared.largest ** len(form.fringe))
@@ -141,12 +155,22 @@ def count_copies(
 
     capacities = order.node_capacity, order.edge_capacity
     found, notes = with_smaller_steps(attempt, prepared.tuning, lambda tuning: smaller(tuning, *capacities), device)
-    if way == "cycles":
+    status = "done"
+    if way == "cliques":
+        total, finished = found.tolist()
+        status = "done" if finished else deadline.status
+    elif way == "cycles":
         sums: dict[str, int] = dict(zip(equations.COPY_SUMS, map(equations.join_sums, found), strict=True))
         total = equations.copies(sums)[_name(pattern)]
     else:
         total = sum(int(limb) << 32 * i for i, limb in enumerate(found.reshape(-1)))
-    return Copies(total * each, work, notes)
+    return Copies(total * each, work, notes, status)
+
+
+def count_factors(pattern: Pattern) -> int:
+    """Return how many factors the closed form of a pattern has, which is what a clique of its core takes; 1 without."""
+    form = closed_form(_rows(pattern))
+    return 1 if form is None else sum(len(factors) for factors in form.terms)
 
 
 def _rows(pattern: Pattern) -> tuple[tuple[bool, ...], ...]:
@@ -184,10 +208,31 @@ def _copy_sums(order: DegreeOrder, plan: Plan, cycles: bool, triangles: bool, tu
     return jnp.stack([jnp.stack(equations.split_sum(term)) for term in (*terms, *of_nodes)])
 
 
+def _slice_tails(prepared: PreparedGraph) -> np.ndarray:
+    """Return ranks that divide the tests of triangles evenly, int32; a stop is noticed between two of them."""
+    starts = np.asarray(prepared.plan.triangle_starts)
+    cuts = np.linspace(0, starts[-1], min(SLICES, int(starts[-1]) // LEAST_SLICE + 1) + 1)
+    return np.unique([0, *np.searchsorted(starts, cuts[1:-1]), len(starts) - 1]).astype(np.int32)
+
+
+def _count_in_slices(
+    order: DegreeOrder, plan: Plan, slices: np.ndarray | None, deadline: Deadline, nodes: int, tuning: Tuning
+) -> np.ndarray:
+    """Return the number of cliques found, slice by slice or at once, and whether all were looked for in time."""
+    if slices is None:
+        return np.array([_count_cliques(order, plan, None, None, nodes=nodes, tuning=tuning), 1])
+    total = 0
+    for low, high in itertools.pairwise(slices):
+        if deadline.passed:
+            return np.array([total, 0])
+        total += int(_count_cliques(order, plan, low, high, nodes=nodes, tuning=tuning))
+    return np.array([total, 1])
+
+
 @jit64(quick=QUICK, static_argnames=("nodes", "tuning"))
-def _count_cliques(order: DegreeOrder, plan: Plan, nodes: int, tuning: Tuning) -> jax.Array:
-    """Return the number of cliques of three or more nodes."""
-    zero, tails = jnp.zeros((), jnp.int64), sparse.all_ranges(plan).tails
+def _count_cliques(order: DegreeOrder, plan: Plan, low: Any, high: Any, nodes: int, tuning: Tuning) -> jax.Array:
+    """Return the number of cliques of three or more nodes whose lowest node is in a range of ranks, or anywhere."""
+    zero, tails = jnp.zeros((), jnp.int64), sparse.all_ranges(plan).tails if low is None else (low, high)
 
     def add(tri: TriangleBlock, total: jax.Array) -> jax.Array:
         return total + (tri.uv < order.edge_capacity).sum(dtype=jnp.int64)

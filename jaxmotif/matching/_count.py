@@ -132,7 +132,7 @@ def count_matches(
         copies = count_by_equations(matching, device, planned=True)
     if copies is not None:
         plan = plan_nothing(matching)
-        found, notes = SearchProgress(copies.maps, copies.work, 0, "done"), copies.notes
+        found, notes = SearchProgress(copies.maps, copies.work, 0, copies.status), copies.notes
     elif plan.ready is None:
         found, notes = plan.found.standing, ()
     elif divided:

@@ -11,7 +11,7 @@ import numpy as np
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.graph import Graph
 from jaxmotif.graphlets import edge_graphlets, graphlet_counts, node_orbits
-from jaxmotif.graphlets._copies import Copies, choose_way, count_copies
+from jaxmotif.graphlets._copies import Copies, choose_way, count_copies, count_factors
 from jaxmotif.graphlets._prepared import prepare_graph
 from jaxmotif.matching._host_search import MOST_BESIDE_ACCELERATOR, MOST_ON_CPU
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options
@@ -86,7 +86,7 @@ def count_by_equations(matching: Matching, device: jax.Device, planned: bool = F
     try:
         if not forced and not equations_pay(pattern, target, options, device, planned):
             return None
-        copies = count_copies(pattern, target, options.induced, device, options.memory)
+        copies = count_copies(pattern, target, options.induced, device, options.memory, options.deadline)
     except (ValueError, OverflowError):  # too little memory, or a hub with too many neighbours for five nodes
         if forced:
             raise
@@ -148,7 +148,8 @@ def equations_pay(
         few, each_node = MOST_BESIDE_ACCELERATOR if kind == "accelerator" else MOST_ON_CPU
         if options.may_be_small and wedges <= few + each_node * pattern.num_nodes:
             return False
-    if options.deadline.left < np.inf and wedges > UNINTERRUPTED[kind]:
+    most = UNINTERRUPTED[kind] if options.deadline.left < np.inf else np.inf
+    if wedges * count_factors(pattern) > most:
         return False
     # What closed forms, cliques and 4-cycles look at is part of what a search visits: they need no estimate.
     if pattern.num_nodes < 5 or (choose_way(pattern, options.induced) != "graphlets" and not at_parts):
@@ -158,7 +159,7 @@ def equations_pay(
         known[options.induced, "four"] = result.counts
     four: dict[str, int] = known[options.induced, "four"]
     mean = prepare_graph(target, device, options.memory).shorter / target.m
-    return five_node_work(wedges, four) <= search_work(pattern, mean, four)
+    return five_node_work(wedges, four) <= min(most, search_work(pattern, mean, four))
 
 
 def five_node_work(wedges: int, four: dict[str, int]) -> int:

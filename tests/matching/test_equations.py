@@ -19,6 +19,7 @@ from jaxmotif.kernels._cliques import most_row_words, row_words
 from jaxmotif.matching import Search, count_matches, participation_counts
 from jaxmotif.matching._equations import five_node_work, search_work
 from jaxmotif.patterns import Pattern
+from jaxmotif.search._deadline import Deadline
 from tests.matching.oracle import brute_force
 
 pytestmark = pytest.mark.usefixtures("equations")
@@ -137,6 +138,36 @@ def test_which_way_is_taken():
     assert count_matches(labelled, with_labels).engine == "search"
     assert count_matches("triangle", graph, time_limit=0.0).status == "stopped at time_limit=0 s"
     assert count_matches("triangle", graph, memory=2**27).count == 6 * found.count
+
+
+def test_cliques_in_slices(monkeypatch):
+    """Large cliques are counted slice by slice, between which a time limit is noticed."""
+    monkeypatch.setattr(_copies, "LEAST_SLICE", 2**10)
+    graph = nx.gnp_random_graph(70, 0.5, seed=2)
+    target, query = Graph.from_networkx(graph), Pattern.from_edges(CLIQUE[6])
+    wanted = sum(len(clique) == 6 for clique in nx.enumerate_all_cliques(graph))
+    whole = count_matches(query, target, per="occurrence", time_limit=1000, search=EQUATIONS)
+    assert (whole.count, whole.exact) == (wanted, True)
+    slices = _copies._slice_tails(_prepared.prepare_graph(target, jax.devices()[0], None))
+    assert len(slices) > 4
+    for turns in (0, 2):
+        some = _copies.count_copies(query, target, False, jax.devices()[0], None, DeadlineAfter(turns))
+        assert some.status == "stopped at time_limit=1 s"
+        assert (some.maps > 0) == (turns > 0)
+        assert some.maps < 720 * wanted
+
+
+class DeadlineAfter(Deadline):
+    """A deadline that has passed when it was asked for a number of times."""
+
+    def __init__(self, turns):
+        super().__init__(1.0)
+        self.turns = turns
+
+    @property
+    def passed(self):
+        self.turns -= 1
+        return self.turns < 0
 
 
 def test_small_targets_are_searched(small):
