@@ -22,7 +22,7 @@ from harness import Table, check, measure, option
 
 import jaxmotif
 from jaxmotif import verify
-from jaxmotif.patterns._certificate import certify_graphlets
+from jaxmotif.certificates import certify_graphlets
 from tests.verify.test_verify import MUTANT, plain
 
 rows = harness.Rows(__doc__)

@@ -1,6 +1,7 @@
 """Jobs on clusters of Dask's, whose scheduler and workers are processes of this machine.
 
 python experiments/clusters.py bits [--jobs graphlets,five,matching,census,motifs,sieve,estimates] [--workers 1,2,3]
+                                   [--networks karate,...]
 python experiments/clusters.py kills [--times 20] [--jobs ...]
 python experiments/clusters.py speed [--seconds 60]
 python experiments/clusters.py added
@@ -177,19 +178,31 @@ def bits_of(job: str, graph: Graph, **options: Any) -> str:
     return fingerprint(*JOBS[job](graph, **options))[:12]
 
 
-@rows(jobs_option, option("--workers", type=numbers, default=[1, 2, 3]))
+@rows(
+    jobs_option,
+    option("--workers", type=numbers, default=[1, 2, 3]),
+    option("--networks", type=words, default=[*NETWORKS["undirected"], *NETWORKS["directed"]], help="some of the ten"),
+)
 def bits(options: argparse.Namespace) -> None:
     """Compare the results of all jobs on ten networks with those of one process; they must be the same bytes."""
-    graphs = {name: harness.undirected(options.data, name) for name in NETWORKS["undirected"]}
-    graphs |= {name: harness.directed(options.data, name) for name in NETWORKS["directed"]}
-    table = Table("workers | job | networks | the same bytes | other bytes")
-    alone = {(job, name): bits_of(job, graph) for job in options.jobs for name, graph in graphs.items()}
-    for count in options.workers:
-        with cluster(count) as (_, workers):
-            for job in options.jobs:
-                same = [bits_of(job, graph, devices=workers) == alone[job, name] for name, graph in graphs.items()]
-                other = [name for name, is_same in zip(graphs, same, strict=True) if not is_same]
-                table.row(count, job, len(graphs), sum(same), ", ".join(other) or "none")
+    read = dict.fromkeys(NETWORKS["undirected"], harness.undirected) | dict.fromkeys(
+        NETWORKS["directed"], harness.directed
+    )
+    graphs = {name: read[name](options.data, name) for name in options.networks}
+    table = Table("workers | job | networks | the same bytes | other bytes | seconds")
+    with tempfile.TemporaryDirectory() as folder:
+        # Workers find the programs that this process has compiled.
+        jaxmotif.keep_compiled(folder)
+        os.environ["JAXMOTIF_CACHE"] = folder
+        alone = {(job, name): bits_of(job, graph) for job in options.jobs for name, graph in graphs.items()}
+        for count in options.workers:
+            with cluster(count) as (_, workers):
+                for job in options.jobs:
+                    started = time.monotonic()
+                    same = [bits_of(job, graph, devices=workers) == alone[job, name] for name, graph in graphs.items()]
+                    other = [name for name, is_same in zip(graphs, same, strict=True) if not is_same]
+                    seconds = time.monotonic() - started
+                    table.row(count, job, len(graphs), sum(same), ", ".join(other) or "none", seconds)
 
 
 @rows(jobs_option, option("--times", type=int, default=20), option("--slow", type=float, default=0.1))

@@ -25,7 +25,7 @@ def fetch_counts(counts: jax.Array | np.ndarray, rows: int) -> np.ndarray:
       >>> fetch_counts(np.array([[1, 2], [9, 9]]), rows=1)
       array([[1, 2]])
     """
-    if not _is_on_accelerator(counts):
+    if not is_on_accelerator(counts):
         return with_exact_sums(np.asarray(counts)[:rows])
     values, largest = _fetch_from_accelerator(counts, rows)
     return values if largest * max(values.size, 1) < 2**63 else with_exact_sums(values)
@@ -33,10 +33,10 @@ def fetch_counts(counts: jax.Array | np.ndarray, rows: int) -> np.ndarray:
 
 def fetch_int64(counts: jax.Array | np.ndarray, rows: int) -> np.ndarray:
     """Return the first rows of int64 counts in host memory."""
-    return _fetch_from_accelerator(counts, rows)[0] if _is_on_accelerator(counts) else np.asarray(counts)[:rows]
+    return _fetch_from_accelerator(counts, rows)[0] if is_on_accelerator(counts) else np.asarray(counts)[:rows]
 
 
-def _is_on_accelerator(counts: jax.Array | np.ndarray) -> TypeGuard[jax.Array]:
+def is_on_accelerator(counts: jax.Array | np.ndarray) -> TypeGuard[jax.Array]:
     """Return whether a table lies in the memory of one device that is not a CPU."""
     if not isinstance(counts, jax.Array) or not counts.size:
         return False

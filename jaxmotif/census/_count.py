@@ -15,12 +15,12 @@ from jaxmotif.census._many import count_many
 from jaxmotif.census._pair_states import Alphabet, CensusGraphs, check_size, degree_rank
 from jaxmotif.census._sizes import Sizes
 from jaxmotif.census._tables import Census
+from jaxmotif.certificates import CertificateFile, certify_census
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._record import Arrays
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import GraphLike, as_graph
 from jaxmotif.graph._coerce import for_many, load_graph
-from jaxmotif.patterns._certificate import CertificateFile, certify_census
 
 
 @on_cluster(load_graph)

@@ -18,6 +18,7 @@ from jaxmotif.arrays._count_table import CountTable
 from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integers
 from jaxmotif.arrays._sizes import graph_class
+from jaxmotif.certificates import CertificateFile, certify_graphlets
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import store_for
@@ -32,7 +33,6 @@ from jaxmotif.graphlets._run import Detail, run
 from jaxmotif.graphlets._typed import is_typed, typed_counts, typed_roles
 from jaxmotif.graphlets.five.equations import product
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, GRAPHLET_NAMES, NODE_ORBIT_NAMES, graphlet_columns, named_pattern
-from jaxmotif.patterns._certificate import CertificateFile, certify_graphlets
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5, Root
 from jaxmotif.patterns._totals import NAMES_5, all_counts, copies
 
@@ -288,7 +288,7 @@ def edge_graphlets(
     columns, values, counts, notes = _count(graph, "edge", size, induced, typed, certify, how)
     result = EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
     if certify is not None:
-        certify_graphlets(certify, graph, "edge", result.counts, induced, columns, result.values)
+        certify_graphlets(certify, graph, "edge", result.counts, induced, columns, values)
     return result
 
 
@@ -337,7 +337,7 @@ def node_orbits(
     columns, values, counts, notes = _count(graph, "node", size, induced, typed, certify, how)
     result = NodeOrbits(columns, values, graph.n, counts, notes)
     if certify is not None:
-        certify_graphlets(certify, graph, "node", result.counts, induced, columns, result.values)
+        certify_graphlets(certify, graph, "node", result.counts, induced, columns, values)
     return result
 
 

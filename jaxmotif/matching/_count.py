@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from jaxmotif.certificates import CertificateFile, certify_matches
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._progress import progress as progress_meter
 from jaxmotif.devices._record import store_for
@@ -32,7 +33,6 @@ from jaxmotif.matching._result import MatchCount, match_count
 from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching.planner._plan import Matching
 from jaxmotif.patterns import Pattern
-from jaxmotif.patterns._certificate import CertificateFile, certify_matches
 from jaxmotif.patterns._ruled import automorphism_total, has_passes
 from jaxmotif.search._deadline import Deadline
 from jaxmotif.search._run import SearchProgress

@@ -14,6 +14,7 @@ import numpy as np
 
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._present import Column, Presented, counted
+from jaxmotif.certificates import CertificateFile, certify_matches
 from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, Unfinished, run_job, workers_on
@@ -40,7 +41,6 @@ from jaxmotif.matching._sink import Pieces, check_sink, open_writer, parts_of, p
 from jaxmotif.matching._sizes import CHECKPOINT_STRETCHES, LEAST_READ, SHARES, pad_first_axis
 from jaxmotif.matching.planner._plan import Matching, Plan
 from jaxmotif.patterns import Pattern
-from jaxmotif.patterns._certificate import CertificateFile, certify_matches
 from jaxmotif.patterns._ruled import has_passes, that_pass
 from jaxmotif.search._deadline import Deadline, TimeIsUp
 from jaxmotif.search._listing import Images, Listed, list_matches

@@ -4,21 +4,20 @@ import hashlib
 import json
 from typing import Any
 
-FORMAT = "jaxmotif certificate 2"
+FORMAT = "jaxmotif certificate 3"
 LARGEST_FILE = 2**23
-SHAPE = {"name": str, "roots": int, "arcs": [[int]], "labels": [int]}
-"""Small graph: its first nodes are the root. Entry (u, v) of ``arcs`` is 0 for no arc, or the number of its label.
 
-The labels that occur in the graph are numbered in ascending order: of nodes from 0 on, of arcs from 1 on, which is also
-the number where there are none. A label that does not occur is -1, and ``ANY`` stands for any.
-"""
+# A small graph: its first nodes are the root. Entry (u, v) of `arcs` is 0 for no arc, or the number of its label. The
+# labels that occur in the graph are numbered in ascending order: of nodes from 0 on, of arcs from 1 on, which is also
+# the number where there are none. A label that does not occur is -1, and `ANY` stands for any.
+SHAPE = {"name": str, "roots": int, "arcs": [[int]], "labels": [int]}
 ANY = -2
 
+# What a certificate consists of: a list here stands for any number of what is in it.
 GRAPH = {"sha256": str, "directed": bool, "nodes": int, "edges": int, "node_labels": bool, "edge_labels": bool}
 TABLE = {"rows": int, "sums": [int], "sha256": str}
-CLAIM = {"job": str, "induced": bool, "shapes": [SHAPE], "counts": [int], "columns": [SHAPE]}
-FORM = {"format": str, "graph": GRAPH, "claim": {**CLAIM, "table": TABLE}, "fingerprints": [int], "witnesses": [[int]]}
-"""What a certificate consists of: a list here stands for any number of what is in it."""
+CLAIM = {"job": str, "induced": bool, "shapes": [SHAPE], "counts": [int], "columns": [SHAPE], "table": TABLE}
+FORM = {"format": str, "graph": GRAPH, "claim": CLAIM, "fingerprints": [int], "witnesses": [[int]]}
 
 
 class Refused(Exception):
@@ -31,8 +30,8 @@ def need(holds: object, reason: str) -> None:
         raise Refused(reason)
 
 
-def read_certificate(path: str) -> dict:
-    """Read a certificate and check its form.
+def read_certificate(path: str) -> Any:
+    """Read what a file of a certificate says, in whatever form.
 
     Raises:
       Refused: for anything that is no certificate.
@@ -42,29 +41,21 @@ def read_certificate(path: str) -> dict:
         content = file.read(LARGEST_FILE + 1)
     need(len(content) <= LARGEST_FILE, f"the file is larger than {LARGEST_FILE} bytes")
     try:
-        certificate = json.loads(content)
+        return json.loads(content)
     except (ValueError, RecursionError) as error:
         raise Refused(f"the file is no certificate: {error}") from None
-    check_form(certificate)
-    return certificate
 
 
 def check_form(value: Any, form: Any = FORM, where: str = "certificate") -> None:
     """Refuse a value that has not the form that is given, as ``FORM`` writes it."""
-    right = type(value) is (type(form) if isinstance(form, dict | list) else form)
-    if isinstance(value, dict) and isinstance(form, dict):
-        right = right and value.keys() == form.keys()
-    if type(value) is int:
-        right = right and abs(value) < 2**256
-    if type(value) is str:
-        right = right and len(value) <= 200 and value.isprintable()
+    right = type(value) in (form, type(form)) and (type(value) is not dict or value.keys() == form.keys())
+    right = right and (not isinstance(value, int) or abs(value) < 2**256)
+    right = right and (not isinstance(value, str) or (len(value) <= 200 and value.isprintable()))
     need(right, f"the file is no certificate: {where} is not as it should be")
-    if type(value) is dict:
-        for name in form:
-            check_form(value[name], form[name], name)
-    if type(value) is list:
-        for item in value:
-            check_form(item, form[0], where)
+    for name, item in value.items() if isinstance(value, dict) else ():
+        check_form(item, form[name], name)
+    for item in value if isinstance(value, list) else ():
+        check_form(item, form[0], where)
 
 
 def seed_of(certificate: dict) -> bytes:

@@ -9,26 +9,27 @@ Direct counts at one edge or node list all connected node sets around it, one by
 
 import time
 from collections import Counter
+from itertools import product
+from math import comb
+from typing import Any
 
 import numpy as np
 
 from ._certificate import need
-from ._graph import Shape, SimpleGraph, automorphisms, canonical, copies, is_connected, plain_shape, unrooted
+from ._graph import Shape, SimpleGraph, automorphisms, canonical, copies, plain_shape
+from ._modular import exact_sum
 
+# Limit of the sum of the cubes of the degrees: one matrix has 330 MB then, and all take some minutes.
 MOST_STEPS = 6e12
-"""Limit of the sum of the cubes of the degrees: one matrix has 330 MB then, and all take some minutes."""
-
-MOST_SETS = 2**20
-"""Limit of the node sets of one size around an edge or node."""
 
 
 def count_around_nodes(graph: SimpleGraph, deadline: float) -> np.ndarray | None:
-    """Return sums of each arc v -> w over the triangles vwx, int64 ``[5, 2 m]``, arcs as in ``graph.rows``.
+    """Return sums of each arc v -> w over the triangles vwx, int64 ``[5, 2 m]``, arcs as in ``graph.targets``.
 
     They are the triangles, the 4-cliques, the 4-cycles through vw, and the sums of t(v, x) and of the degree of x. For
     a graph beyond the limits the result is None.
     """
-    (offsets, targets, _), degrees = graph.rows, graph.degrees
+    offsets, targets, degrees = graph.offsets, graph.targets, np.diff(graph.offsets)
     if (degrees.astype(float) ** 3).sum() > MOST_STEPS:
         return None
     sums, place = np.zeros((5, len(targets)), np.int64), np.full(graph.nodes, -1)
@@ -60,31 +61,33 @@ def count_around_nodes(graph: SimpleGraph, deadline: float) -> np.ndarray | None
     return sums
 
 
-def count_graphlets(graph: SimpleGraph, sums: np.ndarray, roots: int, induced: bool) -> dict[Shape, np.ndarray]:
-    """Return how many subgraphs of each shape of up to four nodes have a node, or an edge, as their root.
+def count_graphlets(graph: SimpleGraph, induced: bool, deadline: float) -> dict[Shape, Any]:
+    """Return how many subgraphs of each shape of up to four nodes there are.
 
     Args:
-      graph: an undirected graph.
-      sums: the result of :func:`count_around_nodes`.
-      roots: 1 for nodes, and the connected shapes; 2 for edges, and all shapes.
+      graph: a graph; without one that has directions or labels, or is beyond the limits, the result is empty.
       induced: whether only induced subgraphs count.
+      deadline: when to stop, by ``time.process_time``.
+
+    Returns:
+      For a shape without a root the number in the graph; with a root, if it lies at an edge of the shape, numbers of
+      subgraphs that have each node, or edge, as their root.
     """
-    (v, w), n, d = (graph.sources, graph.rows[1]), graph.nodes, graph.degrees
+    is_plain = not graph.directed and graph.states == 2 and graph.node_labels is None
+    if not is_plain or (sums := count_around_nodes(graph, deadline)) is None:
+        return {}
+    v, w, n, d = graph.sources, graph.targets, graph.nodes, np.diff(graph.offsets)
     back, first = np.lexsort((v, w)), np.flatnonzero(v < w)  # of each arc the arc back; the arcs that stand for edges
     a, b, one = d[v] - 1, d[w] - 1, np.ones(len(v), np.int64)
-    # Edges of the shape, and nodes without edges / the arc v -> w.
     t, cliques, cycles, beside, degrees = sums
     near, corners = _at_sources(graph, d[w]), _at_sources(graph, t) // 2  # neighbours' degrees, triangles of a node
+    # Edges of the shape / the arc v -> w. Shapes with nodes that no edge has come from those without.
     formulas = {
         "01/01": one,
-        "01 2/01": (n - 2) * one,
-        "01 2 3/01": _pairs(n - 2) * one,
         "01 23/01": len(v) // 2 - a - b - 1,
         "01 12/01": b,
-        "01 12 3/01": b * (n - 3),
         "01 02 03/10": _pairs(b),
         "01 02 12/01": t,
-        "01 02 12 3/01": t * (n - 3),
         "01 12 23/01": near[w] - d[v] - b - t,
         "01 12 23/12": a * b - t,
         "01 02 12 23/32": corners[w] - t,
@@ -95,19 +98,21 @@ def count_graphlets(graph: SimpleGraph, sums: np.ndarray, roots: int, induced: b
         "01 02 03 12 13/01": _pairs(t),
         "01 02 03 12 13 23/01": cliques,
     }
-    numbers: dict[Shape, np.ndarray] = {}
-    for text, values in formulas.items():
-        edges = [(int(pair[0]), int(pair[1])) for pair in text[:-3].split() if len(pair) == 2]
-        root, other, size = int(text[-2]), int(text[-1]), 1 + int(max(text))
-        for x, y, at_arcs in ((root, other, values), (other, root, values[back])):
+    # Shapes without edges are all sets.
+    numbers: dict[Shape, Any] = {plain_shape([], range(size), 0): comb(n, size) for size in (2, 3, 4)}
+    for text, alone in formulas.items():
+        edges, (root, other) = [(int(u), int(v)) for u, v in text[:-3].split()], map(int, text[-2:])
+        connected = 1 + int(max(text))
+        for size, (x, y, flip) in product(range(connected, 5), ((root, other, False), (other, root, True))):
+            at_arcs = (alone[back] if flip else alone) * comb(max(n - connected, 0), size - connected)
             arc = plain_shape(edges, [x, y, *(z for z in range(size) if z not in (x, y))], 2)
-            shape = canonical((roots, *arc[1:]), False)
-            times = automorphisms(shape, False) // automorphisms(arc, True)
-            if roots == 1:
-                numbers[shape] = _at_sources(graph, at_arcs) // times
-            else:
-                # Where the ends cannot be exchanged, the other arc of the edge sees other copies.
-                numbers[shape] = (at_arcs if times == 2 else at_arcs + at_arcs[back])[first]
+            whole, node, edge = (canonical((roots, *arc[1:]), False) for roots in range(3))
+            arcs = automorphisms(arc, True)  # of the shape that are alike, by the group that moves them
+            numbers[whole] = exact_sum(at_arcs) * arcs // automorphisms(whole, False)
+            numbers[node] = _at_sources(graph, at_arcs) * arcs // automorphisms(node, False)
+            # Where the ends cannot be exchanged, the other arc of the edge sees other copies.
+            both = automorphisms(edge, False) > arcs
+            numbers[edge] = (at_arcs if both else at_arcs + at_arcs[back])[first]
     if induced:
         # Shapes with more edges come first. Those in which this one lies are taken off.
         for shape in sorted(numbers, key=lambda shape: -sum(map(sum, shape[1]))):
@@ -123,12 +128,10 @@ def _pairs(x):
 
 def _at_sources(graph: SimpleGraph, values: np.ndarray) -> np.ndarray:
     """Return the sum of the values of the arcs of each node."""
-    return np.diff(np.concatenate([np.zeros(1, np.int64), np.cumsum(values)])[graph.rows[0]])
+    return np.diff(np.concatenate([np.zeros(1, np.int64), np.cumsum(values)])[graph.offsets])
 
 
-def count_around(
-    graph: SimpleGraph, root: tuple[int, ...], sizes: set[int], rooted: bool, deadline: float
-) -> Counter[Shape]:
+def count_around(graph: SimpleGraph, root: list[int], sizes: set[int], rooted: bool, deadline: float) -> Counter[Shape]:
     """Return how many connected induced subgraphs that contain a root have each shape.
 
     Args:
@@ -137,38 +140,49 @@ def count_around(
       sizes: how many nodes the subgraphs have.
       rooted: whether shapes have the root; without it, all places in a shape are alike.
       deadline: when to stop, by ``time.process_time``.
+
+    Raises:
+      TimeoutError: then.
     """
     base, labels, kinds = graph.states**2, graph.label_numbers, 1 + int(graph.label_numbers.max())
     need(base ** max(sizes) * kinds < 2**62, "subgraphs with so many labels are not listed")
-    sets, counts, codes = {frozenset(root)}, Counter(), np.zeros(graph.nodes, np.int64)
-    for size in range(len(root) + 1, max(sizes) + 1):
-        found, larger = Counter(), set()
-        for chosen in sets:
-            if time.process_time() > deadline or len(larger) > MOST_SETS:
-                raise TimeoutError
-            # Digit i of a node's code is the state of its pair with member i of the set.
-            members = [*root, *sorted(chosen.difference(root))]
-            rows = [graph.row(member) for member in members]
-            for i, (ends, states) in enumerate(rows):
-                codes[ends] += states * base**i
-            inner, near = tuple(codes[members].tolist()), np.unique(np.concatenate([ends for ends, _ in rows]))
-            codes[members] = 0
-            near = near[codes[near] > 0]
-            if size in sizes:
+    found, counts, seen = Counter(), Counter(), np.zeros(graph.nodes, bool)
+    # Digit i of a node's code is the state of its pair with member i of the set that is looked at.
+    codes, seen[root] = np.zeros(graph.nodes, np.int64), True
+
+    def add(members: list[int], inner: tuple[int, ...], near: np.ndarray) -> None:
+        """Count the sets of a set's members and nodes that come after the last one, each set once (Wernicke's ESU).
+
+        Args:
+          members: the set.
+          inner: the code of each member when it was added.
+          near: neighbours of the other members that come after the last one.
+        """
+        if time.process_time() > deadline:
+            raise TimeoutError
+        row = slice(graph.offsets[members[-1]], graph.offsets[members[-1] + 1])
+        ends, states = graph.targets[row], graph.state[row] * base ** (len(members) - 1)
+        new, inner = ends[~seen[ends]], (*inner, int(codes[members[-1]]))
+        near, seen[new] = np.concatenate([near, new]), True
+        codes[ends] += states
+        if len(members) < len(root):
+            add(root, inner, near)
+        else:
+            if len(members) + 1 in sizes:
+                # The last node is not visited.
                 keys, numbers = np.unique(codes[near] * kinds + labels[near], return_counts=True)
                 for key, number in zip(keys.tolist(), numbers.tolist(), strict=True):
                     found[(*inner, key // kinds), (*labels[members].tolist(), key % kinds)] += number
-            if size < max(sizes):
-                larger |= {chosen | {x} for x in near.tolist()}
-            codes[near] = 0
-        for (columns, of_nodes), number in found.items():
-            pairs = [[code // base**i % base for code in columns] for i in range(size - 1)]
-            last = [row[-1] % graph.states * graph.states + row[-1] // graph.states for row in pairs]
-            shape = canonical((len(root), (*map(tuple, pairs), (*last, 0)), of_nodes), graph.directed)
-            counts[shape] += number
-        sets = larger
-    for shape in list(counts):
-        # A set is met once for each of its nodes that can be the last one.
-        number = counts.pop(shape) // sum(is_connected(shape, x) for x in range(len(root), len(shape[2])))
-        counts[shape if rooted else unrooted(shape, graph.directed)] += number
+            for i, x in enumerate(near.tolist() if len(members) + 1 < max(sizes) else ()):
+                add([*members, x], inner, near[i + 1 :])
+        codes[ends] -= states
+        seen[new] = False
+
+    add([root[0]], (), np.zeros(0, np.int64))
+    for (columns, of_nodes), number in found.items():
+        # Of each pair the state in one direction, and 0 in the other.
+        states = np.array(columns) // base ** np.arange(len(columns))[:, None] % base
+        pairs = states + (states % graph.states * graph.states + states // graph.states).T
+        shape = len(root) if rooted else 0, tuple(map(tuple, pairs.tolist())), of_nodes
+        counts[canonical(shape, graph.directed)] += number
     return counts

@@ -1,25 +1,28 @@
 """Graphs: the large one, its SHA-256 and rows of neighbours; and small ones with a root, in all orders of nodes."""
 
 import hashlib
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Sequence
+from functools import lru_cache
 from itertools import permutations
+from typing import NamedTuple
 
 import numpy as np
 
 from ._certificate import need
 from ._modular import digest
 
+# The number of roots, which are the first nodes; the states of pairs, as in `SimpleGraph`; the labels of nodes.
 Shape = tuple[int, tuple[tuple[int, ...], ...], tuple[int, ...]]
-"""Number of roots, which are the first nodes; the states of pairs (as in ``SimpleGraph.rows``); labels of nodes."""
 
+# Most nodes of a shape of which all orders are tried.
 LARGEST = 8
-"""Most nodes of a shape of which all orders are tried."""
 
 
-@dataclass(frozen=True, eq=False)
-class SimpleGraph:
+class SimpleGraph(NamedTuple):
     """A graph without self loops and repeated edges, as :func:`graph_from_edges` makes it.
+
+    The state of a pair (s, x) is the number of its arc from s to x, plus ``states`` times that of the arc back. No arc
+    is 0, and the labels that occur are numbered from 1 on.
 
     Attributes:
       nodes: n; nodes are 0 to n - 1.
@@ -27,6 +30,12 @@ class SimpleGraph:
       directed: whether edges are arcs.
       node_labels: int64 ``[n]``, or None.
       edge_labels: int64 ``[m]``, or None.
+      label_numbers: the number of each node's label, from 0 on, int64 ``[n]``.
+      states: how many states an arc may have, with none.
+      offsets: where the pairs of each node begin and the last ones end, int64 ``[n + 1]``.
+      sources: the nodes of all pairs that are joined in whatever direction, ascending.
+      targets: their neighbours, ascending for each node.
+      state: their states.
     """
 
     nodes: int
@@ -34,57 +43,12 @@ class SimpleGraph:
     directed: bool
     node_labels: np.ndarray | None
     edge_labels: np.ndarray | None
-
-    def described(self) -> dict:
-        """Return what a certificate says of its graph."""
-        arrays = (self.edges, self.node_labels, self.edge_labels)
-        hashes = ["-" if array is None else digest(array) for array in arrays]
-        sizes = {"directed": self.directed, "nodes": self.nodes, "edges": len(self.edges)}
-        labels = {"node_labels": self.node_labels is not None, "edge_labels": self.edge_labels is not None}
-        return {"sha256": hashlib.sha256(" ".join(hashes).encode()).hexdigest(), **sizes, **labels}
-
-    @cached_property
-    def states(self) -> int:
-        """The number of states of an ordered pair: no arc, or one with each of the labels that occur."""
-        return 2 if self.edge_labels is None else 1 + len(np.unique(self.edge_labels))
-
-    @cached_property
-    def label_numbers(self) -> np.ndarray:
-        """Number of each node's label, from 0 on, int64 ``[n]``."""
-        labels = np.zeros(self.nodes, np.int64) if self.node_labels is None else self.node_labels
-        return np.unique(labels, return_inverse=True)[1].reshape(-1)
-
-    @cached_property
-    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Offsets of the rows of all nodes; their neighbours, ascending, in whatever direction; the state of each pair.
-
-        The state of a pair (s, x) is the number of its arc from s to x, plus ``states`` times that of the arc
-        back.
-        """
-        (u, v), n = self.edges.T, max(self.nodes, 1)
-        number = np.ones(len(u), np.int64)
-        if self.edge_labels is not None:
-            number += np.unique(self.edge_labels, return_inverse=True)[1].reshape(-1)
-        there, back = (number, number * self.states) if self.directed else (number * (1 + self.states),) * 2
-        keys, places = np.unique(np.concatenate([u * n + v, v * n + u]), return_inverse=True)
-        state = np.zeros(len(keys), np.int64)
-        np.add.at(state, places.reshape(-1), np.concatenate([there, back]))
-        return np.searchsorted(keys, np.arange(self.nodes + 1) * n), keys % n, state
-
-    @cached_property
-    def degrees(self) -> np.ndarray:
-        """Number of neighbours of each node, in whatever direction, int64 ``[n]``."""
-        return np.diff(self.rows[0])
-
-    def row(self, node: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the neighbours of a node, ascending, and the states of the pairs."""
-        offsets, targets, state = self.rows
-        return targets[offsets[node] : offsets[node + 1]], state[offsets[node] : offsets[node + 1]]
-
-    @cached_property
-    def sources(self) -> np.ndarray:
-        """Source of each pair of ``rows``."""
-        return np.repeat(np.arange(self.nodes), self.degrees)
+    label_numbers: np.ndarray
+    states: int
+    offsets: np.ndarray
+    sources: np.ndarray
+    targets: np.ndarray
+    state: np.ndarray
 
     def shape(self, described: dict, least: int = 0) -> Shape:
         """Return a shape that a certificate describes, whose labels have numbers from ``least`` on."""
@@ -105,13 +69,38 @@ def graph_from_edges(edges, nodes=None, directed=False, node_labels=None, edge_l
     nodes = int(edges.max(initial=-1)) + 1 if nodes is None else int(nodes)
     if nodes >= 2**31 or edges.min(initial=0) < 0 or edges.max(initial=-1) >= nodes:
         raise ValueError(f"edges must join nodes from 0 to {nodes - 1}, fewer than 2^31")
-    if not directed:
-        edges = np.sort(edges, axis=1)
-    _, kept = np.unique(edges[:, 0] * nodes + edges[:, 1], return_index=True)
+    edges, n = edges if directed else np.sort(edges, axis=1), max(nodes, 1)
+    _, kept = np.unique(edges[:, 0] * n + edges[:, 1], return_index=True)
     kept = kept[edges[kept, 0] != edges[kept, 1]]
     node_labels = None if node_labels is None else np.asarray(node_labels, np.int64)
     edge_labels = None if edge_labels is None else np.asarray(edge_labels, np.int64)[kept]
-    return SimpleGraph(nodes, edges[kept], directed, node_labels, edge_labels)
+    (u, v), there = edges[kept].T, 1 + _numbers_of(edge_labels, len(kept))
+    states = 1 + int(there.max(initial=1))
+    keys, places = np.unique(np.concatenate([u * n + v, v * n + u]), return_inverse=True)
+    state = np.zeros(len(keys), np.int64)
+    forward, backward = np.split(places.reshape(-1), 2)
+    for ends, start in (
+        ((forward, 1), (backward, states)) if directed else ((forward, 1 + states), (backward, 1 + states))
+    ):
+        state[ends] += there * start
+    offsets = np.searchsorted(keys, np.arange(nodes + 1) * n)
+    numbers = _numbers_of(node_labels, nodes)
+    return SimpleGraph(
+        nodes, edges[kept], directed, node_labels, edge_labels, numbers, states, offsets, keys // n, keys % n, state
+    )
+
+
+def _numbers_of(labels: np.ndarray | None, count: int) -> np.ndarray:
+    """Return the numbers of labels in ascending order, from 0 on, int64 ``[count]``."""
+    return np.unique(np.zeros(count) if labels is None else labels, return_inverse=True)[1].reshape(-1)
+
+
+def describe(nodes: int, edges: np.ndarray, directed: bool, node_labels, edge_labels) -> dict:
+    """Return what a certificate says of its graph, whose arrays are those of :class:`SimpleGraph`."""
+    hashes = ["-" if array is None else digest(array) for array in (edges, node_labels, edge_labels)]
+    sha256 = hashlib.sha256(" ".join(hashes).encode()).hexdigest()
+    labels = {"node_labels": node_labels is not None, "edge_labels": edge_labels is not None}
+    return {"sha256": sha256, "directed": directed, "nodes": nodes, "edges": len(edges), **labels}
 
 
 @lru_cache(maxsize=64)
@@ -155,27 +144,26 @@ def orbit_size(shape: Shape, directed: bool) -> int:
 
 
 @lru_cache(maxsize=2**16)
-def copies(small: Shape, large: Shape) -> int:
+def copies(small: Shape, large: Shape, induced: bool = False) -> int:
     """Return how many subgraphs with all nodes of a shape, and with its root, are copies of another shape.
 
-    Both have no labels and no directions.
+    If they need not be induced, both have no labels and no directions.
     """
-    if len(small[2]) != len(large[2]):
-        return 0
+    if induced or (small[0], len(small[2])) != (large[0], len(large[2])):
+        return small == large
     maps = (_forms(large, False) >= _forms(small, False)[0]).all(axis=1).sum()
     return int(maps) // automorphisms(small, False)
 
 
-def plain_shape(edges: list[tuple[int, int]], order: list[int], roots: int) -> Shape:
+def plain_shape(edges: list[tuple[int, int]], order: Sequence[int], roots: int) -> Shape:
     """Return an undirected shape without labels, of which the first nodes in the order are the root."""
     pairs = tuple(tuple(3 * ((u, v) in edges or (v, u) in edges) for v in order) for u in order)
     return roots, pairs, (0,) * len(order)
 
 
-def is_connected(shape: Shape, without: int = -1) -> bool:
-    """Return whether a shape, perhaps without one of its nodes, hangs together."""
-    nodes = [u for u in range(len(shape[1])) if u != without]
-    reached = {nodes[0]}
+def is_connected(shape: Shape) -> bool:
+    """Return whether a shape hangs together."""
+    reached, nodes = {0}, range(len(shape[1]))
     for _ in nodes:
         reached |= {v for u in reached for v in nodes if shape[1][u][v]}
     return len(reached) == len(nodes)

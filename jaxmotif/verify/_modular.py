@@ -1,15 +1,16 @@
 """Random weights from a seed, the hash of a table, and sums modulo the prime 2^61 - 1."""
 
 import hashlib
-from collections.abc import Callable
+from math import isqrt
+from typing import Any
 
 import numpy as np
 
+# A Mersenne prime: 2^61 is 1 modulo P, so that remainders are shifts and sums.
 P = 2**61 - 1
-"""A Mersenne prime: 2^61 is 1 modulo P, so that remainders are shifts and sums."""
 
-BLOCK = 2**14
-"""Rows of a table that are hashed together."""
+# Bytes of a table that are hashed together, and what is hashed after them, so that nothing else has their hash.
+LEAF, LEAF_END = 8192, b"leaf"
 
 
 def random_words(seed: bytes, purpose: str, count: int) -> np.ndarray:
@@ -22,42 +23,51 @@ def random_weights(seed: bytes, purpose: str, count: int) -> np.ndarray:
     return random_words(seed, purpose, count) >> np.uint64(3)
 
 
+def row_factors(seed: bytes, rows: int) -> np.ndarray:
+    """Return random residues, uint64 ``[2, side]``; weight ``i`` is number ``i % side`` times number ``i // side``."""
+    side = isqrt(max(rows - 1, 0)) + 1
+    return random_weights(seed, "rows", 2 * side).reshape(2, side)
+
+
+def row_weights(seed: bytes, rows: int) -> np.ndarray:
+    """Return the weights of the rows of a table, uint64 ``[rows]``, each one a product of two random residues."""
+    inner, outer = row_factors(seed, rows)
+    return multiply(outer[:, None], inner).ravel()[:rows]
+
+
 def random_rows(seed: bytes, rows: int, count: int) -> list[int]:
     """Return the numbers of rows that are drawn as witnesses, independently of each other."""
     return (random_words(seed, "witnesses", count) % np.uint64(max(rows, 1))).tolist()
 
 
-def digest(table: np.ndarray, each: Callable = map) -> str:
-    """Return a SHA-256 of a table of integers: that of the hashes of its blocks.
+def digest(table: np.ndarray) -> str:
+    """Return a SHA-256 of a table of integers of any dtype, by those of leaves of 8,192 bytes.
 
-    Args:
-      table: integers of any dtype.
-      each: ``map``, or the like of a pool of threads.
+    Its numbers are written one after another with the highest byte first, in 64 bits each, or as many times 64 as all
+    of them need. Zeros fill the last leaf.
     """
-    blocks = (table[first : first + BLOCK] for first in range(0, len(table), BLOCK))
-    return hashlib.sha256(b"".join([repr(table.shape).encode(), *each(_hash_block, blocks)])).hexdigest()
+    if table.dtype == object:
+        numbers = table.ravel().tolist()
+        size = 8 * max((number.bit_length() // 64 + 1 for number in numbers), default=1)
+        content = b"".join(number.to_bytes(size, "big", signed=True) for number in numbers)
+    else:
+        size, content = 8, table.astype(">i8").tobytes()
+    leaves = (content[start : start + LEAF].ljust(LEAF, b"\0") for start in range(0, len(content), LEAF))
+    return join_leaves(table.shape, size, b"".join(hashlib.sha256(leaf + LEAF_END).digest() for leaf in leaves))
 
 
-def _hash_block(block: np.ndarray) -> bytes:
-    """Return the SHA-256 of integers as uint32 or int64, whichever holds them first, or else as text."""
-    for kind in ("<u4", "<i8"):
-        try:
-            narrow = np.ascontiguousarray(block, kind)
-        except OverflowError:
-            continue
-        if (narrow == block).all():
-            return hashlib.sha256(narrow.data).digest()
-    return hashlib.sha256(repr(block.tolist()).encode()).digest()
+def join_leaves(shape: tuple[int, ...], size: int, hashes: bytes) -> str:
+    """Return the hash of a table from the hashes of its leaves, in which no leaf's content can pass for them."""
+    return hashlib.sha256(f"{shape}, numbers of {size} bytes\n".encode() + hashes + b"root").hexdigest()
 
 
 def weighted_sums(weights: np.ndarray, table: np.ndarray) -> list[int]:
     """Return the sum of each column modulo P, with residues as weights of the rows."""
-    columns = [multiply(weights, (column % P).astype(np.uint64)) for column in table.T]
-    return [int(add_up(column, np.array([0, len(column)]))[0]) for column in columns]
+    return [exact_sum(multiply(weights, (column % P).astype(np.uint64))) % P for column in table.T]
 
 
-def multiply(a: np.ndarray, b: np.ndarray | np.uint64) -> np.ndarray:
-    """Return the products of residues modulo P, uint64."""
+def multiply(a: Any, b: Any) -> Any:
+    """Return the products of residues modulo P, uint64, for arrays of any library."""
     low, half = np.uint64(2**31 - 1), np.uint64(31)
     a_low, a_high, b_low, b_high = a & low, a >> half, b & low, b >> half
     middle = a_high * b_low + a_low * b_high
@@ -66,13 +76,15 @@ def multiply(a: np.ndarray, b: np.ndarray | np.uint64) -> np.ndarray:
     return (np.uint64(2) * (a_high * b_high) + upper + (rest << half) + a_low * b_low) % np.uint64(P)
 
 
-def add_up(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return the sums modulo P of stretches of fewer than 2^31 residues: each ends where the next one begins."""
-    sums = []
-    for half in (values & np.uint64(2**32 - 1), values >> np.uint64(32)):
-        before = np.concatenate([np.zeros(1, np.uint64), np.cumsum(half)])
-        sums.append(np.diff(before[offsets]) % np.uint64(P))
-    return (multiply(sums[1], np.uint64(2**32)) + sums[0]) % np.uint64(P)
+def exact_sum(values: np.ndarray) -> int:
+    """Return the sum of fewer than 2^31 integers, none negative, of any dtype."""
+    return int((values & (2**32 - 1)).sum()) + (int((values >> 32).sum()) << 32)
+
+
+def add_groups(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Return the sums modulo P of groups of residues, each of which ends where the next one starts."""
+    low, high = (np.add.reduceat(half, starts) for half in (values & np.uint64(2**32 - 1), values >> np.uint64(32)))
+    return (multiply(high % np.uint64(P), np.uint64(2**32)) + low % np.uint64(P)) % np.uint64(P)
 
 
 def sum_of_products(weights: list[np.ndarray], maps: np.ndarray) -> int:
@@ -82,7 +94,7 @@ def sum_of_products(weights: list[np.ndarray], maps: np.ndarray) -> int:
       weights: for each query node residues ``[n]``.
       maps: the images of the query nodes, integers ``[maps, query nodes]``.
     """
-    products = np.ones((len(maps), 1), np.uint64)
+    products = np.ones(len(maps), np.uint64)
     for weight, images in zip(weights, maps.T, strict=True):
-        products = multiply(products, weight[images.astype(np.int64)][:, None])
-    return weighted_sums(np.ones(len(maps), np.uint64), products)[0]
+        products = multiply(products, weight[images.astype(np.int64)])
+    return exact_sum(products) % P

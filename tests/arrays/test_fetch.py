@@ -21,7 +21,7 @@ def wide():
 def accelerator(request, monkeypatch):
     """Programs that write to memory of the host run on a CPU, too."""
     if not request.param:
-        monkeypatch.setattr(_fetch, "_is_on_accelerator", lambda counts: True)
+        monkeypatch.setattr(_fetch, "is_on_accelerator", lambda counts: True)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 7, 1025, 4999, 5000])

@@ -24,6 +24,7 @@ from jaxmotif.kernels import _launch, _sieve_pallas
 from jaxmotif.kernels import _subgraphs as subgraphs
 from jaxmotif.kernels._cliques import Matrices, common_bits, count_cliques
 from jaxmotif.kernels._expand import FlatWork
+from jaxmotif.kernels._sha256 import hash_leaves
 from jaxmotif.kernels._triangles import TriangleBlock, triangle_block
 from jaxmotif.kernels._wedges import wedge_block
 from jaxmotif.kernels.cuda import _call
@@ -111,7 +112,11 @@ def probes() -> Iterator[Case]:
     yield _launch.probe, (_ints(64),)
 
 
-JOBS = (probes, graphlets, sieves, searches, motifs)
+def certificates() -> Iterator[Case]:
+    yield partial(hash_leaves, end=b"leaf"), (_ints(128, 1024, dtype=jnp.uint32),)
+
+
+JOBS = (probes, graphlets, sieves, searches, motifs, certificates)
 
 
 def programs(cases: Iterator[Case]) -> dict[str, Program]:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from jaxmotif.certificates._table import DeviceTable, HostTable, certified_table
 from jaxmotif.patterns._catalogue import EDGE_ORBITS, GRAPHLETS
 from jaxmotif.patterns._names import named_pattern
 from jaxmotif.patterns._orbits import CONNECTED, EDGE_NAMES_5
 from jaxmotif.patterns._pattern import Pattern
 from jaxmotif.verify._certificate import ANY, FORMAT, seed_of
-from jaxmotif.verify._graph import SimpleGraph
-from jaxmotif.verify._modular import BLOCK, P, digest, random_rows, random_weights, sum_of_products
+from jaxmotif.verify._graph import describe
+from jaxmotif.verify._modular import random_rows, random_weights, sum_of_products
 
 if TYPE_CHECKING:
+    import jax
+
     from jaxmotif.graph import Graph
 
 WITNESSES = 500
@@ -38,7 +41,7 @@ def certify_graphlets(
     counts: Mapping[str, int],
     induced: bool,
     columns: Sequence[str] = (),
-    table: np.ndarray | None = None,
+    table: jax.Array | np.ndarray | None = None,
 ) -> None:
     """Write a certificate of graphlets.
 
@@ -49,9 +52,22 @@ def certify_graphlets(
       counts: how many graphlets of each name the graph has.
       induced: as for :func:`jaxmotif.graphlet_counts`.
       columns: names of the columns.
-      table: integers ``[rows, columns]``.
+      table: int64 or Python integers ``[rows or more, columns]``.
     """
     patterns = {name: named_pattern(name, False) for name in counts}
+    roots = _roots(at, tuple(columns))
+    labels, described = _describe(graph, False, False)
+    job = {"graph": "graphlet_counts", "edge": "edge_graphlets", "node": "node_orbits"}[at]
+    shapes = [_shape(labels, name, pattern) for name, pattern in patterns.items()]
+    columns_shown = [_shape(labels, name, *roots[name]) for name in columns]
+    claim = _claim(job, induced, shapes, list(counts.values()), columns_shown)
+    rows = graph.m if at == "edge" else graph.n
+    _write(path, described, claim, None if table is None else certified_table(table, rows, WHOLE))
+
+
+@functools.cache
+def _roots(at: Literal["graph", "edge", "node"], columns: tuple[str, ...]) -> dict[str, tuple[Pattern, Sequence[int]]]:
+    """Return the graphlet of each column, and the places in it that the column counts."""
     roots: dict[str, tuple[Pattern, Sequence[int]]] = {}
     if at == "edge" and len(columns) < len(EDGE_NAMES_5):
         shapes = {g.name: Pattern.from_edges(g.edges, g.num_nodes) for g in GRAPHLETS}
@@ -62,11 +78,7 @@ def certify_graphlets(
             places = g.edges if at == "edge" else [(u,) for u in range(g.size)]
             orbits = zip(g.edge_orbits if at == "edge" else g.node_orbits, places, strict=False)
             roots |= {columns[orbit]: (shape, place) for orbit, place in orbits if orbit < len(columns)}
-    simple, described = _plain_graph(graph, False, False)
-    job = {"graph": "graphlet_counts", "edge": "edge_graphlets", "node": "node_orbits"}[at]
-    shapes = [_shape(simple, name, pattern) for name, pattern in patterns.items()]
-    columns_shown = [_shape(simple, name, *roots[name]) for name in columns]
-    _write(path, described, _claim(job, induced, shapes, list(counts.values()), columns_shown), table)
+    return roots
 
 
 def certify_census(
@@ -81,9 +93,9 @@ def certify_census(
       counts: int64 ``[classes]``.
       per_node: int64 ``[n, classes]``, in how many occurrences each node lies.
     """
-    simple, described = _plain_graph(graph, graph.node_labels is not None, graph.edge_labels is not None)
-    shapes = [_shape(simple, name, named_pattern(name, graph.directed)) for name in classes]
-    _write(path, described, _claim("subgraph_census", True, shapes, counts.tolist(), shapes), per_node)
+    labels, described = _describe(graph, graph.node_labels is not None, graph.edge_labels is not None)
+    shapes = [_shape(labels, name, named_pattern(name, graph.directed)) for name in classes]
+    _write(path, described, _claim("subgraph_census", True, shapes, counts.tolist(), shapes), HostTable(per_node))
 
 
 def certify_matches(
@@ -110,40 +122,43 @@ def certify_matches(
     """
     asked = query.node_labels, None if query.edge_labels is None else query.edge_labels[query.adjacency]
     by_node, by_edge = (labels is not None and bool(np.any(labels != wildcard)) for labels in asked)
-    simple, described = _plain_graph(graph, by_node, by_edge)
+    labels, described = _describe(graph, by_node, by_edge)
     job = "count_matches" if maps is None else "find_matches"
-    shape = _shape(simple, "matches", query, () if part is None else (part[0],), wildcard)
+    shape = _shape(labels, "matches", query, () if part is None else (part[0],), wildcard)
     claim = _claim(job, induced, [shape], [count], [] if part is None else [shape])
-    _write(path, described, claim, None if part is None else part[1][:, None], maps)
+    _write(path, described, claim, None if part is None else HostTable(part[1][:, None]), maps)
 
 
 _KNOWN: WeakKeyDictionary = WeakKeyDictionary()
-"""Graphs as the checker has them, and what certificates say of them: they are hashed once, not for each answer."""
+"""Labels of graphs, and what certificates say of them: they are hashed once, not for each answer."""
+
+Labels = tuple[np.ndarray | None, np.ndarray | None]
+"""Labels of the nodes and of the edges of a graph, int64, if there are some and if they count."""
 
 
-def _plain_graph(graph: Graph, node_labels: bool, edge_labels: bool) -> tuple[SimpleGraph, dict[str, Any]]:
-    """Return a graph as the checker has it, with the labels that count, and what a certificate says of it."""
+def _describe(graph: Graph, node_labels: bool, edge_labels: bool) -> tuple[Labels, dict[str, Any]]:
+    """Return the labels of a graph that count, and what a certificate says of it."""
     known = _KNOWN.setdefault(graph, {})
     if (node_labels, edge_labels) not in known:
-        labels = [
+        labels = tuple(
             None if values is None or not counts else values.astype(np.int64)
             for values, counts in zip(graph._labels(), (node_labels, edge_labels), strict=True)
-        ]
-        simple = SimpleGraph(graph.n, graph.edge_list(), graph.directed, *labels)
-        known[node_labels, edge_labels] = simple, simple.described()
+        )
+        known[node_labels, edge_labels] = labels, describe(graph.n, graph.edge_list(), graph.directed, *labels)
     return known[node_labels, edge_labels]
 
 
 def _shape(
-    graph: SimpleGraph, name: str, pattern: Pattern, root: Sequence[int] = (), wildcard: int | None = None
+    known: Labels, name: str, pattern: Pattern, root: Sequence[int] = (), wildcard: int | None = None
 ) -> dict[str, Any]:
     """Return a shape as a certificate describes it, with the nodes of the root in front."""
     order = [*root, *(u for u in range(pattern.num_nodes) if u not in root)]
     arcs, labels = pattern.adjacency.astype(np.int64), np.zeros(pattern.num_nodes, np.int64)
-    if graph.edge_labels is not None and pattern.edge_labels is not None:
-        arcs[pattern.adjacency] = _numbers(graph.edge_labels, pattern.edge_labels[pattern.adjacency], 1, wildcard)
-    if graph.node_labels is not None and pattern.node_labels is not None:
-        labels = _numbers(graph.node_labels, pattern.node_labels, 0, wildcard)
+    of_nodes, of_edges = known
+    if of_edges is not None and pattern.edge_labels is not None:
+        arcs[pattern.adjacency] = _numbers(of_edges, pattern.edge_labels[pattern.adjacency], 1, wildcard)
+    if of_nodes is not None and pattern.node_labels is not None:
+        labels = _numbers(of_nodes, pattern.node_labels, 0, wildcard)
     arcs = arcs[np.ix_(order, order)]
     return {"name": name, "roots": len(root), "arcs": arcs.tolist(), "labels": labels[order].tolist()}
 
@@ -163,23 +178,21 @@ def _write(
     path: str | os.PathLike[str],
     graph: dict[str, Any],
     claim: dict[str, Any],
-    table: np.ndarray | None,
+    table: HostTable | DeviceTable | None,
     maps: np.ndarray | None = None,
 ) -> None:
     """Write a certificate, whole or not at all; what is random in it follows from the graph and the claim."""
     claim["table"] = {"rows": 0, "sums": [], "sha256": ""}
-    with ThreadPoolExecutor(min(16, os.cpu_count() or 1)) as pool:
-        if table is not None:
-            sums = _weighted_sums(np.ones(len(table), np.uint64), table, pool.map)
-            claim["table"] = {"rows": len(table), "sums": sums, "sha256": digest(table, pool.map)}
-        certificate = {"format": FORMAT, "graph": graph, "claim": claim, "fingerprints": [], "witnesses": []}
-        seed = seed_of(certificate)
-        if table is not None:
-            sums = _weighted_sums(random_weights(seed, "rows", len(table)), table, pool.map)
-            certificate["fingerprints"] = [total % P for total in sums]
-            if claim["job"] != "count_matches":
-                rows = range(len(table)) if table.size <= WHOLE else random_rows(seed, len(table), WITNESSES)
-                certificate["witnesses"] = table[rows].tolist()
+    if table is not None:
+        sums, sha256 = table.fix()
+        claim["table"] = {"rows": table.shape[0], "sums": sums, "sha256": sha256}
+    certificate = {"format": FORMAT, "graph": graph, "claim": claim, "fingerprints": [], "witnesses": []}
+    seed = seed_of(certificate)
+    if table is not None:
+        (number, columns), rows = table.shape, []
+        if claim["job"] != "count_matches":
+            rows = range(number) if number * columns <= WHOLE else random_rows(seed, number, WITNESSES)
+        certificate["fingerprints"], certificate["witnesses"] = table.show(seed, rows)
     if maps is not None:
         weights = [random_weights(seed, f"node {u}", graph["nodes"]) for u in range(maps.shape[1])]
         certificate["fingerprints"] = [sum_of_products(weights, maps)]
@@ -190,31 +203,3 @@ def _write(
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
-
-
-def _weighted_sums(weights: np.ndarray, table: np.ndarray, each: Callable) -> list[int]:
-    """Return the weighted sum of each column, exactly.
-
-    Weights are cut into pieces of 21 bits, and values into pieces of 16: a float64 holds the sum of a block of their
-    products without rounding.
-
-    Args:
-      weights: uint64 ``[rows]``.
-      table: int64, or Python integers, none negative, ``[rows, columns]``.
-      each: ``map`` of a pool of threads.
-    """
-
-    shifts = range(0, int(weights.max(initial=1)).bit_length(), 21)
-
-    def add(first: int) -> np.ndarray:
-        block, weight = table[first : first + BLOCK], weights[first : first + BLOCK]
-        if block.dtype == object:
-            return weight.astype(object) @ block
-        block = np.ascontiguousarray(block, "<u4" if block.max(initial=0) < 2**32 else "<i8")
-        pieces = [(weight >> np.uint64(shift) & np.uint64(2**21 - 1)).astype(np.float64) for shift in shifts]
-        # As BLAS would do it, but without its threads, which wait for each other.
-        sums = np.einsum("ir,rp->ip", pieces, block.view("<u2").astype(np.float64)).astype(np.int64).astype(object)
-        sums = (sums << np.array(shifts, object)[:, None]).sum(axis=0).reshape(table.shape[1], -1)
-        return (sums << np.arange(0, 16 * sums.shape[1], 16).astype(object)).sum(axis=1)
-
-    return sum(each(add, range(0, len(table), BLOCK)), np.zeros(table.shape[1], object)).tolist()

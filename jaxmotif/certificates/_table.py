@@ -1,0 +1,130 @@
+"""Tables of counts as a certificate fixes them, by sums and a hash, before it is known what will be asked of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxmotif.arrays._compile import for_host, jit64
+from jaxmotif.arrays._fetch import fetch_int64, is_on_accelerator
+from jaxmotif.arrays._sizes import bucket_size
+from jaxmotif.kernels._sha256 import hash_leaves
+from jaxmotif.verify._modular import (
+    LEAF,
+    LEAF_END,
+    P,
+    digest,
+    exact_sum,
+    join_leaves,
+    multiply,
+    row_factors,
+    row_weights,
+    weighted_sums,
+)
+
+MOST_LEAVES = 2**20
+"""Limit of the leaves that a device hashes, whose words have 32-bit numbers."""
+
+
+class HostTable:
+    """A table in host memory.
+
+    Args:
+      counts: integers of any dtype, none negative, ``[rows, columns]``.
+    """
+
+    def __init__(self, counts: np.ndarray):
+        self._counts, self.shape = counts, counts.shape
+
+    def fix(self) -> tuple[list[int], str]:
+        """Return the sum of each column, and the hash of the table."""
+        return [exact_sum(column) for column in self._counts.T], digest(self._counts)
+
+    def show(self, seed: bytes, rows: Sequence[int]) -> tuple[list[int], list[list[int]]]:
+        """Return the sums of the columns with the weights of a seed, modulo P, and some rows."""
+        weights = row_weights(seed, len(self._counts))
+        return weighted_sums(weights, self._counts), self._counts[rows].tolist()
+
+
+class DeviceTable:
+    """A table on a device, which hashes it and adds it up; the host sees the hashes of leaves.
+
+    Args:
+      counts: int64, none negative, ``[rows or more, columns]``.
+      rows: how many rows count.
+    """
+
+    def __init__(self, counts: jax.Array, rows: int):
+        self._counts, self._rows, self.shape = counts, np.int32(rows), (rows, counts.shape[1])
+        self._halves, self._leaves = jax.block_until_ready(_fix(counts, self._rows))
+
+    def fix(self) -> tuple[list[int], str]:
+        """Return the sum of each column, and the hash of the table."""
+        number = -(-8 * self.shape[0] * self.shape[1] // LEAF)
+        hashes = np.asarray(self._leaves)[:, :number].T.astype(">i4")
+        return _join_halves(self._halves), join_leaves(self.shape, 8, hashes.tobytes())
+
+    def show(self, seed: bytes, rows: Sequence[int]) -> tuple[list[int], list[list[int]]]:
+        """Return the sums of the columns with the weights of a seed, modulo P, and some rows."""
+        factors = row_factors(seed, self.shape[0])
+        side = np.int32(factors.shape[1])
+        room = ((0, 0), (0, bucket_size(int(side)) - int(side)))  # so that graphs of a class share the program
+        halves, shown = _show(self._counts, self._rows, np.pad(factors, room), side, np.asarray(rows, np.int32))
+        return [total % P for total in _join_halves(halves)], np.asarray(shown).tolist()
+
+
+def certified_table(counts: jax.Array | np.ndarray, rows: int, whole: int) -> HostTable | DeviceTable:
+    """Return a table as a certificate takes it.
+
+    Args:
+      counts: int64 or Python integers, none negative, ``[rows or more, columns]``.
+      rows: how many rows count.
+      whole: how many numbers a table has at most that is fetched as a whole anyway.
+    """
+    fits = whole < rows * counts.shape[1] and counts.size * 8 <= MOST_LEAVES * LEAF
+    if fits and is_on_accelerator(counts):
+        try:
+            return DeviceTable(counts, rows)
+        except jax.errors.JaxRuntimeError as error:
+            if "RESOURCE_EXHAUSTED" not in str(error):
+                raise
+    return HostTable(fetch_int64(counts, rows))
+
+
+def _halves(x: jax.Array) -> jax.Array:
+    """Return the sums of the low and of the high 32 bits of each column, ``[2, columns]``; 64 bits hold them."""
+    return jnp.stack([(x & (2**32 - 1)).sum(axis=0), (x >> 32).sum(axis=0)])
+
+
+def _join_halves(halves: jax.Array) -> list[int]:
+    low, high = np.asarray(halves).tolist()
+    return [a + (b << 32) for a, b in zip(low, high, strict=True)]
+
+
+def _real(counts: jax.Array, rows: jax.Array) -> jax.Array:
+    """Return a table with zeros in its padding."""
+    return jnp.where(jnp.arange(counts.shape[0], dtype=jnp.int32)[:, None] < rows, counts, jnp.int64(0))
+
+
+@jit64
+def _fix(counts: jax.Array, rows: jax.Array) -> tuple[jax.Array, jax.Array]:
+    counts = _real(counts, rows)
+    # The high half of each number is first, as in what the checker hashes.
+    words = jnp.stack([counts >> 32, counts], axis=-1).astype(jnp.uint32).reshape(-1)
+    words = jnp.pad(words, (0, -words.size % (LEAF // 4))).reshape(-1, LEAF // 4)
+    return for_host(_halves(counts)), for_host(hash_leaves(words, LEAF_END))
+
+
+@jit64
+def _show(
+    counts: jax.Array, rows: jax.Array, factors: jax.Array, side: jax.Array, shown: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    row = jnp.arange(counts.shape[0], dtype=jnp.int32)
+    # Rows beyond the last one have no factor; they are zeros.
+    weights = multiply(factors[0][row % side], factors[1].at[row // side].get(mode="clip"))
+    residues = _real(counts, rows).astype(jnp.uint64) % np.uint64(P)
+    products = multiply(weights[:, None], residues).astype(jnp.int64)
+    return for_host(_halves(products)), for_host(counts[shown])
