@@ -120,10 +120,6 @@ def check_outputs(args: argparse.Namespace) -> None:
     named = {name: path for name, path in vars(args).items() if path is not None}
     files = {name: named[name] for name in ("output", "occurrences", "roles", "report", "certificate") if name in named}
     folders = {name: named[name] for name in ("figures", "checkpoint") if name in named}
-    if "report" in files and files["report"].suffix.lower() not in ("", ".html", ".htm", ".xhtml"):
-        raise ValueError(f"--report {files['report']}: the page is HTML; name a file that ends in .html")
-    if "output" in files and files["output"].suffix.lower() in (".xlsx", ".xls", ".pdf", ".html", ".docx"):
-        raise ValueError(f"--output {files['output']}: no such format; a name ending in .csv opens in a spreadsheet")
     if args.format == "parquet":
         pyarrow_for("--format parquet")
         if args.output is None and sys.stdout.isatty():
@@ -155,6 +151,10 @@ def check_outputs(args: argparse.Namespace) -> None:
     for path in _paths_to_read(args, {*files, *folders}):
         if os.path.isfile(path) and (option := written.get(Path(path).resolve())):
             raise ValueError(f"{option}: this file is read, and would be replaced; name another")
+    if "report" in files and files["report"].suffix.lower() not in ("", ".html", ".htm", ".xhtml"):
+        raise ValueError(f"--report {files['report']}: the page is HTML; name a file that ends in .html")
+    if "output" in files and files["output"].suffix.lower() in (".xlsx", ".xls", ".pdf", ".html", ".docx"):
+        raise ValueError(f"--output {files['output']}: no such format; a name ending in .csv opens in a spreadsheet")
 
 
 def _paths_to_read(args: argparse.Namespace, written: Collection[str]) -> list[str | Path]:

@@ -98,7 +98,7 @@ def locate(graph: Graph, pattern: Pattern) -> Located:
       >>> from jaxmotif.patterns import named_pattern
       >>> found = locate(datasets.load("florentine"), named_pattern("triangle"))
       >>> len(found.drawing.nodes), found.occurrences
-      (9, 3)
+      (7, 3)
     """
     blocks = list(
         iter_matches(pattern, graph, True, _MOST_LISTED, per="occurrence", devices=[select_devices(None).main])
