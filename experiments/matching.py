@@ -18,13 +18,16 @@ from pathlib import Path
 from typing import Any
 
 import harness
+import jax
 import numpy as np
 from harness import Rows, Table, measure, option
 
 import jaxmotif
 from jaxmotif.graph import Graph
+from jaxmotif.graph.synthetic import rmat
 from jaxmotif.matching import Search, count_matches, participation_counts
 from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._totals import graph_name
 
 rows = Rows(__doc__)
 limit = partial(option, "--seconds", type=float, help="limit of each search")
@@ -123,6 +126,64 @@ def unlabelled(options: argparse.Namespace) -> None:
             search = f"{1000 * result.seconds['search']:.1f}"
             shown = f"{result.count} {'' if result.exact else result.status}"
             table.row(name, pattern, shown, f"{1000 * found.best:.1f}", search, result.steps, rival)
+
+
+PLAIN = {
+    "triangle": ([(0, 1), (0, 2), (1, 2)], {14: (4, 0.19), 18: (12, 4.6), 20: (30, 26)}),
+    "4-clique": (list(itertools.combinations(range(4), 2)), {14: (5, None), 18: (20, 16), 20: (80, 77)}),
+    "5-clique": (list(itertools.combinations(range(5), 2)), {14: (12, 12), 18: (110, 84), 20: (800, 647)}),
+    "diamond": ([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)], {14: (4, 0.45), 18: (18, 12.6), 20: (80, 70)}),
+    "4-cycle": ([(0, 1), (1, 2), (2, 3), (3, 0)], {14: (5, 18), 18: (70, 1942), 20: (300, None)}),
+    "house": ([(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)], {14: (50, 501)}),
+    "K2,3 and a chord": ([(0, 1), (0, 2), (1, 3), (2, 4), (3, 4), (3, 2), (1, 4)], {14: (50, 444)}),
+    "hatted 4-clique": ([(0, 1), (0, 2), (1, 2), (1, 3), (2, 4), (3, 4), (1, 4), (2, 3)], {14: (50, 85)}),
+    "4-wheel": ([(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (3, 4), (2, 4)], {14: (50, 416)}),
+    "5-clique less an edge": ([*itertools.combinations(range(5), 2)][:-1], {14: (50, 89)}),
+    "book of 5": (
+        [(0, 1), *itertools.product((0, 1), range(2, 7))],
+        {14: (6, 0.5), 18: (20, 12.4), 20: (75, 70)},
+    ),
+    "4-clique, 3 tails": ([*((0, i) for i in range(1, 7)), (1, 2), (1, 3), (2, 3)], {14: (10, 6.7)}),
+    "diamond, 3 tails": ([*((0, i) for i in range(1, 7)), (1, 3), (2, 3)], {14: (6, 0.5)}),
+    "fig3000": (
+        [
+            *((0, i) for i in (1, 2, 3, 4, 5, 6, 7, 8, 14, 15)),
+            *((1, i) for i in (2, 3, 4, 9, 10, 14, 15)),
+            *((2, i) for i in (5, 6, 7, 11, 12, 13, 14, 15)),
+        ],
+        {14: (600, 448)},
+    ),
+    "6-clique": (list(itertools.combinations(range(6), 2)), {14: (None, None), 16: (None, None)}),
+    "7-clique": (list(itertools.combinations(range(7), 2)), {14: (None, None), 16: (None, None)}),
+}
+"""Plain patterns: edges; and by the scale of an R-MAT graph the bar on an H200 and the kernel of the best other GPU
+program on a graph of the same size, ms (gMatch, Fringe-SGC, GLUMIN)."""
+
+
+@rows(option("--scales", type=harness.numbers, default=[14, 18, 20]), option("--only", default=""))
+def plain(options: argparse.Namespace) -> None:
+    """Time plain patterns in R-MAT graphs of 16 edges a node; the bars are those of ``PLAIN``.
+
+    Counts of up to four nodes, of five nodes in the smallest graph, and of cliques there, are checked against all
+    graphlets.
+    """
+    table = Table("scale | pattern | engine | occurrences | right | first s | median ms | best ms | bar ms | other ms")
+    for scale in options.scales:
+        target = rmat(scale, 16).to_device(jax.devices()[0])
+        known = jaxmotif.graphlet_counts(target, induced=False).counts
+        if scale <= 14:
+            known = jaxmotif.graphlet_counts(target, size=5, induced=False).counts
+        for name, (edges, bars) in PLAIN.items():
+            if options.only not in name or (scale not in bars and scale in (14, 18, 20)):
+                continue
+            query = Pattern.from_edges(edges)
+            timed = measure(partial(count_matches, query, target, per="occurrence"), calls=5, seconds=20)
+            result, right = timed.result, "-"
+            if query.num_nodes <= 5 and (wanted := known.get(graph_name(query.num_nodes, edges))) is not None:
+                right = "yes" if result.count == wanted else f"NO: {wanted}"
+            first, median, best = f"{timed.first:.2f}", f"{1000 * timed.median:.2f}", f"{1000 * timed.best:.2f}"
+            count = result.count if result.exact else result.status
+            table.row(scale, name, result.engine, count, right, first, median, best, *bars.get(scale, (None, None)))
 
 
 # ---- easy instances

@@ -56,7 +56,7 @@ def role_counts(
         places: dict[str, np.ndarray] = {}
         roles: list[str] = []
         for name in sorted(names[i] for i in np.flatnonzero(counts).tolist()):
-            own, columns = _places(name, graph.directed, per)
+            own, columns = class_roles(name, graph.directed, per)
             places[name] = np.where(columns < 0, -1, columns + len(roles))
             roles += [f"{name} {number:02}" for number in range(len(own))]
         columns = _columns(classifier, forms, [names[i] for i in index.tolist()], places, per)
@@ -68,7 +68,7 @@ def role_counts(
     work = Work("roles", graph, size, graph.n if per == "node" else graph.m, count, (size, per))
     sums = count_all(work, select_devices(devices), memory, checkpoint, progress)
     names = [key.split() for key in sums["classes"].tolist()]
-    roles = {name: _places(name, graph.directed, per)[0] for name, _ in names}
+    roles = {name: class_roles(name, graph.directed, per)[0] for name, _ in names}
     return tuple(roles[name][int(number)] for name, number in names), sums["nodes"]
 
 
@@ -88,12 +88,12 @@ def _columns(
     return columns
 
 
-def _places(name: str, directed: bool, per: Literal["node", "edge"]) -> tuple[list[str], np.ndarray]:
+def class_roles(name: str, directed: bool, per: Literal["node", "edge"]) -> tuple[list[str], np.ndarray]:
     """Return the roles of a class, given by its canonical string, and where they are played.
 
     Returns:
       The names of the roles; and the number of the role that each node plays, ``[size]``, or that each ordered pair of
-      nodes plays, ``[size, size]``, below 0 for none.
+      nodes plays, ``[size, size]``, below 0 for none. Nodes are numbered as in the class's string.
     """
     short = short_name(name, directed)
     # The short name numbers the nodes as the names of the roles do.

@@ -10,7 +10,7 @@ import numpy as np
 from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.drawing import Drawing, draw_pattern
-from jaxmotif.patterns import class_columns, named_pattern
+from jaxmotif.patterns import class_columns, class_labels, named_pattern
 
 
 class OfClasses(Presented):
@@ -34,6 +34,11 @@ class OfClasses(Presented):
     def words(self) -> list[str]:
         """Classes for readers, with the words of labels in the place of their numbers."""
         return [in_words(text, *self.label_words) for text in self.classes]
+
+    @property
+    def labels(self) -> list[str]:
+        """Short label of each class, as on the axis of a figure."""
+        return class_labels(class_columns(self.classes, self.directed, self.label_words))
 
     def draw(self, pattern: str) -> Drawing:
         """Draw a class, as a picture that a notebook shows and that can be saved as SVG or drawn by matplotlib.

@@ -21,10 +21,10 @@ from jaxmotif.cli._command import (
     whole_number,
 )
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
-from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
+from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences, write_roles
 from jaxmotif.cli._options import work_options
 from jaxmotif.cli._output import Column, Report
-from jaxmotif.cli._report import add_report_options, write_drawings, write_page
+from jaxmotif.cli._report import add_report_options, write_figures, write_page
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
@@ -68,11 +68,11 @@ def _options(parser: argparse.ArgumentParser) -> None:
         help="with --strengths: number of random weights (default: 100)",
     )
     add_certificate(parser)
-    add_occurrences_option(parser)
+    add_occurrences_option(parser, roles=True)
     add_report_options(parser)
 
 
-_OF_THE_GRAPH = ("estimate", "occurrences", "report", "svg", "disjoint", "strengths", "certificate")
+_OF_THE_GRAPH = ("estimate", "occurrences", "roles", "report", "figures", "disjoint", "strengths", "certificate")
 
 
 def _run(args: argparse.Namespace) -> Report:
@@ -83,7 +83,7 @@ def _run(args: argparse.Namespace) -> Report:
     if args.estimate:
         refuse(
             args,
-            ("occurrences", "report", "disjoint", "strengths", "certificate"),
+            ("occurrences", "roles", "disjoint", "strengths", "certificate"),
             "of exact censuses; leave it out with --estimate",
         )
     else:
@@ -134,7 +134,8 @@ def _count(args: argparse.Namespace, graph: Graph) -> Report:
     if args.disjoint is not None:
         columns |= _disjoint(args, graph, census.classes)
     table = class_report(columns, graph, shown)
-    write_occurrences(args, graph, class_rows(table.columns, census.table()["class"]), how(args))
+    write_occurrences(args, graph, class_rows(table.columns, census.classes, graph.directed), how(args))
+    write_roles(args, graph, census.classes, how(args))
     _draw(args, graph, census.classes, census.counts)
     write_page(args, how(args), lambda report, run: report.census_report(network_name(args.graph), graph, census, run))
     return dataclasses.replace(table, scalars=summary)
@@ -160,6 +161,9 @@ def _estimate(args: argparse.Namespace, graph: Graph) -> Report:
     with timed("estimated"):
         estimate = estimate_census(graph, args.size, **draws, **work_options(args))
     _draw(args, graph, estimate.classes, estimate.counts)
+    write_page(
+        args, how(args), lambda report, run: report.census_report(network_name(args.graph), graph, estimate, run)
+    )
     names = ("size", "directed", "total", "total_low", "total_high", "level")
     summary = {name: getattr(estimate, name) for name in names}
     summary |= {
@@ -172,9 +176,9 @@ def _estimate(args: argparse.Namespace, graph: Graph) -> Report:
 
 def _draw(args: argparse.Namespace, graph: Graph, classes: tuple[str, ...], counts: np.ndarray) -> None:
     """Draw classes, the most frequent first, where the user asked for drawings."""
-    if args.svg is not None:
+    if args.figures is not None:
         ordered = [classes[row] for row in np.argsort(-np.asarray(counts, float), kind="stable")]
-        write_drawings(args, class_patterns(ordered, graph.directed), graph)
+        write_figures(args, class_patterns(ordered, graph.directed), graph)
 
 
 COMMAND = Command(

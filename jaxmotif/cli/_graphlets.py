@@ -11,7 +11,7 @@ from jaxmotif.cli._command import Command, add_certificate, how, refuse, timed, 
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._options import work_options
 from jaxmotif.cli._output import Report
-from jaxmotif.cli._report import add_report_options, write_drawings, write_page
+from jaxmotif.cli._report import add_report_options, write_figures, write_page
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
@@ -50,8 +50,8 @@ def _run(args: argparse.Namespace) -> Report:
             certify=args.certificate,
             **work_options(args),
         )
-    if args.svg is not None:
-        write_drawings(args, {name: named_pattern(name, graph.directed) for name in result.counts}, graph)
+    if args.figures is not None:
+        write_figures(args, {name: named_pattern(name, graph.directed) for name in result.counts}, graph)
     if args.report is not None:
         orbits = result
         if args.per != "node" or args.not_induced:

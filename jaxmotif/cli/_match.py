@@ -16,7 +16,7 @@ from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._occurrences import add_occurrences_option, write_occurrences
 from jaxmotif.cli._options import limit, seconds
 from jaxmotif.cli._output import Report
-from jaxmotif.cli._report import add_report_options, write_drawings, write_page
+from jaxmotif.cli._report import add_report_options, write_figures, write_page
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
@@ -101,7 +101,7 @@ def _run(args: argparse.Namespace) -> Report:
     if listing:
         return _list(args, queries, target, options)
     results = _count(args, queries, target, options)
-    if args.report is not None or args.svg is not None:
+    if args.report is not None or args.figures is not None:
         _write_pictures(args, queries, target, results, wildcard)
     return _count_report(args.format, results)
 
@@ -117,7 +117,7 @@ def _write_pictures(
     from jaxmotif.matching._checks import check_query
 
     patterns = {name: check_query(query, target, wildcard, args.per) for name, query in queries.items()}
-    write_drawings(args, patterns, target)
+    write_figures(args, patterns, target)
 
     def make(report: ModuleType, run: Mapping[str, object]) -> str:
         matched = {}

@@ -25,10 +25,10 @@ from jaxmotif.cli._command import (
 )
 from jaxmotif.cli._input import add_input_options, load_graph, network_name
 from jaxmotif.cli._keep import add_keep_options, check_keep, null_model
-from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences
+from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences, write_roles
 from jaxmotif.cli._options import work_options
 from jaxmotif.cli._output import Column, Report
-from jaxmotif.cli._report import add_report_options, write_drawings, write_page
+from jaxmotif.cli._report import add_report_options, write_figures, write_page
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
@@ -84,7 +84,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         help="of several networks: also their graphlet correlation distances, by the 11 orbits of up to four nodes or "
         "the 73 of up to five; directions are ignored",
     )
-    add_occurrences_option(parser)
+    add_occurrences_option(parser, roles=True)
     add_report_options(parser)
 
 
@@ -145,9 +145,9 @@ def _run(args: argparse.Namespace) -> Report:
     if args.random != "auto":
         refuse(args, ("most",), "of --random auto")
     if len(args.graph) > 1:
-        refuse(args, ("occurrences",), "of one network; give them one by one")
+        refuse(args, ("occurrences", "roles"), "of one network; give them one by one")
     if args.estimate:
-        refuse(args, ("occurrences",), "of exact counts; leave it out with --estimate")
+        refuse(args, ("occurrences", "roles"), "of exact counts; leave it out with --estimate")
     else:
         refuse(args, ("samples",), "of estimates; add --estimate")
     if len(args.graph) == 1:
@@ -169,10 +169,15 @@ def _run(args: argparse.Namespace) -> Report:
     distances = _distances(args, graphs)
     reports = [_report(graph, found) for graph, found in zip(graphs, motifs, strict=True)]
     if len(names) == 1:
-        write_occurrences(args, graphs[0], class_rows(reports[0].columns, motifs[0].table()["class"]), how(args))
-    if args.svg is not None:
-        write_drawings(args, class_patterns(_rank_classes(motifs), graphs[0].directed), graphs[0])
+        table = motifs[0].table()
+        rows = class_rows(reports[0].columns, table["class"], graphs[0].directed)
+        write_occurrences(args, graphs[0], rows, how(args))
+        write_roles(args, graphs[0], [str(text) for text in table["class"]], how(args))
     networks = list(zip(names, graphs, motifs, strict=True))
+    if args.figures is not None:
+        ranked = list(dict.fromkeys(str(text) for found in motifs for text in found.table()["class"]))
+        patterns = class_patterns(ranked, graphs[0].directed)
+        write_figures(args, patterns, graphs[0], lambda report: report.motif_figures(networks, distances))
     write_page(args, how(args), lambda report, run: report.motifs_report(networks, run, distances))
     if len(names) == 1:
         return reports[0]
@@ -205,15 +210,6 @@ def _pairs(compared: MotifComparison, distances: Mapping[str, np.ndarray]) -> di
             values[f"correlation_closed {pair}"] = compared.tested_correlation[i, j]
         values |= {f"{name} {pair}": matrix[i, j] for name, matrix in distances.items()}
     return values
-
-
-def _rank_classes(motifs: Sequence[Motifs]) -> list[str]:
-    """Return the classes of all networks, the most frequent in any of them first."""
-    largest: dict[str, float] = {}
-    for found in motifs:
-        for text, count in zip(found.classes, found.counts.tolist(), strict=True):
-            largest[text] = max(largest.get(text, 0), count)
-    return sorted(largest, key=lambda text: (-largest[text], text))
 
 
 def _find(args: argparse.Namespace, graph: Graph, checkpoint: Path | None) -> Motifs:

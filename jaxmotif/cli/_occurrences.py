@@ -1,9 +1,10 @@
-"""The option ``--occurrences FILE``, which writes a row for each occurrence of a class or query as it is found."""
+"""The options ``--occurrences FILE``, with a row for each occurrence, and ``--roles FILE``, with nodes by role."""
 
 from __future__ import annotations
 
 import argparse
 import csv
+import functools
 import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +13,18 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import numpy as np
 
-from jaxmotif.cli._output import Column, arrow_column, beside_result, comments, pyarrow_for, safe_row, whole_file
+from jaxmotif.cli._output import (
+    Column,
+    Report,
+    arrow_column,
+    beside_result,
+    choose_format,
+    comments,
+    pyarrow_for,
+    safe_row,
+    whole_file,
+    write_report,
+)
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph, GraphLike
@@ -20,28 +32,43 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("jaxmotif")
 
-_ENDINGS = (".parquet", ".csv", ".jsonl")
+_ENDINGS: tuple[str, ...] = (".parquet", ".csv", ".jsonl")
 
 Blocks = Iterator[tuple[list[object], np.ndarray]]
 """Values with which rows begin, and a block of nodes by name, a row for each occurrence."""
 
 
-def add_occurrences_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option."""
-    parser.add_argument(
-        "--occurrences",
-        type=_file,
-        metavar="FILE.parquet|csv|jsonl",
-        help="also write where they occur: a row for each occurrence, with its nodes by name",
-    )
+def add_occurrences_option(parser: argparse.ArgumentParser, roles: bool = False) -> None:
+    """Add the option of occurrences and, if ``roles``, that of nodes by role."""
+    options = [("--occurrences", _ENDINGS, "where they occur: a row for each occurrence, with its nodes by name")]
+    if roles:
+        words = "who takes which role in which class how often: a row for each node, class and role"
+        options.append(("--roles", (".parquet", ".csv", ".tsv", ".json"), words))
+    for option, endings, words in options:
+        kind = functools.partial(_file, option=option, endings=endings)
+        metavar = f"FILE{'|'.join(endings).replace('|.', '|')}"
+        parser.add_argument(option, type=kind, metavar=metavar, help=f"also write {words}")
 
 
-def _file(text: str) -> Path:
-    if not text.lower().endswith(_ENDINGS):
-        raise argparse.ArgumentTypeError(f"{text!r} must end in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}")
+def write_roles(args: argparse.Namespace, graph: Graph, classes: Sequence[str], run: Mapping[str, object]) -> None:
+    """Write who takes which role in some classes to the file that the user asked for, if any."""
+    if args.roles is None:
+        return
+    from jaxmotif.features import role_table
+
+    table = role_table(graph, classes, devices=args.device, memory=args.memory, progress=not args.quiet)
+    with beside_result(args):
+        report = Report({}, table, objects="roles", run=run)
+        write_report(report, choose_format(None, args.roles), args.roles, escape_formulas=args.escape_formulas)
+        logger.info("%d roles of nodes written to %s", len(table["node"]), args.roles)
+
+
+def _file(text: str, option: str, endings: Sequence[str]) -> Path:
+    if not text.lower().endswith(tuple(endings)):
+        raise argparse.ArgumentTypeError(f"{text!r} must end in {', '.join(endings[:-1])} or {endings[-1]}")
     if text.lower().endswith(".parquet"):
         try:
-            pyarrow_for("--occurrences FILE.parquet")
+            pyarrow_for(f"{option} FILE.parquet")
         except ImportError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
     return Path(text)
@@ -107,17 +134,26 @@ def write_occurrences(
         logger.info("%d occurrences written to %s", written, args.occurrences)
 
 
-def class_rows(columns: Mapping[str, Column], classes: Column) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield the values that stand before the nodes, and the class's string, for each class that the graph has.
+def class_rows(
+    columns: Mapping[str, Column], classes: Column, directed: bool
+) -> Iterator[tuple[dict[str, Any], Pattern]]:
+    """Yield the values that stand before the nodes, and the class as a pattern, for each class that the graph has.
+
+    The last of the values says what each node of an occurrence does in it.
 
     Args:
       columns: The columns of the table of classes.
       classes: The strings of the classes.
+      directed: Whether they have directions.
     """
+    from jaxmotif.patterns import named_pattern
+    from jaxmotif.patterns._readings import role_words
+
     names = [name for name in ("class", "id", "name", "verdict") if name in columns]
     for i, count in enumerate(columns["count"]):
         if count:
-            yield {name: columns[name][i] for name in names}, str(classes[i])
+            pattern = named_pattern(str(classes[i]), directed)
+            yield {name: columns[name][i] for name in names} | {"roles": ", ".join(role_words(pattern))}, pattern
 
 
 def _write_csv(

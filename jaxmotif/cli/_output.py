@@ -1,8 +1,8 @@
-"""Writing of results as an aligned table, JSON, CSV or Parquet, to standard output or to a file.
+"""Writing of results as an aligned table, JSON, CSV, TSV or Parquet, to standard output or to a file.
 
-A file appears as a whole or not at all. A result says how it was made: JSON has this under ``run``, CSV in lines before
-the header that start with ``# `` (pandas: ``read_csv(file, comment="#")``), and Parquet in its metadata under the key
-``jaxmotif``.
+A file appears as a whole or not at all. A result says how it was made: JSON has this under ``run``, CSV and TSV in
+lines before the header that start with ``# `` (pandas: ``read_csv(file, comment="#")``), and Parquet in its metadata
+under the key ``jaxmotif``.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from jaxmotif.arrays._present import visible
 
 Column = Sequence[Any] | np.ndarray
 
-FORMATS = ("table", "json", "csv", "parquet")
+FORMATS = ("table", "json", "csv", "tsv", "parquet")
 """Names of the formats."""
 
-_SUFFIXES = {".json": "json", ".csv": "csv", ".parquet": "parquet", ".txt": "table"}
+_SUFFIXES = {".json": "json", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".txt": "table"}
 _CHUNK_ROWS = 8192  # rows that are formatted at a time
-_DIGITS = {"table": 5, "json": 10, "csv": 10}  # significant digits of floats; Parquet keeps all
+_DIGITS = {"table": 5, "json": 10, "csv": 10, "tsv": 10}  # significant digits of floats; Parquet keeps all
 _DASH = "-"  # in a table, for a value that is missing
 _LINE = 120  # letters of a line of a table's scalars
 _FORMULA = ("=", "+", "-", "@")
@@ -115,19 +115,19 @@ def check_outputs(args: argparse.Namespace) -> None:
     """Check before the work that all its files can be written after it.
 
     No file may be named twice, or be one that is read. Not every command has the options ``occurrences``, ``report``,
-    ``svg`` and ``checkpoint``.
+    ``roles``, ``figures`` and ``checkpoint``.
     """
     named = {name: path for name, path in vars(args).items() if path is not None}
-    files = {name: named[name] for name in ("output", "occurrences", "report", "certificate") if name in named}
-    folders = {name: named[name] for name in ("svg", "checkpoint") if name in named}
-    if "report" in files and files["report"].suffix.lower() not in ("", ".html", ".htm", ".xhtml"):
-        raise ValueError(f"--report {files['report']}: the page is HTML; name a file that ends in .html")
-    if "output" in files and files["output"].suffix.lower() in (".xlsx", ".xls", ".pdf", ".html", ".docx"):
-        raise ValueError(f"--output {files['output']}: no such format; a name ending in .csv opens in a spreadsheet")
+    files = {name: named[name] for name in ("output", "occurrences", "roles", "report", "certificate") if name in named}
+    folders = {name: named[name] for name in ("figures", "checkpoint") if name in named}
     if args.format == "parquet":
         pyarrow_for("--format parquet")
         if args.output is None and sys.stdout.isatty():
             raise ValueError("Parquet is not for a terminal: name a file with --output")
+    if "figures" in named:
+        from jaxmotif.graph._plot import check_matplotlib
+
+        check_matplotlib()
     written: dict[Path, str] = {}  # the options that name each file
     for name, path in files.items():
         with _early_errors(path):
@@ -151,6 +151,10 @@ def check_outputs(args: argparse.Namespace) -> None:
     for path in _paths_to_read(args, {*files, *folders}):
         if os.path.isfile(path) and (option := written.get(Path(path).resolve())):
             raise ValueError(f"{option}: this file is read, and would be replaced; name another")
+    if "report" in files and files["report"].suffix.lower() not in ("", ".html", ".htm", ".xhtml"):
+        raise ValueError(f"--report {files['report']}: the page is HTML; name a file that ends in .html")
+    if "output" in files and files["output"].suffix.lower() in (".xlsx", ".xls", ".pdf", ".html", ".docx"):
+        raise ValueError(f"--output {files['output']}: no such format; a name ending in .csv opens in a spreadsheet")
 
 
 def _paths_to_read(args: argparse.Namespace, written: Collection[str]) -> list[str | Path]:
@@ -185,7 +189,7 @@ def beside_result(args: argparse.Namespace) -> Iterator[None]:
 def write_report(
     report: Report, form: str, path: Path | None = None, wide: bool = False, escape_formulas: bool = False
 ) -> None:
-    """Write a report as ``table``, ``json``, ``csv`` or ``parquet``.
+    """Write a report as ``table``, ``json``, ``csv``, ``tsv`` or ``parquet``.
 
     Args:
       report: The result.
@@ -200,8 +204,8 @@ def write_report(
             _write_table(report, stream, wide)
         elif form == "json":
             _write_json(report, stream)
-        elif form == "csv":
-            _write_csv(report, stream, escape_formulas)
+        elif form in ("csv", "tsv"):
+            _write_csv(report, stream, "," if form == "csv" else "\t", escape_formulas)
         else:
             _write_parquet(report, stream.buffer)
         stream.flush()
@@ -274,11 +278,11 @@ def _write_json(report: Report, stream: TextIO) -> None:
     stream.write("\n")
 
 
-def _write_csv(report: Report, stream: TextIO, escape_formulas: bool) -> None:
+def _write_csv(report: Report, stream: TextIO, delimiter: str, escape_formulas: bool) -> None:
     stream.writelines(comments({**report.run, **report.scalars}))
     # Names with a "#" must be quoted, or a reader takes the rest of the line for a comment.
     quoting = csv.QUOTE_NONNUMERIC if _has_hash(report.columns) else csv.QUOTE_MINIMAL
-    writer = csv.writer(stream, lineterminator="\n", quoting=quoting)
+    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n", quoting=quoting)
     writer.writerow(safe_row(report.columns, escape_formulas))
     for rows in _row_chunks(report.columns, "csv"):
         writer.writerows(safe_row(row, True) for row in rows) if escape_formulas else writer.writerows(rows)

@@ -1,4 +1,4 @@
-"""The options ``--report FILE.html``, for a page with the result, and ``--svg DIR``, for drawings as files."""
+"""The options ``--report FILE.html``, for a page with the result, and ``--figures DIR``, for figures as files."""
 
 from __future__ import annotations
 
@@ -16,29 +16,33 @@ from jaxmotif.cli._output import beside_result, whole_file
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
     from jaxmotif.patterns import Pattern
+    from jaxmotif.report._figures import Figures
 
 logger = logging.getLogger("jaxmotif")
 
-MOST_DRAWINGS = 500
-"""Number of files that ``--svg`` writes by default: enough for all directed classes of four nodes.
-
-There are 9,364 directed classes of five nodes.
-"""
+MOST_DRAWINGS = 20
+"""Number of classes or queries that ``--figures`` draws by default."""
 
 
 def add_report_options(parser: argparse.ArgumentParser, drawings: bool = True) -> None:
-    """Add the option of a page and, if ``drawings``, those of a folder of drawings."""
+    """Add the option of a page and, if ``drawings``, those of a folder of figures."""
     parser.add_argument(
         "--report", type=Path, metavar="FILE.html", help="also write a page with pictures, which needs nothing else"
     )
     if drawings:
-        parser.add_argument("--svg", type=Path, metavar="DIR", help="also draw every class or query, an SVG file each")
         parser.add_argument(
-            "--svg-limit",
+            "--figures",
+            type=Path,
+            metavar="DIR",
+            help="also write every figure as SVG and as PDF; needs matplotlib: pip install 'jaxmotif[plot]'",
+        )
+        parser.add_argument(
+            "--drawings",
             type=limit,
             default=MOST_DRAWINGS,
             metavar="N|all",
-            help="with --svg: how many to draw at most, the most frequent first (default: %(default)s)",
+            help="with --figures: how many classes or queries to draw at most, the first ones of the result "
+            "(default: %(default)s)",
         )
 
 
@@ -62,32 +66,44 @@ def write_page(
             logger.info("report written to %s", args.report)
 
 
-def write_drawings(args: argparse.Namespace, patterns: Mapping[str, Pattern], graph: Graph) -> None:
-    """Write the drawings that the user asked for, if any, each to a file of its name.
+def write_figures(
+    args: argparse.Namespace,
+    patterns: Mapping[str, Pattern],
+    graph: Graph,
+    make: Callable[[ModuleType], Figures] | None = None,
+) -> None:
+    """Write the figures that the user asked for, if any, each as SVG and as PDF.
 
     Args:
       args: The options.
-      patterns: The patterns by the names of the files without their endings, the most frequent first.
+      patterns: The patterns that are drawn, by the names of the files without their endings, the first ones of the
+        result first.
       graph: The graph that the patterns occur in, which has the words of labels.
+      make: A function that returns further figures, called with the package ``jaxmotif.report``.
     """
-    if args.svg is None:
+    if args.figures is None:
         return
-    from jaxmotif.drawing import draw_pattern
+    import matplotlib as mpl
+
+    from jaxmotif import report
     from jaxmotif.drawing._drawing import MOST_NODES
+    from jaxmotif.report._figures import STYLE
 
     small = {name: pattern for name, pattern in patterns.items() if pattern.num_nodes <= MOST_NODES}
-    drawn = dict(itertools.islice(small.items(), args.svg_limit))
-    words = graph.node_label_names, graph.edge_label_names
-    with beside_result(args):
-        args.svg.mkdir(parents=True, exist_ok=True)
-        for name, pattern in drawn.items():
+    drawn = dict(itertools.islice(small.items(), args.drawings))
+    figures = dict(report.drawing_figures(drawn, graph)) | dict(make(report) if make is not None else {})
+    # Files tell no date, so that the same result gives the same bytes.
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    with beside_result(args), mpl.rc_context(STYLE):
+        args.figures.mkdir(parents=True, exist_ok=True)
+        for name, draw in figures.items():
             plain = "".join(c if c.isalnum() or c in "-_.+" else "_" for c in name)[:100]
-            with whole_file(args.svg / f"{plain}.svg") as stream:
-                stream.write(draw_pattern(pattern, *words, title=name).document())
-        logger.info("%d drawings written to %s", len(drawn), args.svg)
+            figure = draw()
+            for form, told in metadata.items():
+                with whole_file(args.figures / f"{plain}.{form}") as stream:
+                    figure.savefig(stream.buffer, format=form, metadata=told)
+        logger.info("%d figures written to %s, as SVG and PDF", len(figures), args.figures)
     if len(drawn) < len(small):
-        logger.warning(
-            "the %d most frequent of %d patterns are drawn; --svg-limit all draws all", len(drawn), len(small)
-        )
+        logger.warning("the first %d of %d patterns are drawn; --drawings all draws all", len(drawn), len(small))
     if len(small) < len(patterns):
         logger.warning("%d patterns of more than %d nodes are not drawn", len(patterns) - len(small), MOST_NODES)

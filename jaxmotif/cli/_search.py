@@ -89,7 +89,7 @@ def _run(args: argparse.Namespace) -> Report:
     with timed("searched"):
         result = find_color_motif(graph, colors, args.motif, args.seed, **options, **work_options(args))
     name, motif = network_name(args.graph), args.motif
-    write_page(args, how(args), lambda report, run: report.search_report(name, graph, motif, result, run))
+    write_page(args, how(args), lambda report, run: report.search_report(name, graph, motif, result, colors, run))
     names = np.arange(graph.n) if graph.node_names is None else graph.node_names
     summary = {
         "found": result.found,

@@ -10,11 +10,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations, permutations
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from jaxmotif.arrays._present import visible
+from jaxmotif.graph import Graph
+from jaxmotif.graph._plot import ACCENT, INK, new_axes, spring_layout
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._readings import sign_of
 from jaxmotif.patterns._ruled import RuledPattern
@@ -30,7 +32,12 @@ MOST_NODES = 40
 
 _ARRANGED = 12  # most nodes that are arranged so that few lines cross; more nodes stand in a circle in their order
 _EVERY_ORDER = 5  # most nodes of which every order is tried
-_HEAD, _HALF = 7.5, 3.1  # length and half width of an arrow's head
+_HEAD, _HALF = 9.0, 3.9  # length and half width of an arrow's head
+_FONT = 8.5  # height of words; words in circles are smaller where they would not fit
+_MOST_LETTERS = 16  # of a name beside a node
+
+PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8a8379")
+"""Colours of groups of nodes, which the colour-blind tell apart (Okabe and Ito); a ninth group has the first again."""
 
 Words = Mapping[int, str] | None
 Point = tuple[float, float]
@@ -38,7 +45,7 @@ Line = tuple[Point, Point]
 
 
 class Drawing(NamedTuple):
-    """A picture in a square of side :data:`SIDE`, with y downwards.
+    """A picture in a square, with y downwards.
 
     Attributes:
       nodes: the centres of the nodes.
@@ -47,9 +54,12 @@ class Drawing(NamedTuple):
       lines: pairs of ends.
       dashes: pairs of ends of edges that must not be there.
       heads: the triangles of arrow heads.
-      words: the label of each node, or none.
-      texts: edge labels, with their places.
+      words: the label of each node, which stands inside it, or none.
+      texts: edge labels and names beside nodes, with their places.
       title: a description for those who cannot see the picture.
+      groups: the group of each node, as a number from 0, or none; groups have colours.
+      side: the side of the square.
+      pen: the width of lines.
     """
 
     nodes: tuple[Point, ...]
@@ -61,6 +71,9 @@ class Drawing(NamedTuple):
     words: tuple[str, ...]
     texts: tuple[tuple[Point, str], ...]
     title: str
+    groups: tuple[int, ...] = ()
+    side: float = SIDE
+    pen: float = 1.7
 
     def _repr_svg_(self) -> str:
         return self.svg()
@@ -79,24 +92,30 @@ class Drawing(NamedTuple):
             x, y, size = place
             attributes = f'x="{x:.1f}" y="{y:.1f}" width="{size:.1f}" height="{size:.1f}"'
         solid, dashed = ("".join(f"M{_xy(a)}L{_xy(b)}" for a, b in lines) for lines in (self.lines, self.dashes))
-        pen = 'fill="none" stroke="currentColor" stroke-width="1.7" stroke-linecap="round"'
+        pen = f'fill="none" stroke="currentColor" stroke-width="{self.pen}" stroke-linecap="round"'
         heads = "".join("M" + "L".join(map(_xy, head)) + "Z" for head in self.heads)
         parts = [
-            f'<svg {attributes} viewBox="0 0 {SIDE:.0f} {SIDE:.0f}" role="img">',
+            f'<svg {attributes} viewBox="0 0 {self.side:.0f} {self.side:.0f}" role="img">',
             f"<title>{as_text(self.title)}</title>",
             f'<path d="{solid}" {pen}/>' * bool(solid),
             f'<path d="{dashed}" {pen} stroke-dasharray="1.5 4"/>' * bool(dashed),
             f'<path d="{heads}" fill="currentColor"/>' * bool(heads),
             *self._circles(),
         ]
-        style = 'fill="currentColor" text-anchor="middle" font-size="8.5"'
-        for (x, y), word in (*zip(self.nodes, self.words, strict=False), *self.texts):
-            parts.append(f'<text x="{x:.1f}" y="{y + 3:.1f}" {style}>{as_text(_short(word))}</text>')
+        style = 'fill="currentColor" text-anchor="middle" font-family="Liberation Sans, Arial, sans-serif"'
+        style += ' paint-order="stroke" stroke="var(--paper, white)" stroke-width="2.5"' * (not self.words)
+        for x, y, word, size in self._written():
+            parts.append(
+                f'<text x="{x:.1f}" y="{y + 0.35 * size:.1f}" font-size="{size:.1f}" {style}>{as_text(word)}</text>'
+            )
         return "".join(parts) + "</svg>"
 
-    def document(self) -> str:
-        """Return the text of an SVG file with the picture."""
-        return self.svg(width=256) + "\n"
+    def _written(self) -> Iterator[tuple[float, float, str, float]]:
+        """Yield the centre of each word, the word, and its height, by which words fit into their circles."""
+        for (x, y), word in zip(self.nodes, self.words, strict=False):
+            yield x, y, word, min(_FONT, 1.8 * self.radius / max(_width(word), 0.1))
+        for (x, y), word in self.texts:
+            yield x, y, word, _FONT
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an SVG file.
@@ -105,28 +124,32 @@ class Drawing(NamedTuple):
           OSError: for a file that cannot be written, with its name.
         """
         try:
-            Path(path).write_text(self.document(), encoding="utf-8")
+            Path(path).write_text(self.svg(width=256) + "\n", encoding="utf-8")
         except OSError as error:  # the error of a full disk does not name the file
             raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the picture in matplotlib (extra ``plot``), on the axes ``ax`` or new ones."""
-        from jaxmotif.graph._plot import ACCENT, INK, new_axes
-
         ax = new_axes(ax, (2, 2))
+        unit = ax.bbox.width / ax.figure.dpi * 72 / self.side  # points
+        pen: dict[str, Any] = {"color": INK, "linewidth": self.pen * unit}
         for style, lines in (("-", self.lines), (":", self.dashes)):
             for (x1, y1), (x2, y2) in lines:
-                ax.plot([x1, x2], [y1, y2], style, color=INK, linewidth=1.6, solid_capstyle="round", zorder=1)
+                ax.plot([x1, x2], [y1, y2], style, solid_capstyle="round", zorder=1, **pen)
         for head in self.heads:
             ax.fill(*zip(*head, strict=True), color=INK, linewidth=0, zorder=2)
         from matplotlib.patches import Circle
+        from matplotlib.patheffects import withStroke
 
         for i, place in enumerate(self.nodes):
-            colour = ACCENT if i in self.marked else INK
-            ax.add_patch(Circle(place, self.radius, fill=not self.words, color=colour, linewidth=1.6, zorder=3))
-        for (x, y), word in (*zip(self.nodes, self.words, strict=False), *self.texts):
-            ax.text(x, y, word, ha="center", va="center", fontsize=9, color=INK, zorder=4, parse_math=False)
-        ax.set(xlim=(-2, SIDE + 2), ylim=(SIDE + 2, -2), aspect="equal")
+            colour = PALETTE[self.groups[i] % len(PALETTE)] if self.groups else ACCENT if i in self.marked else INK
+            ax.add_patch(Circle(place, self.radius, **pen | {"color": colour, "fill": not self.words, "zorder": 3}))
+        for x, y, word, size in self._written():
+            style = {"ha": "center", "va": "center", "fontsize": size * unit, "color": INK, "zorder": 4}
+            text = ax.text(x, y, word, parse_math=False, **style)
+            if not self.words:  # so that a line behind a name leaves it legible
+                text.set_path_effects([withStroke(linewidth=2.5 * unit, foreground="white")])
+        ax.set(xlim=(0, self.side), ylim=(self.side, 0), aspect="equal")
         ax.axis("off")
         return ax
 
@@ -134,6 +157,7 @@ class Drawing(NamedTuple):
         """Yield an SVG element for each node."""
         for i, (x, y) in enumerate(self.nodes):
             colour = "var(--accent, #c2410c)" if i in self.marked else "currentColor"
+            colour = PALETTE[self.groups[i] % len(PALETTE)] if self.groups else colour
             radius = self.radius + 1 * (i in self.marked and not self.words)
             fill = 'fill="none" stroke-width="1.7" stroke' if self.words else "fill"
             yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" {fill}="{colour}"/>'
@@ -169,13 +193,13 @@ def draw_pattern(
     """
     if pattern.num_nodes > MOST_NODES:
         raise ValueError(f"a pattern of {pattern.num_nodes} nodes is too large to draw; at most {MOST_NODES}")
-    words = tuple(names)
+    words = tuple(_shorten(name, 4) for name in names)
     if pattern.node_labels is not None:
-        words = tuple((node_words or {}).get(label, str(label)) for label in pattern.node_labels.tolist())
+        words = tuple(_shorten((node_words or {}).get(label, str(label)), 4) for label in pattern.node_labels.tolist())
     places = arrange(pattern)
-    radius = 8.5 if words else 4.6 if pattern.num_nodes <= 8 else 3.0
+    radius = (10.0 if pattern.num_nodes <= 4 else 8.5) if words else 4.6 if pattern.num_nodes <= 8 else 3.0
     at = [(float(x), float(y)) for x, y in SIDE / 2 + (SIDE / 2 - radius - 2) * places]
-    strokes = _Strokes(pattern.directed, radius)
+    strokes = _Strokes(pattern.directed, radius, 0.75 if words else 1.0)
     forbidden = pattern.forbidden if isinstance(pattern, RuledPattern) else np.zeros_like(pattern.adjacency)
     for u, v in combinations(range(pattern.num_nodes), 2):
         ways = [(a, b) for a, b in ((u, v), (v, u)) if pattern.adjacency[a, b] or forbidden[a, b]]
@@ -202,8 +226,9 @@ def _kind(pattern: Pattern, a: int, b: int, words: Words) -> str:
 class _Strokes:
     """The lines, heads and texts of a drawing, to which edges are added one by one."""
 
-    def __init__(self, directed: bool, radius: float):
+    def __init__(self, directed: bool, radius: float, scale: float = 1.0):
         self._directed, self._radius = directed, radius
+        self._head, self._half = scale * _HEAD, scale * _HALF
         self.lines: list[Line] = []
         self.dashes: list[Line] = []
         self.heads: list[tuple[Point, Point, Point]] = []
@@ -213,7 +238,7 @@ class _Strokes:
         """Add an edge or arc between two centres; the kind ``None`` stands for a forbidden one."""
         start, end = _line_ends(ends[0], ends[1], self._radius, aside)
         if kind not in (None, "", "+", "-"):
-            self.texts.append((_text_place(start, end), kind))
+            self.texts.append((_text_place(start, end), _shorten(kind, 4)))
         line = start, end
         if self._directed:
             line = self._add_tip(end, start, kind) if both else start, self._add_tip(start, end, kind)
@@ -227,10 +252,13 @@ class _Strokes:
         if kind == "-":
             self.lines.append(((end[0] - dy * 4.2, end[1] + dx * 4.2), (end[0] + dy * 4.2, end[1] - dx * 4.2)))
             return end
-        base = (end[0] - dx * _HEAD, end[1] - dy * _HEAD)
-        corners = ((base[0] - dy * _HALF, base[1] + dx * _HALF), (base[0] + dy * _HALF, base[1] - dx * _HALF))
+        base = (end[0] - dx * self._head, end[1] - dy * self._head)
+        corners = (
+            (base[0] - dy * self._half, base[1] + dx * self._half),
+            (base[0] + dy * self._half, base[1] - dx * self._half),
+        )
         self.heads.append((end, *corners))
-        return end[0] - dx * 0.8 * _HEAD, end[1] - dy * 0.8 * _HEAD
+        return end[0] - dx * 0.8 * self._head, end[1] - dy * 0.8 * self._head
 
 
 def _direction(a: Point, b: Point) -> Point:
@@ -268,8 +296,58 @@ def as_text(value: object) -> str:
     return html.escape(visible(str(value)))
 
 
-def _short(word: str) -> str:
-    return word if len(word) <= 4 else word[:3] + "…"
+def _shorten(word: str, letters: int) -> str:
+    return word if len(word) <= letters else word[: letters - 1] + "…"
+
+
+def _width(word: str) -> float:
+    """Return an upper bound of the width of a word without serifs, in heights of its font."""
+    return sum(0.95 if letter in "MWmw@%…" else 0.75 if letter.isupper() else 0.6 for letter in word)
+
+
+def draw_network(graph: Graph, groups: Sequence[int] = (), title: str = "") -> Drawing:
+    """Draw a graph with names beside its nodes, which springs place.
+
+    Args:
+      graph: a graph of at most :data:`MOST_NODES` nodes.
+      groups: the group of each node, as a number from 0; groups have colours.
+      title: a description for those who cannot see the picture.
+
+    Raises:
+      ValueError: for too many nodes.
+
+    Example:
+      >>> from jaxmotif import Graph
+      >>> picture = draw_network(Graph.from_edges([(0, 1), (1, 2)], node_names=["ADA", "BOB", "CAY"]))
+      >>> [name for _, name in picture.texts]
+      ['ADA', 'BOB', 'CAY']
+    """
+    if graph.n > MOST_NODES:
+        raise ValueError(f"a network of {graph.n} nodes is too large to draw; at most {MOST_NODES}")
+    names = range(graph.n) if graph.node_names is None else graph.node_names
+    words = [_shorten(str(name), _MOST_LETTERS) for name in names]
+    longest, radius = _FONT * max(map(_width, words), default=0.0), 5.0
+    side = min(120.0 + 12 * graph.n, 320.0) + longest
+    room = side / 2 - np.array([0.75 * longest + radius + 2, 20])
+    places = side / 2 + _fill_square(spring_layout(graph)) * room
+    at = [(float(x), float(y)) for x, y in places]
+    strokes, arcs = _Strokes(graph.directed, radius, 0.75), {(u, v) for u, v in graph.edge_list().tolist()}
+    for u, v in sorted(arcs):
+        if u < v or (v, u) not in arcs:
+            strokes.add((at[u], at[v]), "", both=graph.directed and (v, u) in arcs)
+    edges = np.array([*arcs, *((v, u) for u, v in arcs)]).reshape(-1, 2)
+    texts = []
+    for node, word in enumerate(words):
+        # A name stands on the side away from the neighbours.
+        beside = places[edges[edges[:, 0] == node, 1]]
+        middle = beside.mean(axis=0) if len(beside) else places[node] - [0, 1]
+        dx, dy = _direction(tuple(middle), at[node])
+        half = _FONT / 2 * _width(word)
+        x, y = at[node][0] + dx * (radius + 2 + half), at[node][1] + dy * (radius + 7)
+        # Near the border a name gives way, so that all of it is in the picture.
+        texts.append(((min(max(x, half), side - half), min(max(y, 0.7 * _FONT), side - 0.7 * _FONT)), word))
+    shapes = tuple(strokes.lines), (), tuple(strokes.heads)
+    return Drawing(tuple(at), radius, frozenset(), *shapes, (), tuple(texts), title, tuple(groups), side, 1.0)
 
 
 # ---- the places of the nodes
@@ -314,8 +392,10 @@ def _circle(k: int) -> np.ndarray:
 
 def _fill_square(places: np.ndarray) -> np.ndarray:
     """Move and stretch places, equally in both directions, until they fill the square."""
+    if len(places) < 2:
+        return 0 * places
     low, high = places.min(axis=0), places.max(axis=0)
-    return (places - (low + high) / 2) / max(float((high - low).max()) / 2, 1e-9) if len(places) > 1 else places
+    return (places - (low + high) / 2) / max(float((high - low).max()) / 2, 1e-9)
 
 
 def _best_places(pattern: Pattern, sites: np.ndarray) -> tuple[float, np.ndarray]:

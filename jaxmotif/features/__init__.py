@@ -1,6 +1,6 @@
 """Features of graphs, nodes and edges that count small patterns there, and comparisons of graphs by them."""
 
-from jaxmotif.features._census import census_orbits
+from jaxmotif.features._census import census_orbits, role_table
 from jaxmotif.features._compare import (
     Agreement,
     gdv_similarity,
@@ -27,5 +27,6 @@ __all__ = [
     "graphlet_degree_agreement",
     "motif_strengths",
     "pattern_features",
+    "role_table",
     "soft_densities",
 ]

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 
 from jaxmotif.arrays._exact import with_exact_sums
+from jaxmotif.arrays._label_words import in_words
 from jaxmotif.census._pair_states import check_size
-from jaxmotif.census._roles import role_counts
+from jaxmotif.census._roles import class_roles, role_counts
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._select import Devices
 from jaxmotif.features._patterns import Features
 from jaxmotif.graph import GraphLike, as_graph
 from jaxmotif.graph._coerce import load_graph
+from jaxmotif.patterns import class_columns, named_pattern
+from jaxmotif.patterns._readings import role_words
 
 
 @on_cluster(load_graph)
@@ -60,3 +64,54 @@ def census_orbits(
     columns, values = role_counts(graph, size, per, devices, memory, checkpoint, progress)
     edges = graph.edge_list() if per == "edge" else None
     return Features(columns, with_exact_sums(values), per, np.zeros(len(values), np.int64), edges)
+
+
+def role_table(graph: GraphLike, classes: Sequence[str], **work: Any) -> dict[str, list[Any]]:
+    """Return which node takes which role how often in the subgraphs of some classes, a row for each that it takes.
+
+    Args:
+      graph: any simple graph.
+      classes: strings of classes of one size, as a census of the graph has them.
+      work: devices, memory, checkpoint, progress: as of :func:`census_orbits`.
+
+    Returns:
+      Columns: ``node``, by name; ``class``, its ``id`` and ``name``; ``role``, in a word (regulator, intermediate,
+      target, ..); ``places``, which nodes of the class have this role, as in ``node_0`` .. of its occurrences;
+      ``count``, in how many occurrences. Classes come in the order given, and the nodes that take a role most often
+      first.
+
+    Example:
+      >>> from jaxmotif.graph import Graph
+      >>> loop = Graph.from_edges([(0, 1), (1, 2), (0, 2)], directed=True, node_names=["tf", "mid", "end"])
+      >>> found = role_table(loop, ["000100110"])
+      >>> list(zip(found["node"], found["role"], found["count"]))
+      [('end', 'target', 1), ('mid', 'intermediate', 1), ('tf', 'regulator', 1)]
+    """
+    graph = as_graph(graph)
+    names = np.arange(graph.n) if graph.node_names is None else graph.node_names
+    words = graph.node_label_names, graph.edge_label_names
+    table: dict[str, list[Any]] = {name: [] for name in ("node", "class", "id", "name", "role", "places", "count")}
+    if classes:
+        pattern = named_pattern(classes[0], graph.directed)
+        orbits = census_orbits(graph, pattern.num_nodes, **work)
+        counts = dict(zip(orbits.columns, orbits.values.T, strict=True))
+    identity = class_columns(classes, graph.directed, words)
+    for i, text in enumerate(classes):
+        columns, places = class_roles(text, graph.directed, "node")
+        roles = role_words(named_pattern(text, graph.directed))
+        for number in dict.fromkeys(places.tolist()):  # roles in the order of the class's nodes
+            times = counts.get(columns[number], np.zeros(0, np.int64))  # a class that does not occur has no column
+            nodes = [v for v in np.argsort(-times, kind="stable").tolist() if times[v]]
+            own = np.flatnonzero(places == number)
+            row = [
+                in_words(text, *words),
+                identity["id"][i],
+                identity["name"][i],
+                roles[own[0]],
+                ",".join(map(str, own)),
+            ]
+            for column, value in zip(list(table.values())[1:], row, strict=False):
+                column += [value] * len(nodes)
+            table["node"] += names[nodes].tolist()
+            table["count"] += times[nodes].tolist()
+    return table

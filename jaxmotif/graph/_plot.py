@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from jaxmotif.graph._container import Graph
 
@@ -27,11 +28,30 @@ def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     """
     if ax is not None:
         return ax
+    check_matplotlib()
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=size, layout="constrained")[1]
+
+
+def new_figure(size: tuple[float, float], layout: Literal["constrained"] | None = "constrained") -> Figure:
+    """Return a figure of a size in inches that no window shows.
+
+    Raises:
+      ImportError: where matplotlib is not installed.
+    """
+    check_matplotlib()
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=size, layout=layout)
+
+
+def check_matplotlib() -> None:
+    """Raise ImportError, which names the extra, where matplotlib is not installed."""
     try:
-        from matplotlib import pyplot
+        import matplotlib  # noqa: F401
     except ImportError as error:
         raise ImportError("pictures need matplotlib: pip install 'jaxmotif[plot]'") from error
-    return pyplot.subplots(figsize=size, layout="constrained")[1]
 
 
 def plot_graph(graph: Graph, ax: Axes | None = None, highlight: Collection[Hashable] = ()) -> Axes:

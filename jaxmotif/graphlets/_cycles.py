@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
 
-from jaxmotif.arrays._compile import jit64, put64, target_of
-from jaxmotif.arrays._sizes import graph_class
+from jaxmotif.arrays._compile import jit64
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._select import select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.graphlets import _sparse as sparse
-from jaxmotif.graphlets._run import prepare, smaller
+from jaxmotif.graphlets._prepared import prepare_graph
+from jaxmotif.graphlets._run import smaller
 from jaxmotif.graphlets._sparse import FirstSums, Plan
-from jaxmotif.graphlets._tuning import Tuning, choose_tuning
+from jaxmotif.graphlets._tuning import Tuning
 
 
 class EdgeCycles(NamedTuple):
@@ -42,15 +42,13 @@ def edge_cycles(graph: Graph, squares: bool = False) -> EdgeCycles:
     if not graph.m:
         return EdgeCycles(empty, empty if squares else None)
     device, m = select_devices().main, graph.m
-    graph = graph.with_padding(graph_class(graph.n, graph.num_slots, target_of(device).is_accelerator))
-    capacities = graph.node_capacity, graph.slot_capacity // 2
+    order, plan, tuning, *_ = prepare_graph(graph, device, None)
 
-    def attempt(tuning: Tuning) -> tuple[Any, FirstSums]:
-        order, plan = prepare(graph, tuning, device)
-        return order, jax.block_until_ready(_first(*put64((order, plan), device), tuning=tuning, squares=squares))
+    def attempt(tuning: Tuning) -> FirstSums:
+        return jax.block_until_ready(_first(order, plan, tuning=tuning, squares=squares))
 
-    tuning = choose_tuning(*capacities, device)
-    (order, sums), _ = with_smaller_steps(attempt, tuning, lambda tuning: smaller(tuning, *capacities), device)
+    capacities = order.node_capacity, order.edge_capacity
+    sums, _ = with_smaller_steps(attempt, tuning, lambda tuning: smaller(tuning, *capacities), device)
     rows = np.asarray(order.edge)[:m]
 
     def by_row(sums: jax.Array) -> np.ndarray:

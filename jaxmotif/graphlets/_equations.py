@@ -186,7 +186,7 @@ def edge_sums(d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array, where: Arr
     for name, value in {"d_u": d_u, "d_v": d_v, "t": t, "K": K, "cyc": cyc}.items():
         if value.dtype != "int64":
             raise TypeError(f"edge_sums needs int64 arrays, got {name} of dtype {value.dtype}; convert it first")
-    return {name: _split_sum(term, where) for name, term in edge_terms(d_u, d_v, t, K, cyc).items()}
+    return {name: split_sum(term, where) for name, term in edge_terms(d_u, d_v, t, K, cyc).items()}
 
 
 def join_sums(pair: tuple[Array, Array]) -> int:
@@ -279,6 +279,45 @@ def global_counts(n: Array, m: Array, sums: Mapping[str, Array]) -> dict[str, An
     }
 
 
+COPY_SUMS = ("t", "tt", "td", "cyc", "tcyc", "dcyc", "at2", "ats", "as2", "ad2")
+"""The names of the sums that :func:`copies` takes."""
+
+CYCLE_COPIES = ("banner", "house")
+"""Patterns of :func:`copies` that need the 4-cycles at each edge; the others need their total at most."""
+
+
+def copies(sums: Mapping[str, int]) -> dict[str, int]:
+    r"""Return how many copies, induced or not, a graph has of patterns whose parts two nodes or an edge join.
+
+    .. math::
+        X_{house} &= \sum t (cyc - 2 (t - 1)) \qquad X_{banner} = \sum [cyc (d_u + d_v - 4) / 2 - t (t - 1)] \\
+        X_{butterfly} &= \sum_v \tbinom{T_v}2 - \sum t (t - 1) \\
+        X_{long} &= \sum_v T_v S_v - \sum t [d_u + d_v - 2 + 2 (t - 1)] \\
+        X_{path} &= \tfrac12 \sum_v [S_v^2 - d_v (d_v - 1)^2] - \sum [t (d_u + d_v - 3) + cyc]
+
+    Each is a product of parts less the pairs of parts that share a node: the roof of a house may lie on its square.
+
+    Args:
+      sums: sums over edges of t, t^2, t (d_u + d_v), cyc, t cyc, cyc (d_u + d_v); sums over nodes of T^2, T S, S^2 and
+        d (d - 1)^2, where T is the number of triangles at a node and S the sum of the degrees of its neighbours,
+        each less one. Python integers by the names of :data:`COPY_SUMS`.
+
+    Example:
+      >>> sums = dict.fromkeys(COPY_SUMS, 0) | {"as2": 10, "ad2": 6}  # a path of 5 nodes: S is 1, 1, 2, 1, 1
+      >>> copies(sums | {"as2": 8})["5-path"]
+      1
+    """
+    t, tt, td, cyc, tcyc, dcyc, at2, ats, as2, ad2 = (sums[name] for name in COPY_SUMS)
+    return {
+        "4-cycle": cyc // 4,
+        "house": tcyc - 2 * (tt - t),
+        "banner": dcyc // 2 - 2 * cyc - (tt - t),
+        "butterfly": (at2 - t) // 2 - (tt - t),
+        "long-tailed-triangle": ats - td + 4 * t - 2 * tt,
+        "5-path": (as2 - ad2) // 2 - td + 3 * t - cyc,
+    }
+
+
 def node_orbits(d: Array, incident: Mapping[str, Array]) -> tuple[Array, ...]:
     r"""Return ORCA's 15 node orbits from the per-edge columns summed over the edges at each node.
 
@@ -348,7 +387,8 @@ def _pairs(x: Array) -> Array:
     return (x * (x - 1)) >> 1
 
 
-def _split_sum(terms: Array, where: Array | None) -> tuple[Array, Array]:
+def split_sum(terms: Array, where: Array | None = None) -> tuple[Array, Array]:
+    """Return the sums of the low 32 bits of int64 terms and of the bits above (:func:`join_sums`)."""
     if where is not None:
         terms = terms * where.astype(terms.dtype)
     return (terms & 0xFFFFFFFF).sum(), (terms >> 32).sum()

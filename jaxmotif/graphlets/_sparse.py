@@ -25,7 +25,7 @@ from jaxmotif.kernels import _codegree as codegree
 from jaxmotif.kernels._codegree import CodegreePlan, codegree_plan
 from jaxmotif.kernels._expand import FlatWork, flat_work, long, search_method, take
 from jaxmotif.kernels._scatter import accumulator, add_at
-from jaxmotif.kernels._triangles import triangle_block, triangle_tests
+from jaxmotif.kernels._triangles import TriangleBlock, triangle_block, triangle_tests
 
 T = TypeVar("T")
 
@@ -178,53 +178,122 @@ def second_pass(
     Args:
       t: triangles at each arc, from all tests.
     """
-    tails, edges, block = ranges.tails, order.edge_capacity, tuning.block
+    edges = order.edge_capacity
 
-    def matrix_block(low: jax.Array, high: jax.Array, sums: SecondSums) -> SecondSums:
-        first, stop = take(plan.triangle_starts, low), take(plan.triangle_starts, high)
+    def collect(tri: TriangleBlock, common: jax.Array, sums: SecondSums) -> SecondSums:
+        common = common.astype(jnp.int64)
+        if len(sums) == 1:
+            return (sums[0] + 4 * common.sum(),)
+        # Padding has arcs past the last, which are replaced by one that exists.
+        arcs = [jnp.where(tri.uv < edges, arc, 0) for arc in tri]
+        u, v, w = take(order.tail, arcs[0]), take(order.head, arcs[0]), take(order.head, arcs[1])
+        triangles = sum(take(t, arc).astype(jnp.int64) for arc in arcs)
+        degrees = sum(take(order.degree, node).astype(jnp.int64) for node in (u, v, w))
+        K, A, B = sums
+        for arc, share in zip(tri, (1, 1, 2), strict=True):
+            K = add_at(K, arc, share * common)
+            A = add_at(A, arc, triangles)
+            B = add_at(B, arc, degrees)
+        return K, A, B
+
+    return over_rows(order, plan, sums, ranges.tails, tuning, at_triangles(order, plan, tuning, collect))
+
+
+def each_triangle(
+    order: DegreeOrder,
+    plan: Plan,
+    sums: T,
+    tails: tuple[Any, Any],
+    tuning: Tuning,
+    add: Callable[[TriangleBlock, T], T],
+) -> T:
+    """Find the triangles whose lowest nodes are in a range of ranks, and add what each block of them gives."""
+    first, stop = (take(plan.triangle_starts, tail) for tail in tails)
+
+    def step(number, sums):
+        here = first + long(number) * tuning.block
+        return add(triangle_block(order, plan.triangles, here, stop, block=tuning.block), sums)
+
+    return loop_in_blocks(first, stop, tuning.block, step, sums)
+
+
+Rows = tuple[cliques.Matrices, jax.Array]
+"""Where matrices of bits are, and the bits."""
+
+UseRows = Callable[[Rows, tuple[Any, Any], T], T]
+"""A function that adds what is found in the matrices of a range of nodes to sums."""
+
+
+def at_triangles(
+    order: DegreeOrder, plan: Plan, tuning: Tuning, add: Callable[[TriangleBlock, jax.Array, T], T]
+) -> UseRows[T]:
+    """Return what adds up triangles with the numbers of nodes that their rows have in common."""
+
+    def use(rows: Rows, tails: tuple[Any, Any], sums: T) -> T:
+        # The triangles are found again, which takes less than keeping them.
+        def here(tri: TriangleBlock, sums: T) -> T:
+            return add(tri, cliques.common_bits(order, *rows, tri), sums)
+
+        return each_triangle(order, plan, sums, tails, tuning, here)
+
+    return use
+
+
+def over_rows(
+    order: DegreeOrder,
+    plan: Plan,
+    sums: T,
+    tails: tuple[Any, Any],
+    tuning: Tuning,
+    use: UseRows[T],
+    whole: bool = False,
+) -> T:
+    """Fill the rows of bits around the nodes of a range of ranks, as many at a time as fit, and use them.
+
+    Args:
+      order: the graph.
+      plan: the work.
+      sums: the sums so far.
+      tails: the range.
+      tuning: the sizes.
+      use: adds to the sums what some matrices give.
+      whole: whether rows are over all neighbours of a node, or those above it alone; static.
+    """
+    starts, lower, everyone = plan.word_starts, None, all_ranges(plan).tails
+    most = cliques.most_row_words(order.edge_capacity, whole)
+    room = max(tuning.words, 2 * most)
+    if whole:
+        starts = jnp.cumsum(cliques.row_words(order, whole))
+        starts = jnp.concatenate([jnp.zeros(1, jnp.int64), starts])
+        lower = cliques.lower_places(order)
+
+    def matrix_block(here: tuple[Any, Any], sums: T) -> T:
         # These are places in this block's bits; for other nodes they are wrong, and never read.
-        base = (plan.word_starts[:-1] - take(plan.word_starts, low)).astype(jnp.int32)
+        base = (starts[:-1] - take(starts, here[0])).astype(jnp.int32)
+        matrices = cliques.Matrices(base, lower, here if whole else None)
 
-        def find(at):
-            here = first + long(at) * block
-            return triangle_block(order, plan.triangles, here, stop, block=block)
+        def enter(tri: TriangleBlock, bits: jax.Array) -> jax.Array:
+            return cliques.set_bits(order, matrices, bits, tri)
 
-        def enter(at, bits):
-            return cliques.set_bits(order, base, bits, find(at))
-
-        def collect(at, sums):
-            # The triangles are found again, which takes less than keeping them.
-            tri = find(at)
-            common = cliques.common_bits(order, base, bits, tri).astype(jnp.int64)
-            if len(sums) == 1:
-                return (sums[0] + 4 * common.sum(),)
-            # Padding has arcs past the last, which are replaced by one that exists.
-            arcs = [jnp.where(tri.uv < edges, arc, 0) for arc in tri]
-            u, v, w = take(order.tail, arcs[0]), take(order.head, arcs[0]), take(order.head, arcs[1])
-            triangles = sum(take(t, arc).astype(jnp.int64) for arc in arcs)
-            degrees = sum(take(order.degree, node).astype(jnp.int64) for node in (u, v, w))
-            K, A, B = sums
-            for arc, share in zip(tri, (1, 1, 2), strict=True):
-                K = add_at(K, arc, share * common)
-                A = add_at(A, arc, triangles)
-                B = add_at(B, arc, degrees)
-            return K, A, B
-
-        bits = loop_in_blocks(first, stop, block, enter, accumulator(tuning.words, jnp.uint32))
-        return loop_in_blocks(first, stop, block, collect, sums)
+        # The whole matrix of a node has bits of triangles that begin below it, in any block.
+        bits = accumulator(room, jnp.uint32)
+        bits = each_triangle(order, plan, bits, everyone if whole else here, tuning, enter)
+        return use((matrices, bits), here, sums)
 
     # If all matrices fit at once, there is a single block.
-    if tuning.words >= cliques.words_bound(edges):
-        return matrix_block(tails[0], tails[1], sums)
-    # Blocks of matrices end at the first node past a multiple of `step`, so no block exceeds tuning.words.
-    step = tuning.words - cliques.most_row_words(edges)
-    start, end = take(plan.word_starts, tails[0]), take(plan.word_starts, tails[1])
+    if not whole and room >= cliques.words_bound(order.edge_capacity):
+        return matrix_block(tails, sums)
+    # Blocks of matrices end at the first node past a multiple of `step`, so no block exceeds the room.
+    step = room - most
+    start, end = take(starts, tails[0]), take(starts, tails[1])
 
     def cut(number):
-        at = jnp.searchsorted(plan.word_starts, start + long(number) * step, method=search_method())
+        at = jnp.searchsorted(starts, start + long(number) * step, method=search_method())
         return jnp.clip(at.astype(jnp.int32), *tails)
 
-    return loop_in_blocks(start, end, step, lambda number, sums: matrix_block(cut(number), cut(number + 1), sums), sums)
+    return loop_in_blocks(
+        start, end, step, lambda number, sums: matrix_block((cut(number), cut(number + 1)), sums), sums
+    )
 
 
 def finish(order: DegreeOrder, first: FirstSums, second: SecondSums) -> Statistics:

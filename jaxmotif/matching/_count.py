@@ -23,6 +23,7 @@ from jaxmotif.matching._checks import (
     load_target_and_query,
 )
 from jaxmotif.matching._divided import count_in_shares, search_identity
+from jaxmotif.matching._equations import count_by_equations, plan_nothing
 from jaxmotif.matching._listing import count_listed
 from jaxmotif.matching._many import for_many_targets
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
@@ -34,6 +35,7 @@ from jaxmotif.matching.planner._plan import Matching
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import automorphism_total, has_passes
 from jaxmotif.search._deadline import Deadline
+from jaxmotif.search._run import SearchProgress
 
 
 @on_cluster(load_target_and_query)
@@ -114,6 +116,9 @@ def count_matches(
             )
         return count_listed(pattern, target, per, domains, devices, options)
     selection = select_devices(devices)
+    shared = checkpoint is not None or selection.together
+    if search.engine == "equations" and shared:
+        raise ValueError("engine='equations' keeps no checkpoint, and runs in one process; use engine='search'")
     divided = checkpoint is not None or selection.several
     if divided and search.max_steps is not None:
         raise ValueError(
@@ -121,8 +126,14 @@ def count_matches(
             "nor a checkpoint"
         )
     matching, device = Matching(pattern, target, options, check_domains(domains, pattern, target)), selection.main
-    plan = matching.plan(device, clock=clock)
-    if plan.ready is None:
+    copies = None if shared else count_by_equations(matching, device)
+    plan = matching.plan(device, clock=clock) if copies is None else plan_nothing(matching)
+    if plan.ready is not None and not shared:
+        copies = count_by_equations(matching, device, planned=True)
+    if copies is not None:
+        plan = plan_nothing(matching)
+        found, notes = SearchProgress(copies.maps, copies.work, 0, copies.status), copies.notes
+    elif plan.ready is None:
         found, notes = plan.found.standing, ()
     elif divided:
         store = store_for(checkpoint, selection.together, lambda: search_identity(matching, plan, domains))
@@ -131,10 +142,12 @@ def count_matches(
         with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
             found, notes = count_alone(matching, plan, device, meter.advance)
     clock.end("search")
-    result = match_count(pattern, per, plan, found, clock.seconds(), notes)
+    engine = "search" if copies is None else "equations"
+    result = match_count(pattern, per, plan, found, clock.seconds(), notes, engine)
     if certify is not None:
         maps = result.count * (1 if per == "map" else automorphism_total(pattern))
-        column = count_images(matching, plan.order[0], selection) if 0 < maps <= MOST_MATCHES else None
+        node = (plan if copies is None else matching.plan(device)).order[0]  # one that a search visits
+        column = count_images(matching, node, selection) if 0 < maps <= MOST_MATCHES else None
         certify_matches(certify, target, pattern, wildcard, induced, maps, column)
     return result
 

@@ -22,6 +22,8 @@ class Search:
     """Options of a search: every choice gives the same counts and matches, sooner or later.
 
     Attributes:
+      engine: ``"search"`` for a level search, or ``"equations"`` for the sums of a plain query (counts alone);
+        ``None``: what is less work, or the search if any other option is given.
       order: the matching order: ``"ri"``, or a permutation of the query nodes.
       filters: which of :data:`FILTERS` shrink the domains before the search; ``"label"`` is always among them where
         there are labels.
@@ -42,6 +44,7 @@ class Search:
       True
     """
 
+    engine: Literal["search", "equations"] | None = None
     order: Order = "ri"
     filters: Sequence[str] = FILTERS
     leaves: bool = True
@@ -54,6 +57,8 @@ class Search:
     def __post_init__(self) -> None:
         if isinstance(self.filters, str) or not set(self.filters) <= set(FILTERS):
             raise ValueError(f"filters must be some of {', '.join(FILTERS)}; got {self.filters!r}")
+        if self.engine not in (None, "search", "equations"):
+            raise ValueError(f"engine must be 'search', 'equations' or None, got {self.engine!r}")
         if isinstance(self.order, str) and self.order != "ri":
             raise ValueError(f"order must be 'ri' or a permutation of the query nodes, got {self.order!r}")
         for name, least in (("block", 1), ("max_steps", 0)):

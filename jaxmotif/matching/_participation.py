@@ -17,6 +17,7 @@ from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
 from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target, load_target_and_query
 from jaxmotif.matching._divided import count_in_shares, count_on_device
+from jaxmotif.matching._equations import tally_by_equations
 from jaxmotif.matching._listing import Listing
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching.planner._plan import Matching, Plan
@@ -49,7 +50,8 @@ def participation_counts(
     """Count in how many matches each target node, or edge, takes each part of a query: features of nodes and edges.
 
     The matches are not listed: leaves of the query are counted in closed form, all but one at a time, so that billions
-    of matches take the work of far fewer.
+    of matches take the work of far fewer. Plain queries of up to five nodes follow from all graphlets, where that is
+    less work.
 
     Args:
       query, target, induced, wildcard, domains, memory, devices: as for :func:`jaxmotif.matching.count_matches`.
@@ -94,8 +96,12 @@ def participation_counts(
     if has_passes(pattern):
         found = _listed(Listing(pattern, target, "map", domains, devices, options), edges)
     else:
-        options = dataclasses.replace(options, tally=of)
-        found = _sum_searches(pattern, target, domains, options, select_devices(devices), edges)
+        selection = select_devices(devices)
+        matching = Matching(pattern, target, options, check_domains(domains, pattern, target))
+        found = None if selection.together else tally_by_equations(matching, of, selection.main)
+        if found is None:
+            options = dataclasses.replace(options, tally=of)
+            found = _sum_searches(pattern, target, domains, options, selection, edges)
     for orbit, column in found:
         column = _scale(column, len(orbit), total) if per == "occurrence" else column
         counts[:, [parts.index(part) for part in orbit]] = column[:, None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Literal
 
 import numpy as np
 
@@ -28,6 +29,8 @@ class MatchCount(Presented):
         programs were compiled; on a device what a plan leaves under way, so that nothing waits for it, is part of its
         search.
       notes: what had to be done differently, in words (smaller steps where memory ran out).
+      engine: ``"search"``, or ``"equations"`` for a plain query whose matches follow from sums; ``positions`` are the
+        tests and wedges of these.
     """
 
     count: int
@@ -40,6 +43,7 @@ class MatchCount(Presented):
     positions: int
     seconds: dict[str, float]
     notes: tuple[str, ...] = ()
+    engine: Literal["search", "equations"] = "search"
 
     def __int__(self) -> int:
         return self.count
@@ -62,6 +66,7 @@ def match_count(
     found: SearchProgress,
     seconds: dict[str, float],
     notes: tuple[str, ...] = (),
+    engine: Literal["search", "equations"] = "search",
 ) -> MatchCount:
     count = found.count * plan.multiplier
     if per == "occurrence":
@@ -69,4 +74,4 @@ def match_count(
         count //= automorphism_total(pattern)
     searched = found.steps, found.positions, seconds, notes
     done = found.status == "done"
-    return MatchCount(count, done, found.status, plan.order, plan.leaves, plan.domain_sizes, *searched)
+    return MatchCount(count, done, found.status, plan.order, plan.leaves, plan.domain_sizes, *searched, engine)

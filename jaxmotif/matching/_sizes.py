@@ -34,10 +34,6 @@ MOST_PLACES = 2**31 - 2
 MOST_IN_GROUP = 4
 """Leaves that compete for nodes and none of which holds all candidates of the others; n have Bell(n) terms: 15 of 4."""
 
-LEAF_LIMBS = (2, 4, 8, 16)
-"""Limbs of the ways to map all leaves of one partial match: the fewest that hold them. More are slower, and others
-compile again; leaves whose ways need more than the most are searched one by one."""
-
 MOST_RANKED = 2**11
 """Fewer nodes are in the union of the domains that a bit row is over, unless it is of twins: to meet rows takes a read
 for each word, whether candidates are few or many."""

@@ -5,13 +5,19 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.graph import Graph
-from jaxmotif.motifs._result import Motifs
+from jaxmotif.graph._plot import INK, SOFT, new_axes
+from jaxmotif.motifs._result import Motifs, set_class_axis
 from jaxmotif.motifs._significance import benjamini_hochberg, correction_factor
+from jaxmotif.patterns import class_columns, class_labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 RESAMPLES = 1000
 """Number of times that the random graphs of each network are drawn again for an interval."""
@@ -24,7 +30,9 @@ class MotifComparison(Presented):
     Attributes:
       names: the networks.
       classes: the classes of any of them, ascending.
+      labels: a short label for each class.
       profiles: float64 ``[networks, classes]``, of unit length; 0 where a class has no z.
+      profile_low, profile_high: the ends of their 95 % intervals, from random graphs drawn again.
       correlation: float64 ``[networks, networks]``, Pearson's over the classes; NaN where a profile is constant.
       low, high: the ends of its 95 % interval, from random graphs drawn again (percentiles). Each network itself is one
         draw, which the interval does not tell.
@@ -34,7 +42,10 @@ class MotifComparison(Presented):
 
     names: tuple[str, ...]
     classes: tuple[str, ...]
+    labels: tuple[str, ...]
     profiles: np.ndarray
+    profile_low: np.ndarray
+    profile_high: np.ndarray
     correlation: np.ndarray
     low: np.ndarray
     high: np.ndarray
@@ -57,6 +68,40 @@ class MotifComparison(Presented):
         names = np.array(self.names, object)
         columns = {name: getattr(self, name)[i, j] for name in ("correlation", "low", "high", "tested_correlation")}
         return {"network": names[i], "other": names[j], **columns}
+
+    def plot_profiles(self, ax: Axes | None = None) -> Axes:
+        """Plot the profiles over each other, with their 95 % intervals as bands, by matplotlib (extra ``plot``).
+
+        Args:
+          ax: axes to draw on; new ones when not given.
+        """
+        ax = new_axes(ax, (max(4.0, min(0.5 * len(self.classes), 12.0)), 3.2))
+        set_class_axis(ax, self.labels)
+        ax.axhline(0, color=SOFT, linewidth=0.8, zorder=0)
+        at = np.arange(len(self.classes))
+        for i, name in enumerate(self.names):
+            (line,) = ax.plot(at, self.profiles[i], marker="o", markersize=4, linewidth=1.5, label=name)
+            ax.fill_between(
+                at, self.profile_low[i], self.profile_high[i], color=line.get_color(), alpha=0.25, linewidth=0
+            )
+        ax.set_ylabel("significance profile")
+        ax.legend(frameon=False, fontsize=7)
+        return ax
+
+
+def plot_tree(ax: Axes, names: Sequence[str], distances: np.ndarray, words: str) -> None:
+    """Draw the tree of :func:`average_tree` on axes of matplotlib, its height called by ``words``."""
+    order, brackets = average_tree(distances)
+    for places, heights in brackets:
+        ax.plot(heights, places, color=INK, linewidth=1.2)
+    ax.set_yticks(range(len(order)), [names[i] for i in order])
+    ax.set_xlabel(words)
+    ax.set_xlim(left=0)
+    ax.invert_xaxis()
+    ax.invert_yaxis()
+    ax.yaxis.tick_right()
+    ax.spines[["top", "left", "right"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
 
 
 def compare_motifs(motifs: Mapping[str, Motifs], seed: int = 0) -> MotifComparison:
@@ -94,14 +139,43 @@ def compare_motifs(motifs: Mapping[str, Motifs], seed: int = 0) -> MotifComparis
         for parts, values in ((profiles, profile), (again, drawn)):
             parts.append(np.zeros((len(values), len(classes))))
             parts[-1][:, at] = values
-    first = np.concatenate(profiles)
-    draws = np.stack([_correlations(some) for some in np.stack(again, axis=1)])
+    first, drawn = np.concatenate(profiles), np.stack(again, axis=1)
+    draws = np.stack([_correlations(some) for some in drawn])
     # Graphs drawn again may have a constant profile; one that always has gets no interval.
     draws[:, np.isnan(draws).all(axis=0)] = 0.0
     low, high = np.where(np.isnan(_correlations(first)), np.nan, np.nanquantile(draws, [0.025, 0.975], axis=0))
-    return MotifComparison(
-        tuple(motifs), tuple(classes), first, _correlations(first), low, high, tested, _correlations(first[:, tested])
-    )
+    lows, highs = np.quantile(drawn, [0.025, 0.975], axis=0)
+    correlations = _correlations(first), low, high, tested, _correlations(first[:, tested])
+    one = next(iter(motifs.values()))
+    labels = class_labels(class_columns(classes, one.directed, one.label_words))
+    return MotifComparison(tuple(motifs), tuple(classes), tuple(labels), first, lows, highs, *correlations)
+
+
+def average_tree(distances: np.ndarray) -> tuple[list[int], list[tuple[np.ndarray, np.ndarray]]]:
+    """Join networks by average linkage, the nearest first.
+
+    Args:
+      distances: float64 ``[networks, networks]``; NaN stands for the largest of them.
+
+    Returns:
+      The order of the networks, in which the smaller part comes first, and the brackets of the tree: of each the four
+      places along the networks, which stand at 0, 1, 2, .., and the four heights.
+
+    Example:
+      >>> order, brackets = average_tree(np.array([[0, 4, 1], [4, 0, 5], [1, 5, 0.0]]))
+      >>> order, [heights.tolist() for _, heights in brackets]
+      ([1, 0, 2], [[0.0, 1.0, 1.0, 0.0], [0.0, 4.5, 4.5, 1.0]])
+    """
+    from scipy.cluster.hierarchy import dendrogram, linkage
+    from scipy.spatial.distance import squareform
+
+    known = np.nan_to_num(distances, nan=float(np.nanmax(distances, initial=1.0)))
+    pairs = squareform((known + known.T) / 2 * (1 - np.eye(len(known))), checks=False)
+    options: dict[str, Any] = {"count_sort": "ascending", "no_plot": True}
+    tree = dendrogram(linkage(np.maximum(pairs, 0), "average"), **options)
+    # The library puts the networks at 5, 15, 25, ..
+    brackets = [((np.array(x) - 5) / 10, np.array(y)) for x, y in zip(tree["icoord"], tree["dcoord"], strict=True)]
+    return tree["leaves"], brackets
 
 
 def _profiles(found: Motifs, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

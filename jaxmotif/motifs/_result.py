@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -121,28 +121,59 @@ class Motifs(OfClasses):
         order = np.argsort(-np.nan_to_num(np.abs(s.z), nan=-1.0), kind="stable")
         return {name: column[order] for name, column in columns.items()}
 
-    def plot_profile(self, ax: Axes | None = None, label: str | None = None) -> Axes:
+    def plot_profile(self, ax: Axes | None = None) -> Axes:
         """Plot the significance profile with matplotlib, and the range of 95 % of the random graphs (extra ``plot``).
 
         Args:
-          ax: axes to draw on, perhaps over another network's; new ones when not given.
-          label: what a legend calls it.
+          ax: axes to draw on; new ones when not given.
         """
-        count = len(self.classes)
-        ax = new_axes(ax, (max(4.0, min(0.5 * count, 12.0)), 3.2))
-        columns, s = class_columns(self.classes, self.directed), self.significance
-        # Places on the axis are names, so that a class of several networks has one place.
-        at = [str(i) if i is not None else word for i, word in zip(columns["id"], self.words, strict=True)]
+        ax = self._class_axes(ax)
+        at, profile = np.arange(len(self.classes)), self.significance.profile
         low, high = null_interval(self)
         ax.axhline(0, color=SOFT, linewidth=0.8, zorder=0)
-        ax.bar(at, high - low, bottom=low, width=0.55, color=INK, alpha=0.1, linewidth=0, zorder=0)
-        colour = ACCENT if len(ax.lines) == 1 else None  # further networks take matplotlib's own colours
-        (line,) = ax.plot(at, s.profile, color=colour, linewidth=1.5, label=label)
-        fill = [line.get_color() if unusual else "white" for unusual in self.is_motif | self.is_anti_motif]
-        ax.scatter(at, s.profile, color=fill, edgecolor=line.get_color(), s=26, zorder=3)
-        ax.tick_params(axis="x", labelsize=8, labelbottom=count <= 40, rotation=45 if count > 16 else 0)
-        ax.set(xlabel="class", ylabel="significance profile")
-        ax.spines[["top", "right"]].set_visible(False)
+        ax.bar(
+            at, high - low, bottom=low, width=0.55, color=INK, alpha=0.12, linewidth=0, label="95 % of random graphs"
+        )
+        ax.plot(at, profile, color=ACCENT, linewidth=1.5)
+        for unusual, words in ((True, "motif or anti-motif"), (False, "neither")):
+            which = (self.is_motif | self.is_anti_motif) == unusual
+            fill = ACCENT if unusual else "white"
+            ax.scatter(at[which], profile[which], color=fill, edgecolor=ACCENT, s=26, zorder=3, label=words)
+        ax.set_ylabel("significance profile, z / |z|")
+        ax.legend(frameon=False, fontsize=7)
+        return ax
+
+    def plot_counts(self, ax: Axes | None = None) -> Axes:
+        """Plot the counts beside those of the random graphs, their mean and 95 %, with matplotlib (extra ``plot``).
+
+        Args:
+          ax: axes to draw on; new ones when not given.
+        """
+        ax = self._class_axes(ax)
+        at, mean = np.arange(len(self.classes)), self.significance.mean
+        ends = np.quantile(self.random_counts, [0.025, 0.975], axis=0)
+        colours = [{"motif": ACCENT, "anti-motif": INK}.get(verdict, SOFT) for verdict in self.verdicts.verdict]
+        ax.bar(at - 0.2, self.counts, width=0.38, color=colours, label="network")
+        ax.bar(at + 0.2, mean, width=0.38, color=INK, alpha=0.2, label="random graphs, mean and 95 %")
+        # A mean can lie outside of the middle 95 % where a class is rare.
+        spread = np.maximum([mean - ends[0], ends[1] - mean], 0)
+        ax.errorbar(at + 0.2, mean, spread, fmt="none", ecolor=INK, elinewidth=1, capsize=2)
+        for i, verdict in enumerate(self.verdicts.verdict):
+            if verdict in ("motif", "anti-motif"):
+                most = max(float(self.counts[i]), float(ends[1, i]))
+                ax.annotate(verdict, (i, most), xytext=(0, 4), textcoords="offset points", ha="center", fontsize=6)
+        ax.set_yscale("symlog", linthresh=1)
+        ax.set_ylim(bottom=0)
+        ax.margins(y=0.15)
+        ax.set_ylabel("subgraphs")
+        ax.legend(frameon=False, fontsize=7)
+        return ax
+
+    def _class_axes(self, ax: Axes | None) -> Axes:
+        """Return axes with a place for each class, from 0, and with its label."""
+        count = len(self.classes)
+        ax = new_axes(ax, (max(4.0, min(0.5 * count, 12.0)), 3.2))
+        set_class_axis(ax, self.labels)
         return ax
 
     @cached_property
@@ -171,3 +202,13 @@ def null_interval(motifs: Motifs) -> tuple[np.ndarray, np.ndarray]:
     low, high = np.quantile(motifs.random_counts, [0.025, 0.975], axis=0)
     scale = np.where(s.scale > 0, s.scale, np.nan) * (float(np.sqrt(np.nansum(s.z**2))) or 1.0)
     return (low - s.mean) / scale, (high - s.mean) / scale
+
+
+def set_class_axis(ax: Axes, labels: Sequence[str]) -> None:
+    """Label the places 0, 1, 2, .. of an axis with classes, sideways where there are many."""
+    few = len(labels) <= 16 and max(map(len, labels), default=0) <= 8
+    ax.set_xticks(range(len(labels)), labels if len(labels) <= 80 else [""] * len(labels))
+    ax.tick_params(axis="x", labelsize=8 if few else 6, rotation=0 if few else 90)
+    ax.set_xlabel("class")
+    ax.set_xlim(-0.7, len(labels) - 0.3)
+    ax.spines[["top", "right"]].set_visible(False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import difflib
 import math
 import os
@@ -29,6 +30,7 @@ Edges = list[tuple[int, int]]
 
 _LARGEST = 1024  # most nodes of k-cycle and the other families
 _LARGEST_NAMED = 5  # most nodes of a class with a name
+_LONGEST_CODE = 8  # letters of a code that has room at an axis
 
 _CLASSES: dict[str, Edges] = {
     "arc": [(0, 1)],
@@ -182,6 +184,35 @@ def class_columns(
         ]
         columns["reading"] = ["" if pattern is None else describe(pattern, *words) for pattern in patterns]
     return columns
+
+
+def class_labels(columns: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Return a short label of each class, for an axis: its code in the field, or its number, and its labels.
+
+    Args:
+      columns: what :func:`class_columns` returns.
+
+    Example:
+      >>> class_labels(class_columns(["000100110", "0000000110000110"], True))
+      ['030T', '390']
+      >>> class_labels(class_columns([".,.,.,1,.,.,0,0,.", ".,.,.,.,.,.,0,1,."], True, (None, {0: "+", 1: "-"})))
+      ['I1', '021D + -']
+    """
+    labels = []
+    readings = columns.get("reading", [""] * len(columns["class"]))
+    for number, name, reading in zip(columns["id"], columns["name"], readings, strict=True):
+        code = name.partition(" (")[0]
+        code = code.partition(" ")[0] if code.startswith("030") else code
+        signed = re.search(r"[CI]\d(?=\)$)", name)
+        if number is not None:
+            labels.append(code if 0 < len(code) <= _LONGEST_CODE else str(number))
+        elif signed:
+            labels.append(signed[0])
+        else:
+            labels.append(" ".join([code, *re.findall(r"(?<== )[^,:]+|(?<=-\[)[^\]]+", reading)]).strip())
+    # Labels that several classes share give way to readings.
+    times = collections.Counter(labels)
+    return [reading if times[label] > 1 else label for label, reading in zip(labels, readings, strict=True)]
 
 
 def _without_labels(text: str, directed: bool) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from jaxmotif.patterns._automorphisms import node_orbits
 from jaxmotif.patterns._pattern import Pattern
 
 Words = Mapping[int, str] | None
@@ -108,3 +109,37 @@ def describe(pattern: Pattern, node_words: Words = None, edge_words: Words = Non
         kinds = pattern.node_labels.tolist()
         said = ", ".join(f"{letters[i]} = {word(kinds[i], node_words)}" for i in order.tolist()) + ": "
     return said + ", ".join(parts)
+
+
+def role_words(pattern: Pattern) -> list[str]:
+    """Return what each node does in a pattern, in a word or two; nodes that automorphisms exchange have the same words.
+
+    A regulator has one-way arcs out alone, a target has them in alone, an intermediate both ways; "mutual" says that
+    reciprocated pairs come on top. Without directions it is the degree. Roles with the same words are numbered.
+
+    Example:
+      >>> from jaxmotif.patterns import named_pattern
+      >>> role_words(named_pattern("ffl")), role_words(named_pattern("120D"))
+      (['regulator', 'intermediate', 'target'], ['mutual target', 'mutual target', 'regulator'])
+      >>> role_words(named_pattern("4-path", False))
+      ['degree 2', 'degree 2', 'degree 1', 'degree 1']
+    """
+    adjacency, orbits = pattern.adjacency, node_orbits(pattern)
+    if len(set(orbits.tolist())) == 1:
+        return ["member"] * pattern.num_nodes
+    sends, receives, mutual = (
+        {u for u, v in np.argwhere(kind).tolist()}
+        for kind in (adjacency & ~adjacency.T, adjacency.T & ~adjacency, adjacency & adjacency.T)
+    )
+    words = []
+    for node in range(pattern.num_nodes):
+        if not pattern.directed:
+            words.append(f"degree {adjacency[node].sum()}")
+            continue
+        kind = ("", "target", "regulator", "intermediate")[2 * (node in sends) + (node in receives)]
+        words.append(" ".join(filter(None, ("mutual" * (node in mutual), kind))))
+    numbered = []
+    for node, word in enumerate(words):
+        alike = sorted({orbit for orbit, other in zip(orbits.tolist(), words, strict=True) if other == word})
+        numbered.append(f"{word} {alike.index(orbits[node]) + 1}" if len(alike) > 1 else word)
+    return numbered

@@ -158,6 +158,17 @@ def _named() -> dict[str, int]:
     return {name: _number(*shape) for name, shape in shapes.items()}
 
 
+def graph_name(size: int, edges: Sequence[Edge]) -> str:
+    """Return the name of a graph of two to five nodes, of :data:`NAMES_5`.
+
+    Example:
+      >>> graph_name(4, [(2, 0), (2, 1), (2, 3)])
+      '3-star'
+    """
+    number = _number(size, edges)
+    return next(name for name, other in _named().items() if other == number)
+
+
 def all_counts(xp: ModuleType, nodes: Any, totals: Any) -> Any:
     """Return the induced counts of the 51 graphs of two to five nodes, connected or not.
 

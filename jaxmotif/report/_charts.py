@@ -10,13 +10,15 @@ import numpy as np
 
 from jaxmotif.devices._progress import short_number
 from jaxmotif.drawing._drawing import Drawing, as_text
+from jaxmotif.motifs._compare import average_tree
 from jaxmotif.report._page import cards
 
 WIDTH = 960
 """Width of a chart across the page, in SVG units."""
 
 _MOST_DRAWINGS = 16  # classes that have room for drawings below the axis
-_NAMED_POINTS = 6  # points that are named where there is no room for drawings
+_LETTERS = 28  # of a label below the axis
+_MOST_LABELS = 80  # classes that have room for labels below the axis, sideways
 
 Scale = Callable[[float], float]
 
@@ -27,7 +29,8 @@ class Profile(NamedTuple):
     Attributes:
       name: The name of the network.
       values: Float64, each class's z divided by the length of the vector of all z; NaN where a class has no z.
-      low: Float64, the lower end of the interval that holds 95 % of the random graphs, on the scale of ``values``.
+      low: Float64, the lower end of an interval, on the scale of ``values``: of one network, that which holds 95 % of
+        the random graphs; of several, that of ``values`` themselves.
       high: Float64, its upper end.
       unusual: Bool, whether the class is a motif or an anti-motif.
     """
@@ -48,7 +51,7 @@ def profile_chart(labels: Sequence[str], drawings: Sequence[Drawing], profiles: 
       profiles: The profile of one network, which is shown with the interval of its null model, or the profiles of
         several, which differ by their kind of line.
     """
-    count, left, right, top, height = len(labels), 44, 14, 14, 250
+    count, left, right, top, height = len(labels), 62, 14, 14, 250
     has_drawings = count <= _MOST_DRAWINGS
     step = (WIDTH - left - right) / max(count, 1)
     values = [float(v) for p in profiles for v in (*p.values, *p.low, *p.high) if math.isfinite(v)]
@@ -60,25 +63,33 @@ def profile_chart(labels: Sequence[str], drawings: Sequence[Drawing], profiles: 
     def y(value: float) -> float:
         return top + height * (high - value) / (high - low)
 
-    parts = _axis(low, high, left, WIDTH - right, y)
+    title = _label(0, 0, "significance profile", "middle")
+    parts = [
+        *_axis(low, high, left, WIDTH - right, y),
+        f'<g transform="translate(12 {top + height / 2}) rotate(-90)">{title}</g>',
+    ]
     if len(profiles) == 1:
         parts += _intervals(profiles[0], max(min(step * 0.56, 40), 1.5), x, y)
+    else:
+        parts += [_band(profile, number, x, y) for number, profile in enumerate(profiles)]
     radius, joined = 4.4 if has_drawings else 2.4, has_drawings or len(profiles) > 1
     for number, profile in enumerate(profiles):
         parts += _profile_line(profile, number, x, y, radius, joined)
     bottom = top + height
     if has_drawings:
         size = min(step * 0.74, 52)
-        for i, (label, drawing) in enumerate(zip(labels, drawings, strict=True)):
+        for i, drawing in enumerate(drawings):
             parts.append(drawing.svg(place=(x(i) - size / 2, bottom + 10, size)))
-            parts.append(_label(x(i), bottom + size + 26, label[:12], "middle"))
-        bottom += size + 32
-    else:
-        parts += _labels_of_largest(profiles[0], labels, x, y)
-        bottom += 8
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {bottom:.0f}" role="img" aria-label="Significance profile">{"".join(parts)}</svg>'
-    )
+        bottom += size + 12
+    upright = has_drawings and max(map(len, labels), default=0) * 6.5 <= step
+    shown = labels if count <= _MOST_LABELS else ()
+    for i, label in enumerate(shown):
+        text = _label(0, 0, label[:_LETTERS], "middle" if upright else "end")
+        turn = "" if upright else " rotate(-90)"
+        parts.append(f'<g transform="translate({x(i) + 3.5 * bool(turn):.1f} {bottom + 14:.1f}){turn}">{text}</g>')
+    bottom += 20 if upright else 14 + 6.2 * min(max(map(len, shown), default=0), _LETTERS)
+    box = f'class="chart" viewBox="0 0 {WIDTH} {bottom:.0f}"'
+    return f'<svg {box} role="img" aria-label="Significance profile">{"".join(parts)}</svg>'
 
 
 def _axis(low: float, high: float, left: float, right: float, y: Scale) -> list[str]:
@@ -101,6 +112,13 @@ def _intervals(profile: Profile, width: float, x: Scale, y: Scale) -> list[str]:
                 f'height="{max(y(low) - y(high), 1.5):.1f}" rx="1.5"/>'
             )
     return parts
+
+
+def _band(profile: Profile, number: int, x: Scale, y: Scale) -> str:
+    """Return the area between the ends of the intervals of the classes."""
+    ends = [(i, high) for i, high in enumerate(profile.high)] + [(i, low) for i, low in enumerate(profile.low)][::-1]
+    corners = "L".join(f"{x(i):.1f} {y(float(value)):.1f}" for i, value in ends if math.isfinite(value))
+    return f'<path class="band{"" if number else " first"}" d="M{corners}Z"/>' if corners else ""
 
 
 def _line_style(number: int) -> tuple[str, str]:
@@ -128,17 +146,6 @@ def _profile_line(profile: Profile, number: int, x: Scale, y: Scale, radius: flo
     return [f'<path class="line{other}"{dash} d="{"".join(path)}"/>', *parts]
 
 
-def _labels_of_largest(profile: Profile, labels: Sequence[str], x: Scale, y: Scale) -> list[str]:
-    """Return the labels of the points farthest from zero, where there is no room for all."""
-    order = np.argsort(-np.nan_to_num(np.abs(profile.values)), kind="stable")[:_NAMED_POINTS]
-    parts = []
-    for i in order.tolist():
-        value = float(profile.values[i])
-        if math.isfinite(value):
-            parts.append(_label(x(i), y(value) + (-9 if value > 0 else 17), str(labels[i]), "middle"))
-    return parts
-
-
 def legend(names: Sequence[str]) -> str:
     """Return the HTML of a legend that says which network has which kind of line."""
     parts = []
@@ -147,6 +154,38 @@ def legend(names: Sequence[str]) -> str:
         line = f'<svg class="bar" viewBox="0 0 60 10"><path class="line{other}"{dash} d="M2 5H58"/></svg>'
         parts.append(f"{line} {as_text(name)}")
     return f'<p class="small">{" &emsp; ".join(parts)}</p>'
+
+
+def tree_chart(names: Sequence[str], distances: np.ndarray, words: str) -> str:
+    """Return an SVG chart of the tree by average linkage of some networks.
+
+    Args:
+      names: The names of the networks.
+      distances: Float64 ``[networks, networks]``.
+      words: What the distances are called.
+    """
+    order, brackets = average_tree(distances)
+    width, left, right, row, top = 480, 20, 320, 26, 12
+    highest = max((float(heights.max()) for _, heights in brackets), default=0.0) or 1.0
+    base = top + row * len(order)
+
+    def x(height: float) -> float:
+        return right - (right - left) * height / highest
+
+    parts = []
+    for places, heights in brackets:
+        corners = (f"{x(h):.1f} {top + row * (place + 0.5):.1f}" for place, h in zip(places, heights, strict=True))
+        parts.append(f'<path class="line other" d="M{"L".join(corners)}"/>')
+    parts += [
+        _label(right + 8, top + row * (i + 0.5) + 4, names[network][:_LETTERS], "start")
+        for i, network in enumerate(order)
+    ]
+    parts.append(f'<line class="zero" x1="{left}" x2="{right}" y1="{base}" y2="{base}"/>')
+    for height, anchor in ((highest, "start"), (0.0, "end")):
+        parts.append(_label(x(height), base + 14, f"{height:.3g}", anchor))
+    parts.append(_label((left + right) / 2, base + 14, words, "middle"))
+    size = f'width="{width}" viewBox="0 0 {width} {base + 20}"'
+    return f'<svg {size} role="img" aria-label="{as_text(words)}">{"".join(parts)}</svg>'
 
 
 def bar(value: float, longest: float) -> str:

@@ -10,18 +10,17 @@ import numpy as np
 from jaxmotif.drawing._drawing import Drawing, as_text, draw_pattern
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import Motifs
-from jaxmotif.motifs._compare import check_comparable, compare_motifs
+from jaxmotif.motifs._compare import MotifComparison, check_comparable, compare_motifs
 from jaxmotif.motifs._result import null_interval
-from jaxmotif.patterns import class_columns, named_pattern
-from jaxmotif.report._charts import Profile, bar, legend, profile_chart
-from jaxmotif.report._page import Cell, count_cell, number, page, paragraphs, section, table, text_cell
+from jaxmotif.patterns import class_columns, class_labels, named_pattern
+from jaxmotif.report._charts import Profile, bar, legend, profile_chart, tree_chart
+from jaxmotif.report._page import Cell, count_cell, figure, number, page, paragraphs, section, table, text_cell
 from jaxmotif.report._parts import (
     MEANINGS,
     MOST_CLASSES,
     MOST_RANKED,
     class_cells,
     class_heads,
-    class_label,
     class_title,
     describe_size,
     label_names,
@@ -31,7 +30,8 @@ from jaxmotif.report._parts import (
 )
 from jaxmotif.report._words import mixing_in_words
 
-_HEADS = ("count", "mean", "sd", "effect", "z", "", "q", "verdict")
+_HEADS = ("count", "mean", "sd", "effect", "z", " ", "q", "verdict")
+_WIDE = ("id", "mean", "sd", "z", " ")  # what a phone does not show
 _MEANINGS = MEANINGS | {
     "mean": "of the counts in the random graphs",
     "effect": "(count + 1/2) / (mean + 1/2)",
@@ -95,9 +95,10 @@ def motifs_report(
     ranked = _rank_classes(compared)
     classes = sorted(ranked[:MOST_CLASSES])
     drawings = _draw_classes(classes, compared[0])
-    sections = [_profile_section(compared, classes, drawings)]
-    if several:
-        sections.append(_comparison_section(compared, distances or {}))
+    found = compare_motifs({network.name: network.motifs for network in compared}) if several else None
+    sections = [_profile_section(compared, classes, drawings, found)]
+    if found is not None:
+        sections.append(_comparison_section(found, distances or {}))
     shown, omitted = ranked[:MOST_CLASSES], omission_note(len(ranked))
     sections += [_class_section(network, several, shown, drawings, omitted) for network in compared]
     sections += [_motif_roles(network, several) for network in compared]
@@ -132,38 +133,51 @@ def _lead(network: NetworkMotifs, named: bool) -> str:
     return as_text(f"{name}{describe_size(network.graph)}. {found[:1].upper()}{found[1:]}.")
 
 
-def _profile_section(networks: Sequence[NetworkMotifs], classes: Sequence[str], drawings: Mapping[str, Drawing]) -> str:
-    columns = class_columns(classes, networks[0].motifs.directed, label_names(networks[0].graph))
-    labels = [class_label(columns, i) for i in range(len(classes))]
+def _profile_section(
+    networks: Sequence[NetworkMotifs],
+    classes: Sequence[str],
+    drawings: Mapping[str, Drawing],
+    compared: MotifComparison | None,
+) -> str:
+    labels = class_labels(class_columns(classes, networks[0].motifs.directed, label_names(networks[0].graph)))
     profiles = []
-    for network in networks:
+    for i, network in enumerate(networks):
         motifs = network.motifs
-        unusual = motifs.is_motif | motifs.is_anti_motif
-        values, low, high, is_unusual = (
-            np.array([network.value(column, name) for name in classes])
-            for column in (motifs.significance.profile, *null_interval(motifs), unusual)
-        )
-        profiles.append(Profile(network.name, values, low, high, is_unusual == 1))
-    note = "Each class's z-score over the length of the vector of all of them. "
-    if len(networks) == 1:
-        note += "The grey bars are where 95 % of the random graphs lie; filled points are motifs and anti-motifs."
-    lines = legend([n.name for n in networks]) if len(networks) > 1 else ""
-    figure = f"<figure>{profile_chart(labels, [drawings[c] for c in classes], profiles)}</figure>"
-    return section("Significance profile", lines, figure, note=note)
+        if compared is None:
+            curve = motifs.significance.profile, *null_interval(motifs)
+        else:
+            at = [compared.classes.index(name) for name in motifs.classes]
+            ends = compared.profiles, compared.profile_low, compared.profile_high
+            curve = tuple(values[i][at] for values in ends)
+        columns = (*curve, motifs.is_motif | motifs.is_anti_motif)
+        values, low, high, unusual = (np.array([network.value(column, name) for name in classes]) for column in columns)
+        profiles.append(Profile(network.name, values, low, high, unusual == 1))
+    note = (
+        "Each class's z-score over the length of the vector of all of them. Filled points are motifs and anti-motifs. "
+    )
+    if compared is None:
+        note += "The grey bars are where 95 % of the random graphs lie."
+    else:
+        note += "Bands are 95 % intervals, from random graphs drawn again."
+    lines = legend([n.name for n in networks]) if compared is not None else ""
+    chart = profile_chart(labels, [drawings[c] for c in classes], profiles)
+    return section("Significance profile", lines, figure(chart, "profile"), note=note)
 
 
-def _comparison_section(networks: Sequence[NetworkMotifs], distances: Mapping[str, np.ndarray]) -> str:
-    """Return the correlations of the profiles of networks, and other distances of these, as square tables."""
-    found = compare_motifs({network.name: network.motifs for network in networks})
+def _comparison_section(found: MotifComparison, distances: Mapping[str, np.ndarray]) -> str:
+    """Return the correlations of the profiles of networks, and other distances of these, as square tables and trees."""
     tables = {f"all {len(found.classes)} classes": found.correlation}
     if not found.tested.all():
         closed = int(np.count_nonzero(found.tested))
         tables[f"the {closed} closed classes, from which the others follow"] = found.tested_correlation
     titled = {f"Correlation over {name}": matrix for name, matrix in tables.items()} | dict(distances)
     parts = [f"<h3>{as_text(title)}</h3>" + _square(found.names, matrix) for title, matrix in titled.items()]
+    for words, matrix in ({"1 - correlation": 1 - found.correlation} | dict(distances)).items():
+        parts.append(figure(tree_chart(found.names, matrix, words), f"tree {words}"))
     note = (
         "Pearson's correlation of significance profiles. Classes depend on each other, so that it has no simple test. "
-        "The 95 % intervals, over all classes, are from random graphs drawn again; each network itself is one draw."
+        "The 95 % intervals, over all classes, are from random graphs drawn again; each network itself is one draw. "
+        "Trees join the nearest networks first, by the mean of their distances."
     )
     ends = [
         f"{one} and {other}: {value:.3f} ({low:.3f} to {high:.3f})"
@@ -208,7 +222,7 @@ def _class_section(
     )
     heading = f"Classes: {network.name}" if named else "Classes"
     heads = ["", *class_heads(columns), *_HEADS]
-    return section(heading, table(heads, rows, _MEANINGS), note=note.strip())
+    return section(heading, table(heads, rows, _MEANINGS, _WIDE), note=note.strip())
 
 
 def _marked(content: str, verdict: str) -> str:

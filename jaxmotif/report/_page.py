@@ -8,12 +8,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib.resources import files
 from string import Template
 from typing import NamedTuple
 
-from jaxmotif.drawing._drawing import as_text
+from jaxmotif.drawing._drawing import PALETTE, as_text
 
 
 class Cell(NamedTuple):
@@ -69,19 +69,28 @@ def paragraphs(texts: Iterable[str]) -> str:
     return "".join(f'<p class="say">{as_text(text)}</p>' for text in texts)
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[Cell]], meanings: Mapping[str, str] | None = None) -> str:
+def table(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    meanings: Mapping[str, str] | None = None,
+    wide: Collection[str] = (),
+) -> str:
     """Return a table, which the page's script sorts when the head of a column is clicked.
 
     Args:
       heads: The name of each column, as text. A column without a name does not sort.
       rows: The cells of each row. Columns of words stand to the left and sort by letter.
       meanings: Explanations that are shown when the mouse rests on a head, by the name of the column.
+      wide: The names of columns that a phone does not show.
     """
     words = [any(isinstance(row[i].value, str) for row in rows) for i in range(len(heads))]
-    kinds = [' class="text"' if is_word else "" for is_word in words]
+    kinds = []
+    for head, is_word in zip(heads, words, strict=True):
+        kind = " ".join(["text"] * is_word + ["wide"] * (head in wide))
+        kinds.append(f' class="{kind}"' if kind else "")
     head_row = ""
     for head, kind in zip(heads, kinds, strict=True):
-        name = f'<button type="button">{as_text(head)}</button>' if head else ""
+        name = f'<button type="button">{as_text(head)}</button>' if head.strip() else ""
         meaning = f' title="{as_text(meanings[head])}"' if meanings and head in meanings else ""
         head_row += f'<th scope="col"{kind}{meaning}>{name}</th>'
     body = []
@@ -117,10 +126,39 @@ def cards(bodies: Iterable[str]) -> str:
     return f'<div class="cards">{grid}</div>'
 
 
-def role_list(drawing: str, nodes: Iterable[tuple[object, int]]) -> str:
-    """Return a drawing beside the names of nodes and how often each takes the part that the drawing marks."""
-    items = "".join(f"<li><span>{as_text(name)}</span><span>{times:,}</span></li>" for name, times in nodes)
+def role_list(drawing: str, nodes: Iterable[tuple[object, int]], role: str = "") -> str:
+    """Return a drawing beside the names of nodes and how often each takes the part that the drawing marks.
+
+    Args:
+      drawing: The drawing, as HTML.
+      nodes: The names of nodes and how often each takes the part.
+      role: What the part is called, as text.
+    """
+    items = f'<li class="soft small">{as_text(role)}</li>' if role else ""
+    items += "".join(f"<li><span>{as_text(name)}</span><span>{times:,}</span></li>" for name, times in nodes)
     return f'<div class="role">{drawing}<ol>{items}</ol></div>'
+
+
+def figure(drawing: str, name: str, caption: str = "") -> str:
+    """Return a figure, which the page's script gives a button that saves it.
+
+    Args:
+      drawing: An SVG element, as HTML.
+      name: The name of the file, without an ending, as text.
+      caption: What stands below, as HTML.
+    """
+    below = f"<figcaption>{caption}</figcaption>" if caption else ""
+    return f'<figure data-name="{as_text(name)}">{drawing}{below}</figure>'
+
+
+def legend_of_groups(names: Iterable[str]) -> str:
+    """Return the HTML of a legend of the colours of groups of nodes."""
+    dots = (
+        f'<svg class="key" viewBox="0 0 10 10"><circle cx="5" cy="5" r="5" fill="{PALETTE[i % len(PALETTE)]}"/></svg>'
+        f"{as_text(name)}"
+        for i, name in enumerate(names)
+    )
+    return " &emsp; ".join(dots)
 
 
 def count_cell(count: int) -> Cell:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 
@@ -13,9 +12,20 @@ from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, counted
 from jaxmotif.drawing._drawing import as_text
 from jaxmotif.graph import Graph
-from jaxmotif.patterns import class_columns, named_pattern
-from jaxmotif.report._page import Cell, cards, facts, paragraphs, section, text_cell
-from jaxmotif.report._roles import MOST_OCCURRENCES, role_card
+from jaxmotif.patterns import Pattern, class_columns, named_pattern
+from jaxmotif.report._page import (
+    Cell,
+    cards,
+    count_cell,
+    facts,
+    figure,
+    legend_of_groups,
+    paragraphs,
+    section,
+    table,
+    text_cell,
+)
+from jaxmotif.report._roles import MOST_OCCURRENCES, count_roles, locate, role_card
 from jaxmotif.report._words import citations
 
 MOST_CLASSES = 500
@@ -24,10 +34,13 @@ MOST_CLASSES = 500
 MEANINGS = {"id": "the number of the class in mfinder and FANMOD"}
 """Explanations of columns that several pages have."""
 
+MOST_NODES = 30
+"""Number of nodes whose roles a page lists at most."""
+
 MOST_RANKED = 4
 """Number of patterns whose nodes a page ranks by role at most."""
 
-_MOST_LETTERS = 40  # of a class's string in a table
+_MOST_LETTERS = 100  # of a class's string in a table
 
 LabelNames = Mapping[int, str] | None
 ClassColumns = Mapping[str, Column]
@@ -51,14 +64,6 @@ def describe_size(graph: Graph) -> str:
 def class_title(columns: ClassColumns, i: int) -> str:
     """Return what class ``i`` is called: its name, else its number, else its string."""
     return columns["name"][i] or (f"id {columns['id'][i]}" if columns["id"][i] is not None else columns["class"][i])
-
-
-def class_label(columns: ClassColumns, i: int) -> str:
-    """Return a short label of class ``i`` for an axis: its number, the type of a signed loop, else its reading."""
-    if columns["id"][i] is not None:
-        return str(columns["id"][i])
-    signed = re.search(r"[CI]\d(?=\)$)", columns["name"][i])
-    return signed[0] if signed else columns["reading"][i]
 
 
 def class_heads(columns: ClassColumns) -> tuple[str, str]:
@@ -102,16 +107,44 @@ def roles_section(graph: Graph, directed: bool, classes: Sequence[tuple[str, int
     if not classes:
         return ""
     columns = class_columns([name for name, _ in classes], directed, label_names(graph))
-    bodies, too_frequent = [], []
+    bodies, too_frequent, drawn = [], [], []
+    taken: dict[str, np.ndarray] = {}  # how often each node takes a role, by the role
     for i, (name, count) in enumerate(classes):
         if count > MOST_OCCURRENCES:
             too_frequent.append(class_title(columns, i))
         else:
-            bodies.append(role_card(graph, named_pattern(name, directed), class_title(columns, i)))
+            title, pattern = class_title(columns, i), named_pattern(name, directed)
+            roles = count_roles(graph, pattern)
+            bodies.append(role_card(graph, pattern, title, roles))
+            drawn.append(_where(graph, pattern, title, count))
+            taken |= {f"{title.partition(' ')[0]} {role.name}": role.counts for role in roles}
     note = f"Who takes the marked place most often, in how many subgraphs: {which}."
     if too_frequent:
         note += f" Left out, with more than {MOST_OCCURRENCES:,} subgraphs each: {', '.join(too_frequent)}."
-    return section(heading, cards(bodies), note=note)
+    pairs = f'<div class="pair">{"".join(drawn)}</div>'
+    return section(heading, cards(bodies), pairs, _node_table(graph, taken), note=note)
+
+
+def _node_table(graph: Graph, taken: Mapping[str, np.ndarray]) -> str:
+    """Return a table of the nodes that take some roles most often, and how often."""
+    if not taken:
+        return ""
+    counts = np.stack(list(taken.values()), axis=1)
+    total = counts.sum(axis=1)
+    order = np.argsort(-total, kind="stable")[: min(MOST_NODES, np.count_nonzero(total))].tolist()
+    names = node_names(graph)
+    rows = [[text_cell(names[v]), *map(count_cell, counts[v].tolist())] for v in order]
+    more = ""
+    if len(order) < np.count_nonzero(total):
+        more = f"{len(order)} of {np.count_nonzero(total):,} nodes that take a role; --roles FILE.csv has all."
+    return "<h3>Every role of a node</h3>" + table(["node", *taken], rows) + paragraphs(filter(None, [more]))
+
+
+def _where(graph: Graph, pattern: Pattern, title: str, count: int) -> str:
+    """Return a figure of a part of the network in which a class occurs, ``count`` times in all."""
+    found = locate(graph, pattern)
+    caption = f"{as_text(title)}: {found.occurrences:,} of {counted(count, 'subgraph')}"
+    return figure(found.drawing.svg(), f"where {title}", f"{caption}. {legend_of_groups(found.roles)}")
 
 
 def origin_section(job: str, run: Mapping[str, object] | None) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from jaxmotif.arrays._present import counted
-from jaxmotif.drawing._drawing import MOST_NODES, Drawing, as_text, draw_pattern
+from jaxmotif.drawing._drawing import MOST_NODES, Drawing, as_text, draw_network, draw_pattern
 from jaxmotif.graph import Graph
 from jaxmotif.graphlets import NodeOrbits
 from jaxmotif.matching import MatchCount
-from jaxmotif.motifs import Census
+from jaxmotif.motifs import Census, CensusEstimate
 from jaxmotif.patterns import NODE_ORBITS, Pattern, class_columns, graphlet_columns, named_pattern
 from jaxmotif.patterns._orbits import CONNECTED
 from jaxmotif.report._charts import bar, distributions
@@ -21,6 +21,9 @@ from jaxmotif.report._page import (
     cards,
     count_cell,
     facts,
+    figure,
+    legend_of_groups,
+    number,
     page,
     paragraphs,
     role_list,
@@ -43,14 +46,18 @@ from jaxmotif.report._parts import (
     origin_section,
     roles_section,
 )
-from jaxmotif.report._roles import MOST_OCCURRENCES, SHOWN, role_card
+from jaxmotif.report._roles import MOST_OCCURRENCES, SHOWN, count_roles, role_card
 from jaxmotif.sieve import ColorMotifs
 
 _MOST_MATCHES = 100  # of a search that are listed
+_MOST_DRAWN = 6  # of a search that are drawn
+_LARGEST_WORDED = 4  # most nodes of a class whose name or string is short enough for a phone
 
 
-def census_report(name: str, graph: Graph, census: Census, run: Mapping[str, object] | None = None) -> str:
-    """Return a page of the classes of a network's connected subgraphs of one size.
+def census_report(
+    name: str, graph: Graph, census: Census | CensusEstimate, run: Mapping[str, object] | None = None
+) -> str:
+    """Return a page of the classes of a network's connected subgraphs of one size, counted or estimated.
 
     Args:
       name: The name of the network.
@@ -59,26 +66,43 @@ def census_report(name: str, graph: Graph, census: Census, run: Mapping[str, obj
       run: How the result was made: the command line as ``"argv"``, and the options by name.
     """
     order = np.argsort(-census.counts, kind="stable")[:MOST_CLASSES].tolist()
-    columns = class_columns(census.classes, census.directed, census.label_words)
-    heads = ["", *class_heads(columns), "count", "share", ""]
+    columns, classes = class_columns(census.classes, census.directed, census.label_words), len(census.classes)
+    note = omission_note(classes)
+    if isinstance(census, CensusEstimate):
+        amounts, level = ["counts", "low", "high", "hits"], f"{100 * census.level:g} %"
+        lead = (
+            f"about {number(census.total)} connected induced subgraphs of {census.size} nodes ({level} "
+            f"{number(census.total_low)} to {number(census.total_high)}), estimated from "
+            f"{counted(sum(census.samples), 'draw')}, which met {counted(classes, 'class')}."
+        )
+        note = f"low and high: intervals of {level}; hits: draws that fell on the class. {note}"
+        more = section("The estimate", paragraphs(census.notes)) if census.notes else ""
+    else:
+        amounts = ["counts"]
+        subgraphs = counted(census.total, "connected induced subgraph")
+        lead = f"{subgraphs} of {census.size} nodes, in {counted(classes, 'class')}."
+        frequent = [(census.classes[i], int(census.counts[i])) for i in order[:MOST_RANKED]]
+        more = roles_section(graph, census.directed, frequent, "Top nodes by role", "of the most frequent classes")
+    heads = ["", *class_heads(columns), "count", *amounts[1:], "share", " "]
+    wide = ("id", " ") if census.size <= _LARGEST_WORDED else ("id", "class", "labels", " ")
     rows = []
     for i in order:
         share = float(census.counts[i] / max(census.total, 1))
         pattern = named_pattern(census.classes[i], census.directed)
         drawing = draw_pattern(pattern, *label_names(graph), title=class_title(columns, i))
-        counts = [count_cell(int(census.counts[i])), share_cell(share), Cell(bar(share, 1.0))]
-        rows.append([Cell(drawing.svg()), *class_cells(columns, i, graph), *counts])
-    lead = (
-        f"{describe_size(graph)} with {counted(census.total, 'connected induced subgraph')} of {census.size} nodes, in "
-        f"{counted(len(census.classes), 'class')}."
-    )
-    frequent = [(census.classes[i], int(census.counts[i])) for i in order[:MOST_RANKED]]
-    sections = [
-        section("Classes", table(heads, rows, MEANINGS), note=omission_note(len(census.classes))),
-        roles_section(graph, census.directed, frequent, "Top nodes by role", "of the most frequent classes"),
-        origin_section("census", run),
-    ]
-    return page(f"Subgraphs of {name}", f"Census · {census.size} nodes", name, as_text(lead), sections)
+        counts = [_amount_cell(getattr(census, name)[i]) for name in amounts]
+        shares = share_cell(share), Cell(bar(share, 1.0))
+        rows.append([Cell(drawing.svg()), *class_cells(columns, i, graph), *counts, *shares])
+    sections = [section("Classes", table(heads, rows, MEANINGS, wide), note=note.strip()), more]
+    sections.append(origin_section("census", run))
+    lead = as_text(f"{describe_size(graph)} with {lead}")
+    return page(f"Subgraphs of {name}", f"Census · {census.size} nodes", name, lead, sections)
+
+
+def _amount_cell(amount: float) -> Cell:
+    """Return a cell with a count, or with an estimate of one."""
+    whole = isinstance(amount, int | np.integer)
+    return count_cell(int(amount)) if whole else Cell(number(float(amount)), float(amount))
 
 
 def graphlets_report(name: str, graph: Graph, found: NodeOrbits, run: Mapping[str, object] | None = None) -> str:
@@ -199,7 +223,8 @@ def match_report(
         counts = [count_cell(count) for count in (pattern.num_nodes, pattern.num_edges, matches.count)]
         rows.append([Cell(drawing), text_cell(query), *counts, text_cell(matches.status)])
         if drawable and matches.exact and 0 < matches.count <= MOST_OCCURRENCES and len(role_cards) < MOST_RANKED:
-            role_cards.append(role_card(graph, pattern, query, induced, wildcard, names))
+            roles = count_roles(graph, pattern, induced, wildcard)
+            role_cards.append(role_card(graph, pattern, query, roles, names))
     heads = ["", "query", "nodes", "arcs" if graph.directed else "edges", "matches", "status"]
     unit = "sets of nodes" if per == "occurrence" else "maps"
     preserved = "edges and non-edges" if induced else "edges"
@@ -216,7 +241,12 @@ def match_report(
 
 
 def search_report(
-    name: str, graph: Graph, motif: Mapping[Hashable, int], found: ColorMotifs, run: Mapping[str, object] | None = None
+    name: str,
+    graph: Graph,
+    motif: Mapping[Hashable, int],
+    found: ColorMotifs,
+    colors: Sequence[Collection[Hashable] | None],
+    run: Mapping[str, object] | None = None,
 ) -> str:
     """Return a page of where a multiset of colors occurs as a connected subgraph.
 
@@ -225,14 +255,15 @@ def search_report(
       graph: The network.
       motif: How often each color occurs in the subgraph.
       found: The vertices and the matches.
+      colors: The colors of each vertex, ``None`` for a vertex without.
       run: How the result was made: the command line as ``"argv"``, and the options by name.
     """
     names = node_names(graph)
-    colors = ", ".join(f"{times} × {color}" for color, times in motif.items())
+    wanted = ", ".join(f"{times} × {color}" for color, times in motif.items())
     if found.found:
         verb = "root" if run and run.get("direction") in ("out", "in") else "lie in"
         vertices = counted(len(found.vertices), "vertex")
-        lead = f"{vertices} of {graph.n:,} {verb} a connected subgraph colored {colors}."
+        lead = f"{vertices} of {graph.n:,} {verb} a connected subgraph colored {wanted}."
     else:
         lead = f"No connected subgraph is colored {colors}."
     rows = []
@@ -245,9 +276,33 @@ def search_report(
     }
     listed = ", ".join(map(str, names[found.vertices].tolist()))
     sections = [
-        section("Matches", table(["number", "vertices"], rows), note=more) if rows else "",
+        section("Matches", _drawn_matches(graph, motif, found, colors), table(["number", "vertices"], rows), note=more)
+        if rows
+        else "",
         section("Vertices", paragraphs([listed])) if found.found else "",
         section("Certainty", facts(bound), paragraphs(found.notes)),
         origin_section("search", run),
     ]
     return page(f"Search in {name}", "Graph motif problem", name, as_text(lead), sections)
+
+
+def _drawn_matches(
+    graph: Graph, motif: Mapping[Hashable, int], found: ColorMotifs, colors: Sequence[Collection[Hashable] | None]
+) -> str:
+    """Return drawings of the first matches, each vertex in the color for which it stands there."""
+    from scipy.optimize import linear_sum_assignment
+
+    places = [number for number, times in enumerate(motif.values()) for _ in range(times)]
+    wanted, edges, names = list(motif), graph.edge_list(), node_names(graph)
+    bodies = []
+    for match in found.matches[:_MOST_DRAWN]:
+        # A vertex of several colors stands for one of them, so that all colors together are the motif.
+        unlike = [[wanted[place] not in (colors[v] or ()) for place in places] for v in match]
+        groups = [places[i] for i in linear_sum_assignment(np.array(unlike))[1]]
+        inside = edges[np.isin(edges, match).all(axis=1)]
+        own = np.searchsorted(np.sort(match), inside)
+        order = np.argsort(match)
+        part = Graph.from_edges(own, len(match), graph.directed, node_names=names[np.sort(match)].astype(str))
+        drawing = draw_network(part, [groups[i] for i in order.tolist()], f"match {len(bodies) + 1}")
+        bodies.append(figure(drawing.svg(), f"match {len(bodies) + 1}"))
+    return f'<p class="small">{legend_of_groups(map(str, wanted))}</p>{cards(bodies)}'

@@ -8,6 +8,7 @@ since the result is within the bound. So a count is exact, or its search is not 
 
 from __future__ import annotations
 
+import bisect
 import functools
 
 import jax
@@ -16,6 +17,12 @@ from jax import lax
 
 SPARE_BITS = 12
 """Bits of a count that must stay free, for a sign and so that 1024 lanes can be added up within the limbs."""
+
+LEAF_LIMBS = (2, 4, 8, 16)
+"""Limbs of the ways to map all leaves of one partial match: the fewest that hold them. More are slower, and others
+compile again; leaves whose ways need more than the most are searched one by one."""
+
+_MOST_WAYS = [2 ** (32 * limbs - SPARE_BITS) for limbs in LEAF_LIMBS]
 
 Limbs = tuple[jax.Array, ...]
 
@@ -121,6 +128,21 @@ class LimbCounts:
 def counts_of(limbs: int) -> Int64Counts | LimbCounts:
     """Return the arithmetic for counts of a number of limbs."""
     return Int64Counts() if limbs <= 2 else LimbCounts(limbs)
+
+
+def limbs_for(ways: int) -> int | None:
+    """Return how many limbs, of :data:`LEAF_LIMBS`, hold a number of ways to map leaves.
+
+    The result is ``None`` if not even the most do. The ways of one partial match are at most the product of the most
+    candidates of each leaf, since the maps are among the products of sets of candidates. That bounds what a lane
+    counts, so that it is exact or not counted at all.
+
+    Example:
+      >>> limbs_for(2**52), limbs_for(2**52 + 1), limbs_for(5000**8), limbs_for(2**600)
+      (2, 4, 4, None)
+    """
+    at = bisect.bisect_left(_MOST_WAYS, ways)
+    return LEAF_LIMBS[at] if at < len(LEAF_LIMBS) else None
 
 
 def carry_over(sums: jax.Array) -> jax.Array:

@@ -51,10 +51,11 @@ def test_estimated_census(capsys, tmp_path):
     assert sum(row["low"] <= exact[row["class"]] <= row["high"] for row in found["classes"]) >= len(exact) - 1
     assert found["total_low"] < sum(exact.values()) < found["total_high"]
     assert (found["samples"], found["level"], found["run"]["samples"]) == (100_000, 0.95, 100_000)
-    assert document(capsys, *options) == found
+    assert document(capsys, *options, "--report", tmp_path / "page.html") == found
+    assert "estimated from 100,000 draws, which met 6 classes" in (tmp_path / "page.html").read_text()
     for extra, text in (
         (("--samples", 10), "add --estimate"),
-        (("--estimate", "--report", tmp_path / "page.html"), "of exact censuses"),
+        (("--estimate", "--roles", tmp_path / "roles.csv"), "of exact censuses"),
         (("--estimate", "--size", 11), "between 3 and 10"),
     ):
         assert main(["census", "karate", *map(str, extra)]) == 1

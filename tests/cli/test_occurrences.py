@@ -1,8 +1,10 @@
 """``--occurrences`` of the commands that find classes and queries."""
 
+import collections
 import csv
 import json
 
+import numpy as np
 import pytest
 
 from jaxmotif.cli import main
@@ -29,16 +31,48 @@ def test_the_three_formats_agree(capsys, network, tmp_path):
     assert "# command: census" in lines
     rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     assert rows[-1] == {
-        "class": "000100110", "id": "38", "name": "030T feed-forward loop", "node_0": "z", "node_1": "x", "node_2": "y",
-    } or set(list(rows[-1].values())[3:]) == {"x", "y", "z"}  # fmt: skip
+        "class": "000100110", "id": "38", "name": "030T feed-forward loop",
+        "roles": "target, intermediate, regulator", "node_0": "z", "node_1": "y", "node_2": "x",
+    }  # fmt: skip
     assert [row["id"] for row in rows] == ["12", "12", "38"]
     assert {"out,1"} < {row[f"node_{i}"] for row in rows for i in range(3)}
     documents = [json.loads(line) for line in (tmp_path / "o.jsonl").read_text().splitlines()]
     assert [document.pop("nodes") for document in documents] == [[r[f"node_{i}"] for i in range(3)] for r in rows]
-    assert documents[-1] == {"class": "000100110", "id": 38, "name": "030T feed-forward loop"}
+    loop = {"class": "000100110", "id": 38, "name": "030T feed-forward loop"}
+    assert documents[-1] == loop | {"roles": "target, intermediate, regulator"}
     table = parquet.read_table(tmp_path / "o.parquet")
     assert [{key: str(value) for key, value in row.items()} for row in table.to_pylist()] == rows
     assert json.loads(table.schema.metadata[b"jaxmotif"])["command"] == "census"
+
+
+def rows_of(path):
+    lines = (line for line in path.read_text().splitlines() if not line.startswith("#"))
+    return list(csv.DictReader(lines, delimiter="\t" if path.suffix == ".tsv" else ","))
+
+
+@pytest.mark.parametrize(("options", "size"), [(["--directed"], 3), (["--directed"], 4), (["--undirected"], 4)])
+@pytest.mark.parametrize("labelled", [False, True])
+def test_roles_are_those_of_the_occurrences(network, tmp_path, options, size, labelled):
+    """Who takes which role how often is counted again, row by row, from the list of all occurrences."""
+    pyarrow = pytest.importorskip("pyarrow.parquet")
+    rng = np.random.default_rng(size)
+    arcs = sorted({(u, v) for u, v in rng.integers(0, 14, (34, 2)).tolist() if u != v})
+    if "--undirected" in options:
+        arcs = sorted({(min(arc), max(arc)) for arc in arcs})
+    network.write_text("".join(f"n{u}\tn{v}\t{'+-'[(u + v) % 2]}\n" for u, v in arcs))
+    words = [network, "--size", size, *options, *(["--edge-label", "2"] if labelled else [])]
+    run("census", *words, "--occurrences", tmp_path / "o.csv", "--roles", tmp_path / "r.tsv")
+    expected = collections.Counter()
+    for row in rows_of(tmp_path / "o.csv"):
+        roles = row["roles"].split(", ")
+        for i, role in enumerate(roles):
+            places = ",".join(str(j) for j, other in enumerate(roles) if other == role)
+            expected[row[f"node_{i}"], row["class"], role, places] += 1
+    found = rows_of(tmp_path / "r.tsv")
+    assert {(row["node"], row["class"], row["role"], row["places"]): int(row["count"]) for row in found} == expected
+    assert len(found) == len(expected) > 30
+    run("census", *words, "--roles", tmp_path / "r.parquet")
+    assert pyarrow.read_table(tmp_path / "r.parquet").column("count").to_pylist() == [int(r["count"]) for r in found]
 
 
 def test_queries_of_several_sizes(capsys, network, tmp_path):

@@ -212,9 +212,9 @@ def network(tmp_path, monkeypatch):
         (["--report", "./net.txt"], "--report net.txt: this file is read"),
         (["-o", "x.html", "--report", "x.html"], "--output x.html and --report are one file"),
         (["--checkpoint", "net.txt"], "--checkpoint net.txt: is a file; name a folder"),
-        (["--svg", "net.txt"], "--svg net.txt: is a file; name a folder"),
+        (["--figures", "net.txt"], "--figures net.txt: is a file; name a folder"),
         (["--node-labels", "labels.txt", "-o", "labels.txt"], "--output labels.txt: this file is read"),
-        (["--svg", "/dev/null/svg"], "cannot write /dev/null/svg"),
+        (["--figures", "/dev/null/svg"], "cannot write /dev/null/svg"),
     ],
 )
 def test_no_file_replaces_what_is_read_or_another(network, capsys, options, said):
@@ -295,14 +295,24 @@ def test_notes_and_errors_do_not_command_the_terminal(tmp_path, capsys):
 
 def test_drawings_have_a_limit(tmp_path, capsys):
     """The most frequent classes are drawn, and it is said how all are."""
-    words = ["census", "karate", "--size", "4", "--svg"]
-    assert main([*words, str(tmp_path / "two"), "--svg-limit", "2"]) == 0
-    assert "the 2 most frequent of 6 patterns are drawn; --svg-limit all draws all" in capsys.readouterr().err
-    assert sorted(os.listdir(tmp_path / "two")) == ["id4382.svg", "id4698.svg"]  # 3-stars and 4-paths
-    assert main([*words, str(tmp_path / "all"), "--svg-limit", "all", "--quiet"]) == 0
-    assert len(os.listdir(tmp_path / "all")) == 6
+    words = ["census", "karate", "--size", "4", "--figures"]
+    assert main([*words, str(tmp_path / "two"), "--drawings", "2"]) == 0
+    assert "the first 2 of 6 patterns are drawn; --drawings all draws all" in capsys.readouterr().err
+    written = sorted(os.listdir(tmp_path / "two"))
+    assert written == ["id4382.pdf", "id4382.svg", "id4698.pdf", "id4698.svg"]  # 3-stars and 4-paths
+    before = {name: (tmp_path / "two" / name).read_bytes() for name in written}
+    assert main([*words, str(tmp_path / "all"), "--drawings", "all", "--quiet"]) == 0
+    assert len(os.listdir(tmp_path / "all")) == 12
+    # The same result has the same bytes.
+    assert all((tmp_path / "all" / name).read_bytes() == content for name, content in before.items())
     with pytest.raises(SystemExit):
-        main([*words, str(tmp_path / "none"), "--svg-limit", "some"])
+        main([*words, str(tmp_path / "none"), "--drawings", "some"])
+
+
+def test_figures_without_matplotlib_name_the_extra(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert main(["census", "karate", "--figures", str(tmp_path)]) == 1
+    assert "pip install 'jaxmotif[plot]'" in capsys.readouterr().err
 
 
 def test_sizes_beyond_the_machine_are_refused(capsys):

@@ -1,4 +1,4 @@
-"""``--report`` and ``--svg`` of every command, and several networks beside each other."""
+"""``--report`` and ``--figures`` of every command, and several networks beside each other."""
 
 import csv
 
@@ -26,16 +26,18 @@ def network(tmp_path):
     ],
 )  # fmt: skip
 def test_pages_and_drawings(capsys, network, tmp_path, command, more, drawings):
-    run(command, network, *more, "--report", tmp_path / "out.html", "--svg", tmp_path / "svg")
+    run(command, network, *more, "--report", tmp_path / "out.html", "--figures", tmp_path / "svg", "--drawings", "all")
     page = (tmp_path / "out.html").read_text()
     assert "<h1>loop</h1>" in page
     assert f"jaxmotif {command} {network}" in page
     assert "a/b" in page
-    assert drawings <= {path.name for path in (tmp_path / "svg").iterdir()}
+    written = {path.name for path in (tmp_path / "svg").iterdir()}
+    assert drawings <= written
+    assert {name.replace(".svg", ".pdf") for name in drawings} <= written
 
 
 def test_a_match_and_a_search(capsys, network, tmp_path):
-    run("match", "triangle", network, "--report", tmp_path / "match.html", "--svg", tmp_path)
+    run("match", "triangle", network, "--report", tmp_path / "match.html", "--figures", tmp_path)
     assert "<h1>loop</h1>" in (tmp_path / "match.html").read_text()
     assert (tmp_path / "triangle.svg").exists()
     assert main(["match", "triangle", str(network), "--limit", "1", "--report", str(tmp_path / "m.html")]) == 1

@@ -57,7 +57,7 @@ def test_labels_signs_and_marks():
     pattern = named_pattern("0,1,1:.,5,6,.,.,7,.,.,.")
     drawing = draw_pattern(pattern, {0: "a<b", 1: "gene"}, {5: "+", 6: "inhibitory", 7: "binds & holds"}, marked=[2])
     assert drawing.words == ("a<b", "gene", "gene")
-    assert [word for _, word in drawing.texts] == ["binds & holds"]
+    assert [word for _, word in drawing.texts] == ["bin…"]
     assert len(drawing.heads) == 2  # the negative arc ends in a bar
     assert len(drawing.lines) == 4
     svg = drawing.svg()

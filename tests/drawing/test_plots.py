@@ -5,6 +5,7 @@ import pytest
 
 from jaxmotif import Graph, datasets
 from jaxmotif.drawing import draw_pattern
+from jaxmotif.motifs._compare import compare_motifs
 from jaxmotif.patterns import named_pattern
 from tests.report.made_up import made_up
 
@@ -28,13 +29,33 @@ def test_drawing(ax):
 
 def test_profile(ax):
     found = made_up(["000000110", "000001100", "000100110"])
-    assert found.plot_profile(ax, "worm") is ax
+    assert found.plot_profile(ax) is ax
     np.testing.assert_array_equal(ax.lines[1].get_ydata(), found.significance.profile)
-    made_up(["000000110", "000001110", "000100110"], seed=1).plot_profile(ax, "another")
-    ax.figure.canvas.draw()
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["6", "12", "38", "14"]
-    assert ax.lines[3].get_xdata(orig=False).tolist() == [0, 3, 2]  # a class has one place
-    assert ax.lines[1].get_color() != ax.lines[3].get_color()
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["021D", "021C", "030T"]
+
+
+def test_counts(ax):
+    found = made_up(["000000110", "000001100", "000100110"])
+    found.plot_counts(ax)
+    heights = [bar.get_height() for bar in ax.patches]
+    np.testing.assert_array_equal(heights[:3], found.counts)
+    np.testing.assert_array_equal(heights[3:], found.significance.mean)
+    assert [text.get_text() for text in ax.texts] == [word for word in found.verdicts.verdict if word]
+
+
+def test_comparison(ax):
+    found = {
+        "worm": made_up(["000000110", "000001100", "000100110"]),
+        "another": made_up(["000000110", "000001110", "000100110"], seed=1),
+    }
+    compared = compare_motifs(found)
+    compared.plot_profiles(ax)
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["021D", "021C", "111U", "030T"]
+    for line, profile in zip(ax.lines[1:], compared.profiles, strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), profile)
+    assert (compared.profile_low <= compared.profiles + 1e-12).all()
+    assert (compared.profile_high >= compared.profiles - 1e-12).all()
+    assert (compared.profile_high - compared.profile_low).max() > 0.001
 
 
 def test_graph(ax):

@@ -19,9 +19,10 @@ import numpy as np
 
 from jaxmotif.arrays._compile import Target, compiling_for
 from jaxmotif.graph._order import degree_order
+from jaxmotif.graphlets._copies import MOST_CLIQUE, ClosedFormWords, add_ways
 from jaxmotif.kernels import _launch, _sieve_pallas
 from jaxmotif.kernels import _subgraphs as subgraphs
-from jaxmotif.kernels._cliques import common_bits
+from jaxmotif.kernels._cliques import Matrices, common_bits, count_cliques
 from jaxmotif.kernels._expand import FlatWork
 from jaxmotif.kernels._sha256 import hash_leaves
 from jaxmotif.kernels._triangles import TriangleBlock, triangle_block
@@ -53,7 +54,13 @@ def graphlets() -> Iterator[Case]:
     for kernel in (triangle_block, wedge_block):
         yield partial(kernel, block=BLOCK), (order, WORK, PLACE, PLACE)
     triangles = TriangleBlock(*[_ints(BLOCK)] * 3)
-    yield common_bits, (order, _ints(9), _ints(9, dtype=jnp.uint32), triangles)
+    matrices, bits = Matrices(_ints(9)), _ints(9, dtype=jnp.uint32)
+    yield common_bits, (order, matrices, bits, triangles)
+    yield partial(count_cliques, nodes=MOST_CLIQUE, block=BLOCK), (order, matrices, bits, (SCALAR, SCALAR))
+    program, lanes = ClosedFormWords(_ints(1), _ints(9), _ints(9)), _ints(BLOCK)
+    for limbs in (2, 4, 8):
+        sums = _ints(limbs, dtype=jnp.uint64)
+        yield partial(add_ways, limbs=limbs), (program, sums, lanes, [lanes])
 
 
 def _dyads(directed: bool, matrix: bool) -> subgraphs.Dyads:

@@ -129,6 +129,7 @@ def test_no_output_calls_a_class_with_a_large_q_a_motif(tmp_path, capsys):
     path, page = tmp_path / "g.txt", tmp_path / "page.html"
     path.write_text("".join(f"{u} {v}\n" for u, v in rows))
     options = ["motifs", str(path), "--directed", "--random", "300", "--report", str(page)]
+    options += ["--figures", str(tmp_path / "figures")]
     assert main([*options, "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)["classes"]
     called = {row["class"] for row in rows if row["verdict"]}
@@ -145,6 +146,8 @@ def test_no_output_calls_a_class_with_a_large_q_a_motif(tmp_path, capsys):
     lines = re.findall(r"<tr>.*?</tr>", html)
     assert sum('data-v="motif: ' in line or 'data-v="anti-motif: ' in line for line in lines) == len(called)
     assert len(re.findall(r'<circle class="dot full"', html)) == len(called)
+    words = re.findall(r">(anti-motif|motif)<", (tmp_path / "figures" / "motifs.svg").read_text("utf-8"))
+    assert len(words) == len(called)
     assert html.count('<div class="card">') == sum(row["verdict"] == "motif" for row in rows)
 
 
@@ -153,8 +156,9 @@ def test_pictures_fill_the_points_of_motifs_alone():
     found = find_motifs(some_graph(0), 3, 20)
     z = np.where(np.isfinite(found.significance.z), 9.0, np.nan)  # which decides nothing
     found = dataclasses.replace(found, significance=dataclasses.replace(found.significance, z=z))
-    axes = found.plot_profile()
-    faces = axes.collections[-1].get_facecolors()
-    white = (faces[:, :3] == 1).all(axis=1)
-    assert (white == ~(found.is_motif | found.is_anti_motif)).all()
+    filled, empty = found.plot_profile().collections
+    unusual = np.flatnonzero(found.is_motif | found.is_anti_motif)
+    assert filled.get_offsets()[:, 0].tolist() == unusual.tolist()
+    assert len(empty.get_offsets()) == len(found.classes) - len(unusual)
+    assert (empty.get_facecolors()[:, :3] == 1).all()
     assert "dot full" not in motifs_report([("g", some_graph(0), found)])

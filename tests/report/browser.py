@@ -80,6 +80,12 @@ class Browser:
         features = [{"name": "prefers-color-scheme", "value": "dark" if on else "light"}]
         self.call("Emulation.setEmulatedMedia", features=features)
 
+    def resize(self, width: int) -> None:
+        """Shows the page in another width; a narrow one is that of a phone."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600
+        )
+
     def screenshot(self, path: Path) -> None:
         """The whole page as a PNG."""
         shot = self.call("Page.captureScreenshot", captureBeyondViewport=True)

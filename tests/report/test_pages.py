@@ -2,14 +2,17 @@
 
 import dataclasses
 import re
+import xml.etree.ElementTree as ET
+from collections.abc import Hashable
 
 import numpy as np
 import pytest
 
-from jaxmotif import Graph, datasets, node_orbits, subgraph_census
+from jaxmotif import Graph, datasets, estimate_census, find_color_motif, node_orbits, subgraph_census
+from jaxmotif.drawing._drawing import PALETTE
 from jaxmotif.motifs import Rule
 from jaxmotif.patterns import class_names
-from jaxmotif.report import census_report, graphlets_report, motifs_report
+from jaxmotif.report import census_report, graphlets_report, motifs_report, search_report
 from jaxmotif.report._words import mixing_in_words
 from tests.report.browser import CHROMIUM, Browser
 from tests.report.made_up import made_up
@@ -37,7 +40,7 @@ def evil_graph():
 def test_a_page_of_motifs(worm):
     graph, found = worm
     page = motifs_report([("worm", graph, found)], {"argv": "jaxmotif motifs worm", "seed": 7})
-    assert page.count("<tr>") == 14
+    assert page.partition("Top nodes by role")[0].count("<tr>") == 14
     assert "<dt>seed</dt><dd>7</dd>" in page
     assert "jaxmotif motifs worm" in page
     assert "41 independent" in page
@@ -108,6 +111,19 @@ def test_notebooks_show_drawings():
     assert found.draw("ffl")._repr_svg_().count("<circle") == 3
 
 
+def test_matches_are_drawn_in_their_colors():
+    """A vertex of several colors gets one of its own, so that all together are the motif."""
+    graph = Graph.from_edges([(0, 1), (1, 2), (2, 3)])
+    colors = [["red", "blue"], ["red"], ["blue", "green"], ["red", "blue", "green"]]
+    wanted: dict[Hashable, int] = {"red": 2, "blue": 1, "green": 1}
+    page = search_report("path", graph, wanted, find_color_motif(graph, colors, wanted, 1, limit=1), colors)
+    drawn = page.partition("<figure")[2].partition("</figure>")[0]
+    assert [drawn.count(f'fill="{colour}"') for colour in PALETTE[:4]] == [2, 1, 1, 0]
+    fills = dict(zip(re.findall(r">(\d)</text>", drawn), re.findall('<circle[^>]*fill="([^"]*)"', drawn), strict=True))
+    assert fills["1"] == PALETTE[0]
+    assert fills["2"] in PALETTE[1:3]
+
+
 # ---- in a browser
 
 in_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
@@ -124,7 +140,7 @@ def test_a_browser_shows_sorts_and_prints(worm, tmp_path):
             "[...document.querySelectorAll('tbody svg.drawing')].filter(x => x.checkVisibility() && x.getBBox().width)"
         )
         assert browser.run(f"{seen}.length") == 13
-        column = "[...document.querySelectorAll('tbody tr')].map(r => r.cells[7].dataset.v)"
+        column = "[...document.querySelector('tbody').rows].map(r => r.cells[7].dataset.v)"
         head = "[...document.querySelectorAll('th button')].find(b => b.textContent === 'z')"
         for click, sign in ((1, -1), (2, 1)):
             browser.run(f"{head}.click()")
@@ -132,7 +148,7 @@ def test_a_browser_shows_sorts_and_prints(worm, tmp_path):
             assert values[-1] is None, click  # without a z: last
             assert values[:-1] == sorted(values[:-1], key=lambda v: sign * v), click
         browser.run("[...document.querySelectorAll('th button')].find(b => b.textContent === 'class').click()")
-        assert len(re.findall(rb"/Type\s*/Page[^s]", browser.pdf())) == 2
+        assert len(re.findall(rb"/Type\s*/Page[^s]", browser.pdf())) <= 4
         ink = "getComputedStyle(document.body).color"
         light = browser.run(ink)
         browser.dark()
@@ -167,3 +183,74 @@ def test_many_classes_are_shown_at_once(tmp_path):
     with Browser() as browser:
         assert browser.open(path) <= 2.0
         assert browser.run("document.querySelectorAll('tbody tr').length") == 199
+
+
+def pages(graph, found, triads):
+    """Yield a page of each kind, with labels and with names that are long."""
+    kinds = ["DAN", "MBON", "Kenyon cell", "M"]
+    labels = np.arange(graph.n) % 4
+    names = [f"neuron {v} of the left side" for v in range(graph.n)]
+    edges = graph.edge_list()[:600]
+    cells = Graph.from_edges(edges, graph.n, True, labels, np.arange(len(edges)) % 2, node_names=names)
+    cells = cells._with_host_fields(cells.report, cells.node_names, dict(enumerate(kinds)), {0: "+", 1: "-"})
+    census = subgraph_census(cells, 3)
+    yield census_report("cells", cells, census)
+    some = made_up(census.classes[:40])
+    yield motifs_report([("cells", cells, dataclasses.replace(some, label_words=census.label_words))])
+    yield motifs_report([(f"a network with a long name {seed}", graph, made_up(triads, seed)) for seed in range(4)])
+    yield census_report("karate", datasets.load("karate"), estimate_census(datasets.load("karate"), 6, samples=2000))
+    colors = [[kinds[label]] for label in labels]
+    plain = Graph.from_edges(edges, graph.n, node_names=names)
+    wanted = {"DAN": 2, "MBON": 1, "Kenyon cell": 1}
+    yield search_report("cells", plain, wanted, find_color_motif(plain, colors, wanted, 1, limit=3), colors)
+
+
+@in_browser
+def test_nothing_leaves_its_box(worm, triads, tmp_path):
+    """Texts stay within their pictures and circles, and columns within the page, on a screen and on a phone."""
+    outside = """[...document.querySelectorAll("svg")].flatMap(svg => {
+      const box = svg.getBoundingClientRect();
+      return [...svg.querySelectorAll("text")].filter(text => {
+        const own = text.getBoundingClientRect();
+        return Math.min(own.left - box.left, box.right - own.right, own.top - box.top, box.bottom - own.bottom) < -1;
+      }).map(text => text.textContent); })"""
+    in_circles = """[...document.querySelectorAll("svg.worded")].flatMap(svg => {
+      const texts = [...svg.querySelectorAll("text")];
+      return [...svg.querySelectorAll("circle")].map((circle, i) => {
+        const [ring, word] = [circle.getBBox(), texts[i].getBBox()];
+        return [texts[i].textContent, word.x - ring.x, ring.x + ring.width - word.x - word.width]; }); })"""
+    with Browser() as browser:
+        words = 0
+        for number, page in enumerate(pages(*worm, triads)):
+            path = tmp_path / f"{number}.html"
+            path.write_text(page, "utf-8")
+            for width in (1150, 400):
+                browser.resize(width)
+                browser.open(path)
+                assert browser.run(outside) == [], (number, width)
+                assert browser.run("document.documentElement.scrollWidth") <= width, number
+                for word, left, right in browser.run(in_circles):
+                    assert min(left, right) >= 0, (word, number)
+                    words += 1
+        assert words > 100
+        assert browser.requests == browser.problems == []
+
+
+@in_browser
+def test_a_figure_is_saved(worm, tmp_path):
+    """The button gives a file of its own, in the colours of paper whatever those of the page are."""
+    graph, found = worm
+    path, saved = tmp_path / "worm.html", tmp_path / "profile.svg"
+    path.write_text(motifs_report([("worm", graph, found)]), "utf-8")
+    with Browser() as browser:
+        browser.open(path)
+        browser.dark()
+        browser.run("URL.createObjectURL = blob => { window.saved = blob; return '#'; }")
+        assert browser.run("document.querySelectorAll('figure').length === document.querySelectorAll('.save').length")
+        browser.run("document.querySelector('.save').click()")
+        saved.write_text(browser.run("window.saved.text()"), "utf-8")
+        assert ET.parse(saved).getroot().get("width") == "960"
+        browser.open(saved)
+        assert browser.run("getComputedStyle(document.querySelector('.dot.full')).fill") == "rgb(184, 56, 12)"
+        assert browser.run("getComputedStyle(document.querySelector('text')).fontSize") == "11px"
+        assert browser.problems == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import dataclasses
 import functools
 import math
@@ -11,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxmotif.matching._sizes import LEAF_LIMBS, MOST_IN_GROUP, MOST_RANKED, MOST_TWIN_WORDS, PAIRS_A_WORD
+from jaxmotif.matching._sizes import MOST_IN_GROUP, MOST_RANKED, MOST_TWIN_WORDS, PAIRS_A_WORD
 from jaxmotif.matching.planner._reduce import Measures
 from jaxmotif.patterns._orbits import partitions
-from jaxmotif.search._limbs import SPARE_BITS
+from jaxmotif.search._limbs import limbs_for
 
 
 class Block(NamedTuple):
@@ -78,24 +77,6 @@ class LeafPlan:
 
 
 NO_LEAVES = LeafPlan([], {}, 0)
-
-
-_MOST_WAYS = [2 ** (32 * limbs - SPARE_BITS) for limbs in LEAF_LIMBS]
-
-
-def limbs_for(ways: int) -> int | None:
-    """Return how many limbs, of :data:`LEAF_LIMBS`, hold a number of ways to map leaves.
-
-    The result is ``None`` if not even the most do. The ways of one partial match are at most the product of the most
-    candidates of each leaf, since the maps are among the products of sets of candidates. That bounds what a lane
-    counts, so that it is exact or not counted at all.
-
-    Example:
-      >>> limbs_for(2**52), limbs_for(2**52 + 1), limbs_for(5000**8), limbs_for(2**600)
-      (2, 4, 4, None)
-    """
-    at = bisect.bisect_left(_MOST_WAYS, ways)
-    return LEAF_LIMBS[at] if at < len(LEAF_LIMBS) else None
 
 
 def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], tied: np.ndarray) -> LeafPlan:

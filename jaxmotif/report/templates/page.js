@@ -15,3 +15,32 @@ for (const button of document.querySelectorAll("th button")) button.addEventList
   const rows = [...body.rows].sort((a, b) => (down ? -1 : 1) * compare(a, b));
   body.append(...rows);
 });
+
+const kept = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity", "color", "font-family",
+  "font-size", "text-anchor"];
+function save(svg, name) {
+  const copy = svg.cloneNode(true), from = [svg, ...svg.querySelectorAll("*")], to = [copy, ...copy.querySelectorAll("*")];
+  document.documentElement.classList.add("plain");  // colours for paper, whatever the page has
+  from.forEach((element, i) => {
+    const style = getComputedStyle(element);
+    for (const property of kept) to[i].style.setProperty(property, style.getPropertyValue(property));
+  });
+  document.documentElement.classList.remove("plain");
+  const box = svg.viewBox.baseVal;
+  for (const [key, value] of [["xmlns", "http://www.w3.org/2000/svg"], ["width", box.width], ["height", box.height]])
+    copy.setAttribute(key, value);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
+  link.download = name.replace(/[^\w.+-]+/g, "_") + ".svg";
+  link.click();
+}
+for (const figure of document.querySelectorAll("figure")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "save";
+  button.textContent = "Save as SVG";
+  button.addEventListener("click", () => save(figure.querySelector("svg"), figure.dataset.name));
+  figure.append(button);
+}
+for (const svg of document.querySelectorAll("tbody svg.drawing"))
+  svg.addEventListener("click", () => save(svg, svg.querySelector("title").textContent));

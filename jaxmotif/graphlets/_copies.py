@@ -1,0 +1,383 @@
+"""Copies of one plain pattern in a graph, by closed forms and equations: only the sums that the pattern needs.
+
+| way | patterns | work |
+|---|---|---|
+| fringes | a core of one to three joined nodes, and nodes next to these alone | degrees, triangles, 4-cliques |
+| cliques | cliques of three and more nodes | triangles, then a row of bits for each clique of one node less |
+| cycles | the 4-cycle, house, banner, butterfly, 5-path, triangle with a tail of two edges | wedges, triangles |
+| graphlets | all others of up to five nodes; with ``induced`` all of four and five | all graphlets of that size |
+"""
+
+from __future__ import annotations
+
+import itertools
+from functools import partial
+from math import comb, factorial
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.arrays._compile import QuickLimits, jit64
+from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.devices._memory import with_smaller_steps
+from jaxmotif.graph import Graph
+from jaxmotif.graph._order import DegreeOrder
+from jaxmotif.graphlets import _equations as equations
+from jaxmotif.graphlets import _sparse as sparse
+from jaxmotif.graphlets._count import graphlet_counts
+from jaxmotif.graphlets._fringes import SIZES, ClosedForm, closed_form
+from jaxmotif.graphlets._prepared import PreparedGraph, prepare_graph
+from jaxmotif.graphlets._run import smaller
+from jaxmotif.graphlets._sparse import Plan, loop_in_blocks
+from jaxmotif.graphlets._tuning import Tuning
+from jaxmotif.kernels import _cliques as cliques
+from jaxmotif.kernels._expand import take
+from jaxmotif.kernels._lane_body import LANES, Read, each_lane
+from jaxmotif.kernels._scatter import accumulator, compact
+from jaxmotif.kernels._triangles import TriangleBlock
+from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._ruled import automorphism_total
+from jaxmotif.patterns._totals import graph_name
+from jaxmotif.search._deadline import NO_DEADLINE, Deadline
+from jaxmotif.search._layout import loop
+from jaxmotif.search._limbs import LimbCounts, carry_over, counts_of, limbs_for
+
+MOST_CLIQUE = 8
+"""Nodes of a clique that is counted; each size is compiled."""
+
+SLICES, LEAST_SLICE = 64, 2**16
+"""Slices of a count of large cliques at most, and tests of triangles in one at least."""
+
+QUICK = QuickLimits(unoptimised=2**21)
+"""Slots of a graph up to which a CPU compiles without optimising."""
+
+PARTS = 4
+"""Parts of a block of tests whose triangles are worked on at a time: a third of the tests find one."""
+
+CYCLES = tuple(equations.copies(dict.fromkeys(equations.COPY_SUMS, 0)))
+"""Patterns that sums of 4-cycles, triangles and degrees give."""
+
+Way = Literal["fringes", "cliques", "cycles", "graphlets"]
+
+
+class Copies(NamedTuple):
+    """Maps of a pattern into a graph.
+
+    Attributes:
+      maps: injective maps that keep edges (and non-edges, if induced).
+      work: tests or wedges, about.
+      notes: what had to be done differently, in words.
+      status: ``"done"``, or the limit that stopped a count of cliques, whose maps are then those found by then.
+    """
+
+    maps: int
+    work: int
+    notes: tuple[str, ...] = ()
+    status: str = "done"
+
+
+def choose_way(pattern: Pattern, induced: bool) -> Way | None:
+    """Return how a connected plain pattern is counted without a search; ``None`` if it cannot be.
+
+    Example:
+      >>> star, square = Pattern.from_edges([(0, 1), (0, 2)]), Pattern.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
+      >>> choose_way(star, False), choose_way(square, False), choose_way(square, True)
+      ('fringes', 'cycles', 'graphlets')
+    """
+    nodes, edges = pattern.num_nodes, int(pattern.adjacency.sum()) // 2
+    complete = edges == comb(nodes, 2)
+    if complete and 3 <= nodes <= MOST_CLIQUE:
+        return "cliques"
+    if (not induced or complete) and closed_form(_rows(pattern)) is not None:
+        return "fringes"
+    if not 3 <= nodes <= 5:
+        return None
+    return "cycles" if not induced and _name(pattern) in CYCLES else "graphlets"
+
+
+def count_copies(
+    pattern: Pattern,
+    graph: Graph,
+    induced: bool,
+    device: jax.Device,
+    memory: int | None,
+    deadline: Deadline = NO_DEADLINE,
+) -> Copies | None:
+    """Count the maps of a connected plain pattern into an undirected graph that has edges.
+
+    Args:
+      pattern: one that :func:`choose_way` has a way for.
+      graph: the graph.
+      induced: whether non-edges are kept too.
+      device: where to count.
+      memory: bytes to work in (default: as for graphlets).
+      deadline: when to stop counting cliques of five and more nodes; other sums are made in one piece.
+
+    Returns:
+      The maps, or ``None`` where numbers on the way may be too large.
+
+    Raises:
+      ValueError: if the memory is too small.
+
+    Example:
+      >>> from jaxmotif import datasets
+      >>> triangle = Pattern.from_edges([(0, 1), (1, 2), (2, 0)])
+      >>> count_copies(triangle, datasets.load("karate"), False, jax.devices()[0], None).maps
+      270
+    """
+    way, nodes = choose_way(pattern, induced), pattern.num_nodes
+    if way == "graphlets":
+        result = graphlet_counts(graph, size=max(nodes, 4), induced=induced, devices=[device], memory=memory)
+        return Copies(result.counts[_name(pattern)] * automorphism_total(pattern), graph.m, result.notes)
+    prepared = prepare_graph(graph, device, memory)
+    order, plan, work = prepared.order, prepared.plan, prepared.tests
+    if way == "cycles":
+        if prepared.largest**4 >= 2**62:  # squares of sums over two steps
+            return None
+        sizes = {"cycles": _name(pattern) in equations.CYCLE_COPIES, "triangles": nodes > 4}
+        run, each, work = partial(_copy_sums, order, plan, **sizes), automorphism_total(pattern), prepared.wedges
+    elif way == "cliques":
+        slices = _slice_tails(prepared) if nodes > 5 or (nodes == 5 and deadline is not NO_DEADLINE) else None
+        run, each = partial(_count_in_slices, order, plan, slices, deadline, nodes=nodes), factorial(nodes)
+    else:
+        form = closed_form(_rows(pattern))
+        limbs = form and limbs_for(factorial(len(form.core)) * prepared.largest ** len(form.fringe))
+        if form is None or limbs is None or max(form.terms.values()) >= 2**31:
+            return None
+        sizes = {"core": len(form.core), "joined": form.most_joined, "limbs": limbs}
+        run, each = partial(_sum_over_cliques, order, plan, _write(form), **sizes), 1
+
+    def attempt(tuning: Tuning) -> np.ndarray:
+        return np.asarray(run(tuning=tuning))
+
+    capacities = order.node_capacity, order.edge_capacity
+    found, notes = with_smaller_steps(attempt, prepared.tuning, lambda tuning: smaller(tuning, *capacities), device)
+    status = "done"
+    if way == "cliques":
+        total, finished = found.tolist()
+        status = "done" if finished else deadline.status
+    elif way == "cycles":
+        sums: dict[str, int] = dict(zip(equations.COPY_SUMS, map(equations.join_sums, found), strict=True))
+        total = equations.copies(sums)[_name(pattern)]
+    else:
+        total = sum(int(limb) << 32 * i for i, limb in enumerate(found.reshape(-1)))
+    return Copies(total * each, work, notes, status)
+
+
+def count_factors(pattern: Pattern) -> int:
+    """Return how many factors the closed form of a pattern has, which is what a clique of its core takes; 1 without."""
+    form = closed_form(_rows(pattern))
+    return 1 if form is None else sum(len(factors) for factors in form.terms)
+
+
+def _rows(pattern: Pattern) -> tuple[tuple[bool, ...], ...]:
+    return tuple(map(tuple, pattern.adjacency.tolist()))
+
+
+def _name(pattern: Pattern) -> str:
+    return graph_name(pattern.num_nodes, [(a, b) for a, b in np.argwhere(np.triu(pattern.adjacency)).tolist()])
+
+
+@jit64(quick=QUICK, static_argnames=("cycles", "triangles", "tuning"))
+def _copy_sums(order: DegreeOrder, plan: Plan, cycles: bool, triangles: bool, tuning: Tuning) -> jax.Array:
+    """Return the sums of :func:`jaxmotif.graphlets._equations.copies`, int64 ``[10, 2]`` of low and high halves.
+
+    Args:
+      order, plan: the graph.
+      cycles: whether 4-cycles are counted at each edge, not in all alone.
+      triangles: whether triangles are counted at all.
+      tuning: the sizes of steps.
+    """
+    edges, ranges = order.edge_capacity, sparse.all_ranges(plan)
+    t, cyc = sparse.start_first(order, cycles)
+    if triangles:
+        t = sparse.count_triangles(order, plan, t, ranges.tests, tuning)
+    cyc = sparse.count_cycles(order, plan, cyc, ranges.heavy, ranges.light, tuning)
+    real = jnp.arange(edges, dtype=jnp.int32) < order.num_edges
+    d, t = order.degree.astype(jnp.int64), jnp.where(real, t[:edges], 0).astype(jnp.int64)
+    ends = jnp.where(real, d[order.tail] + d[order.head], 0)
+    # The total is as good as if all were at the first edge, where no term needs to know the edges.
+    at_edges = jnp.where(real, cyc[:edges], 0) if cycles else jnp.zeros_like(t).at[0].set(cyc)
+    here, near = sparse.sum_at_nodes(order, jnp.stack([t, ends]))
+    here, near = here // 2, near - d * d - d
+    terms = (t, t * t, t * ends, at_edges, t * at_edges, at_edges * ends)
+    of_nodes = (here * here, here * near, near * near, d * (d - 1) * (d - 1))
+    return jnp.stack([jnp.stack(equations.split_sum(term)) for term in (*terms, *of_nodes)])
+
+
+def _slice_tails(prepared: PreparedGraph) -> np.ndarray:
+    """Return ranks that divide the tests of triangles evenly, int32; a stop is noticed between two of them."""
+    starts = np.asarray(prepared.plan.triangle_starts)
+    cuts = np.linspace(0, starts[-1], min(SLICES, int(starts[-1]) // LEAST_SLICE + 1) + 1)
+    return np.unique([0, *np.searchsorted(starts, cuts[1:-1]), len(starts) - 1]).astype(np.int32)
+
+
+def _count_in_slices(
+    order: DegreeOrder, plan: Plan, slices: np.ndarray | None, deadline: Deadline, nodes: int, tuning: Tuning
+) -> np.ndarray:
+    """Return the number of cliques found, slice by slice or at once, and whether all were looked for in time."""
+    if slices is None:
+        return np.array([_count_cliques(order, plan, None, None, nodes=nodes, tuning=tuning), 1])
+    total = 0
+    for low, high in itertools.pairwise(slices):
+        if deadline.passed:
+            return np.array([total, 0])
+        total += int(_count_cliques(order, plan, low, high, nodes=nodes, tuning=tuning))
+    return np.array([total, 1])
+
+
+@jit64(quick=QUICK, static_argnames=("nodes", "tuning"))
+def _count_cliques(order: DegreeOrder, plan: Plan, low: Any, high: Any, nodes: int, tuning: Tuning) -> jax.Array:
+    """Return the number of cliques of three or more nodes whose lowest node is in a range of ranks, or anywhere."""
+    zero, tails = jnp.zeros((), jnp.int64), sparse.all_ranges(plan).tails if low is None else (low, high)
+
+    def add(tri: TriangleBlock, total: jax.Array) -> jax.Array:
+        return total + (tri.uv < order.edge_capacity).sum(dtype=jnp.int64)
+
+    def use(rows: sparse.Rows, tails: tuple[Any, Any], total: jax.Array) -> jax.Array:
+        return total + cliques.count_cliques(order, *rows, tails, nodes, tuning.block)
+
+    if nodes == 3:
+        return sparse.each_triangle(order, plan, zero, tails, tuning, add)
+    return sparse.over_rows(order, plan, zero, tails, tuning, use)
+
+
+# ---- closed forms
+
+
+class ClosedFormWords(NamedTuple):
+    """The terms of a closed form as data, so that one program serves all patterns.
+
+    Attributes:
+      count: int32 ``[1]``, the number of terms.
+      terms: int32 ``[3 T]``: of each term the coefficient, the first factor, and the number of factors.
+      factors: int32 ``[(SIZES + 2) F]``, a :class:`jaxmotif.graphlets._fringes.Factor` each.
+    """
+
+    count: Any
+    terms: Any
+    factors: Any
+
+
+def _write(form: ClosedForm) -> ClosedFormWords:
+    terms, factors = list[tuple[int, int, int]](), list[tuple[int, ...]]()
+    for term, coefficient in form.terms.items():
+        terms.append((coefficient, len(factors), len(term)))
+        factors += [(*factor.size, factor.less, factor.taken) for factor in term]
+
+    def pack(rows: list[tuple[int, ...]], width: int) -> np.ndarray:
+        table = np.zeros((power_of_four(len(rows), 16), width), np.int32)
+        table[: len(rows)] = np.array(rows, np.int32).reshape(len(rows), width)
+        return table.reshape(-1)
+
+    return ClosedFormWords(np.array([len(terms)], np.int32), pack(terms, 3), pack(factors, SIZES + 2))
+
+
+def _ways(
+    limbs: int, read: Read, program: ClosedFormWords, valid: jax.Array, *sizes: jax.Array
+) -> tuple[jax.Array, ...]:
+    """Return the value of a closed form for each lane, int32 words of ``limbs`` limbs; 0 where a lane is not valid.
+
+    Args:
+      limbs: static.
+      read: the operations by which arrays are read.
+      program: the closed form.
+      valid: int32, 1 or 0.
+      sizes: int32, ``I(r)`` for each set r of core nodes, without core nodes.
+    """
+    numbers: Any = counts_of(limbs)
+
+    def add(index: jax.Array, total: Any) -> Any:
+        coefficient, first, number = (read.at(program.terms, 3 * index + i) for i in range(3))
+
+        def times(index: jax.Array, product: Any) -> Any:
+            at = (first + index) * (SIZES + 2)
+            size = jnp.zeros_like(valid) - read.at(program.factors, at + SIZES)
+            for r, each in enumerate(sizes):
+                size = size + read.at(program.factors, at + r) * each
+            # Each node that is placed leaves one candidate fewer; where there are too few, there is no way.
+            taken = read.at(program.factors, at + SIZES + 1)
+            return loop(taken, lambda i, product: numbers.scale(product, jnp.maximum(size - i, 0)), product)
+
+        return numbers.add(total, loop(number, times, numbers.from_int32(valid * coefficient)))
+
+    terms = jnp.max(valid * read.at(program.count, 0))
+    total = loop(terms, add, numbers.from_int32(jnp.zeros_like(valid)))
+    words = list(total) if isinstance(numbers, LimbCounts) else numbers.low_words(total)
+    return tuple(lax.bitcast_convert_type(word, jnp.int32) for word in words)
+
+
+def add_ways(
+    program: ClosedFormWords, sums: jax.Array, valid: jax.Array, sizes: list[jax.Array], limbs: int
+) -> jax.Array:
+    """Add the values of a closed form for some cliques to sums, uint64 ``[limbs]``.
+
+    Args:
+      program: the closed form.
+      sums: the sums so far.
+      valid: which lanes have a clique.
+      sizes: the first of ``I(r)``, a number for each lane; the others are 0.
+      limbs: of the value for one clique, static.
+    """
+    lanes = [x.astype(jnp.int32) for x in (valid, *sizes, *[jnp.zeros_like(valid)] * (SIZES - len(sizes)))]
+    lanes = [jnp.pad(x, (0, -len(x) % LANES)) for x in lanes]
+    words = each_lane(partial(_ways, limbs), program, *lanes, outputs=limbs, name=f"ways_{limbs}")
+    new = [lax.bitcast_convert_type(word, jnp.uint32).astype(jnp.uint64).sum() for word in words]
+    return carry_over(sums + jnp.stack(new))
+
+
+@jit64(quick=QUICK, static_argnames=("core", "joined", "limbs", "tuning"))
+def _sum_over_cliques(
+    order: DegreeOrder,
+    plan: Plan,
+    program: ClosedFormWords,
+    core: int,
+    joined: int,
+    limbs: int,
+    tuning: Tuning,
+) -> jax.Array:
+    """Return the sum of a closed form over all nodes, edges or triangles, uint64 ``[limbs]``.
+
+    Args:
+      order, plan: the graph.
+      program: the closed form.
+      core: 1 to 3, how many nodes the cliques have.
+      joined: the most nodes that a size is about.
+      limbs: of the sum over one clique.
+      tuning: the sizes of steps.
+    """
+    sums = jnp.zeros(limbs, jnp.uint64)
+    if core == 1:
+        return add_ways(program, sums, jnp.ones_like(order.degree), [order.degree], limbs)
+    edges, t = order.edge_capacity, jnp.zeros(order.edge_capacity, jnp.int32)
+    if joined > 1:
+        start = accumulator(edges, jnp.int32)
+        t = sparse.count_triangles(order, plan, start, sparse.all_ranges(plan).tests, tuning)[:edges]
+    if core == 2:
+        real = jnp.arange(edges, dtype=jnp.int32) < order.num_edges
+        return add_ways(program, sums, real, [*(order.degree[x] - 1 for x in (order.tail, order.head)), t], limbs)
+
+    def collect(tri: TriangleBlock, common: jax.Array, sums: jax.Array) -> jax.Array:
+        places, count = compact(tri.uv < edges)
+        part = max(tuning.block // PARTS, 1)
+
+        def step(number: jax.Array, sums: jax.Array) -> jax.Array:
+            here = lax.dynamic_slice(places, (number * part,), (part,))
+            valid = number * part + jnp.arange(part, dtype=jnp.int32) < count
+            here = jnp.where(valid, here, 0)
+            uv, uw, vw = (jnp.where(valid, take(arc, here), 0) for arc in tri)
+            u, v, w = (take(order.degree, node) - 2 for node in (order.tail[uv], order.head[uv], order.head[uw]))
+            sizes = [u, v, take(t, uv) - 1, w, take(t, uw) - 1, take(t, vw) - 1, take(common, here)]
+            return add_ways(program, sums, valid, sizes, limbs)
+
+        return loop_in_blocks(jnp.int32(0), count, part, step, sums)
+
+    tails = sparse.all_ranges(plan).tails
+    if joined < 3:
+        none = jnp.zeros(tuning.block, jnp.int32)
+        return sparse.each_triangle(order, plan, sums, tails, tuning, lambda tri, sums: collect(tri, none, sums))
+    use = sparse.at_triangles(order, plan, tuning, collect)
+    return sparse.over_rows(order, plan, sums, tails, tuning, use, whole=True)

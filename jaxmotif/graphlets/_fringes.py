@@ -1,0 +1,178 @@
+r"""Closed forms of plain patterns that are one, two or three joined nodes and a fringe, found on the host.
+
+The *core* is a clique of up to three query nodes. All other nodes are *fringe*: no two are joined, and their neighbours
+are in the core. Fringe nodes with the same neighbours are of one *type*. Once the core is mapped, a node of type t may
+go to any of the target nodes that are next to the images of its neighbours, and ``m_t`` nodes of the type take
+different ones. Types may compete for nodes, so they are placed one after the other. A candidate of type j is of class c
+if of the types placed later exactly those of c may take it as well. By inclusion and exclusion the size of a class is a
+signed sum of ``I(r)``, the numbers of nodes next to all core nodes of r. The ways to place all are
+
+.. math:: \sum \prod_j \frac{m_j!}{\prod_c k_c!} \prod_c (size(j, c) - used(j, c)) (size(j, c) - used(j, c) - 1) \dots
+
+over all ways to say how many nodes ``k_c`` of type j go to each class, where ``used(j, c)`` nodes of the class are
+taken before. No term is negative.
+
+Reference: the fringes of Fringe-SGC (SC 2025), which has a region for each set of core nodes instead of classes.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+MOST_NODES = 32
+"""Nodes of a pattern that a closed form is looked for."""
+
+MOST_CORE = 3
+"""Nodes of a core: triangles are the largest cliques of which each is met once, with all sizes at hand."""
+
+MOST_TERMS = 2**11
+"""Terms of a closed form; a search takes less time than more."""
+
+SIZES = 2**MOST_CORE - 1
+"""Sets of core nodes: number r is the set of the bits of ``r + 1``."""
+
+
+class Factor(NamedTuple):
+    """A falling product ``(size - less) (size - less - 1) ..`` of some factors.
+
+    Attributes:
+      size: how often each ``I(r)`` counts, :data:`SIZES` integers.
+      less: candidates that are taken before.
+      taken: the number of factors.
+    """
+
+    size: tuple[int, ...]
+    less: int
+    taken: int
+
+
+class ClosedForm(NamedTuple):
+    """A pattern as a core and its fringe.
+
+    Attributes:
+      core: the core's nodes.
+      fringe: the other nodes.
+      terms: coefficients by factors: their sum over all cliques of the target is the number of maps.
+    """
+
+    core: tuple[int, ...]
+    fringe: tuple[int, ...]
+    terms: dict[tuple[Factor, ...], int]
+
+    @property
+    def most_joined(self) -> int:
+        """The most core nodes that a size is about: with two triangles have to be counted, with three 4-cliques."""
+        sizes = {r for factors in self.terms for factor in factors for r in range(SIZES) if factor.size[r]}
+        return max(((r + 1).bit_count() for r in sizes), default=0)
+
+
+@functools.lru_cache(256)
+def closed_form(rows: tuple[tuple[bool, ...], ...]) -> ClosedForm | None:
+    """Return the closed form of a connected pattern with the smallest core; ``None`` if it has none.
+
+    Args:
+      rows: the symmetric adjacency matrix.
+
+    Example:
+      >>> diamond = closed_form(((0, 1, 1, 1), (1, 0, 1, 1), (1, 1, 0, 0), (1, 1, 0, 0)))
+      >>> diamond.core, diamond.fringe, diamond.terms
+      ((0, 1), (2, 3), {(Factor(size=(0, 0, 1, 0, 0, 0, 0), less=0, taken=2),): 2})
+    """
+    adjacency = np.array(rows, bool)
+    nodes = range(len(adjacency))
+    if not 2 <= len(adjacency) <= MOST_NODES:
+        return None
+    for size in range(1, MOST_CORE + 1):
+        for core in itertools.combinations(nodes, size):
+            fringe = tuple(v for v in nodes if v not in core)
+            joined = adjacency[np.ix_(core, core)].sum() == size * (size - 1)
+            if joined and fringe and not adjacency[np.ix_(fringe, fringe)].any():
+                near = [sum(1 << i for i, u in enumerate(core) if adjacency[u, v]) for v in fringe]
+                terms = _over_turns(size, near)
+                return None if terms is None else ClosedForm(core, fringe, terms)
+    return None
+
+
+def _over_turns(core: int, near: Sequence[int]) -> dict[tuple[Factor, ...], int] | None:
+    """Return the terms of all orders in which the core may lie on a clique, equal ones together."""
+    types = sorted(Counter(near).items(), key=lambda item: (-item[0].bit_count(), item))
+    found: Counter[tuple[Factor, ...]] = Counter()
+    placed = list(itertools.islice(_place(types), MOST_TERMS + 1))
+    if len(placed) > MOST_TERMS:
+        return None
+    for turn in itertools.permutations(range(core)):
+        # The set r of core nodes lies on the nodes turn[r] of the clique.
+        moved = [sum(1 << turn[i] for i in range(core) if r + 1 >> i & 1) - 1 for r in range(2**core - 1)]
+        for coefficient, factors in placed:
+            term = []
+            for factor in factors:
+                size = [0] * SIZES
+                for r, to in enumerate(moved):
+                    size[to] = factor.size[r]
+                term.append(Factor(tuple(size), factor.less, factor.taken))
+            found[tuple(sorted(term))] += coefficient
+    return dict(found) if len(found) <= MOST_TERMS else None
+
+
+def _place(
+    types: Sequence[tuple[int, int]], at: int = 0, used: tuple[tuple[frozenset[int], int], ...] = ()
+) -> Iterator[tuple[int, tuple[Factor, ...]]]:
+    """Yield the terms of the types from number ``at`` on, each a coefficient and factors.
+
+    Args:
+      types: the neighbours of each type in the core, as bits, and how many nodes are of it.
+      at: the type to place next.
+      used: of what is placed already, the types that may take each node, and how many nodes these are.
+    """
+    if at == len(types):
+        yield 1, ()
+        return
+    near, number = types[at]
+    later = range(at + 1, len(types))
+    classes = []
+    for chosen in _subsets(later):
+        size = _class_size(types, near, chosen, [j for j in later if j not in chosen])
+        if any(size):
+            classes.append((frozenset(chosen), size))
+    for split in _compositions(number, len(classes)):
+        ways, factors, now = math.factorial(number), [], list(used)
+        for (chosen, size), taken in zip(classes, split, strict=True):
+            ways //= math.factorial(taken)
+            if taken:
+                less = sum(k for where, k in used if at in where and where.intersection(later) == chosen)
+                factors.append(Factor(size, less, taken))
+                now.append((chosen | {at}, taken))
+        for coefficient, rest in _place(types, at + 1, tuple(now)):
+            yield ways * coefficient, (*factors, *rest)
+
+
+def _class_size(
+    types: Sequence[tuple[int, int]], near: int, chosen: Sequence[int], others: Sequence[int]
+) -> tuple[int, ...]:
+    """Return the size of a class as signed ``I(r)``: of the candidates next to ``near``, those of the chosen types."""
+    size = [0] * SIZES
+    for more in _subsets(others):
+        union = functools.reduce(lambda union, j: union | types[j][0], (*chosen, *more), near)
+        size[union - 1] += (-1) ** len(more)
+    return tuple(size)
+
+
+def _subsets(items: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    return itertools.chain.from_iterable(itertools.combinations(items, n) for n in range(len(items) + 1))
+
+
+def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """Yield all ways to write a number as an ordered sum of parts that may be 0."""
+    if parts == 1:
+        yield (total,)
+        return
+    for first in range(total + 1):
+        for rest in _compositions(total - first, parts - 1):
+            yield (first, *rest)

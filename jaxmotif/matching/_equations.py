@@ -1,0 +1,200 @@
+"""Plain queries counted by equations instead of a search, where that is less work (docs/level-search.md)."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Literal
+
+import jax
+import numpy as np
+
+from jaxmotif.arrays._compile import target_of
+from jaxmotif.graph import Graph
+from jaxmotif.graphlets import edge_graphlets, graphlet_counts, node_orbits
+from jaxmotif.graphlets._copies import Copies, choose_way, count_copies, count_factors
+from jaxmotif.graphlets._prepared import prepare_graph
+from jaxmotif.matching._host_search import MOST_BESIDE_ACCELERATOR, MOST_ON_CPU
+from jaxmotif.matching._options import DEFAULT_SEARCH, Options
+from jaxmotif.matching.planner._plan import Matching, Plan
+from jaxmotif.matching.planner._tally import Part
+from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._orbits import orbit_at, to_mask
+from jaxmotif.patterns._roles import place_orbits, places_of
+from jaxmotif.patterns._ruled import RuledPattern, automorphism_total, automorphisms_of
+from jaxmotif.patterns._totals import graph_name
+
+UNINTERRUPTED = {"cpu": 2**27, "accelerator": 2**33}
+"""Work of equations, which nothing stops once they have begun, in a call with a time limit: about two seconds."""
+
+SUMS_A_CANDIDATE = 64
+"""Units of :func:`five_node_work` in the time of a candidate. On a CPU, for four patterns in eight networks of up to
+197,000 edges: 14 to 1,700 where a search went on to a device, and 0.4 to 50 where it was done in NumPy first."""
+
+_known: weakref.WeakKeyDictionary[Graph, dict[Any, Any]] = weakref.WeakKeyDictionary()
+"""What was measured of a graph to weigh ways by, once for as long as it lives."""
+
+
+def refuse_equations(matching: Matching) -> str | None:
+    """Return why a query cannot be counted by equations, or ``None`` if it can."""
+    pattern, target = matching.pattern, matching.target
+    if isinstance(pattern, RuledPattern) or matching.allowed is not None:
+        return "they know no conditions and no domains"
+    if pattern.node_labels is not None or pattern.edge_labels is not None:
+        return "they know no labels"
+    if target.directed:
+        return "they are of undirected graphs"
+    if pattern.num_nodes < 2 or len(pattern.components()) > 1 or not target.m:
+        return "they are of connected queries of two nodes or more, in graphs with edges"
+    if choose_way(pattern, matching.options.induced) is None:
+        return (
+            "there are none for it: they are of all patterns of up to five nodes, of cliques, and of up to three "
+            "joined nodes with others next to these alone"
+        )
+    return None
+
+
+def plan_nothing(matching: Matching) -> Plan:
+    """Return a plan without a search: query nodes in their own order, which may go anywhere."""
+    nodes = matching.pattern.num_nodes
+    return Plan(None, list(range(nodes)), [], 1, np.full(nodes, matching.target.n))
+
+
+def count_by_equations(matching: Matching, device: jax.Device, planned: bool = False) -> Copies | None:
+    """Count the maps of a plain query by equations, where that is asked for, or less work than a search.
+
+    Args:
+      matching: the query, the target and the options.
+      device: where to count.
+      planned: whether a search was planned, and is too much to be done on the host.
+
+    Returns:
+      The maps, or ``None`` if a search is to find them.
+
+    Raises:
+      ValueError: if ``Search(engine="equations")`` asks for what there are no equations of.
+    """
+    pattern, target, options = matching.pattern, matching.target, matching.options
+    forced = options.search.engine == "equations"
+    # Whoever says how to search wants a search.
+    if not forced and (options.search != DEFAULT_SEARCH or options.deadline.passed):
+        return None
+    reason = refuse_equations(matching)
+    if forced and reason is not None:
+        raise ValueError(f"engine='equations' cannot count this query: {reason}; use engine='search' or leave it out")
+    if reason is not None:
+        return None
+    try:
+        if not forced and not equations_pay(pattern, target, options, device, planned):
+            return None
+        copies = count_copies(pattern, target, options.induced, device, options.memory, options.deadline)
+    except (ValueError, OverflowError):  # too little memory, or a hub with too many neighbours for five nodes
+        if forced:
+            raise
+        return None
+    if copies is None and forced:
+        raise ValueError("engine='equations': numbers on the way may pass 512 bits; use engine='search'")
+    return copies
+
+
+def tally_by_equations(
+    matching: Matching, of: Literal["node", "edge"], device: jax.Device
+) -> list[tuple[list[Part], np.ndarray]] | None:
+    """Count how often nodes or edges take the parts of a plain query of up to five nodes, from all graphlets.
+
+    Returns:
+      Parts that automorphisms exchange, and in how many maps each node, or edge, takes any one of them; ``None`` if
+      searches are to find it.
+    """
+    pattern, target, options = matching.pattern, matching.target, matching.options
+    nodes, roots = pattern.num_nodes, places_of(pattern, of)
+    if options.search.engine != "equations" and options.search != DEFAULT_SEARCH:
+        return None
+    if not (1 if of == "node" else 2) < nodes <= 5 or refuse_equations(matching) is not None:
+        return None
+    door = node_orbits if of == "node" else edge_graphlets
+    how = {"size": max(nodes, 4), "induced": options.induced, "devices": [device], "memory": options.memory}
+    try:
+        if not equations_pay(pattern, target, options, device, planned=False, at_parts=True):
+            return None
+        values = door(target, **how).values
+    except (ValueError, OverflowError):
+        return None
+    mask = to_mask(nodes, [(a, b) for a, b in np.argwhere(np.triu(pattern.adjacency)).tolist()])
+    maps, found = automorphism_total(pattern), []
+    for orbit in place_orbits(pattern, roots, list(automorphisms_of(pattern))):
+        column = values[:, orbit_at(nodes, mask, orbit[0])]
+        if int(column.sum()) * maps >= 2**63:  # which the searches refuse
+            return None
+        found.append((orbit, column * maps // len(orbit)))
+    return found
+
+
+def equations_pay(
+    pattern: Pattern, target: Graph, options: Options, device: jax.Device, planned: bool, at_parts: bool = False
+) -> bool:
+    """Return whether equations are less work than a search; work is in candidates that a search tests.
+
+    Args:
+      pattern: a query that there are equations of.
+      target: where it is looked for.
+      options: how to search.
+      device: where to count.
+      planned: whether a search was planned, and is too much to be done on the host.
+      at_parts: whether counts at nodes or edges are wanted, which all graphlets give.
+    """
+    wedges, kind = _wedges(target), "accelerator" if target_of(device).is_accelerator else "cpu"
+    if not planned:
+        # A search that may end on the host, before a device has begun, is tried first.
+        few, each_node = MOST_BESIDE_ACCELERATOR if kind == "accelerator" else MOST_ON_CPU
+        if options.may_be_small and wedges <= few + each_node * pattern.num_nodes:
+            return False
+    most = UNINTERRUPTED[kind] if options.deadline.left < np.inf else np.inf
+    if wedges * count_factors(pattern) > most:
+        return False
+    # What closed forms, cliques and 4-cycles look at is part of what a search visits: they need no estimate.
+    if pattern.num_nodes < 5 or (choose_way(pattern, options.induced) != "graphlets" and not at_parts):
+        return True
+    if (options.induced, "four") not in (known := _known.setdefault(target, {})):
+        result = graphlet_counts(target, induced=options.induced, devices=[device], memory=options.memory)
+        known[options.induced, "four"] = result.counts
+    four: dict[str, int] = known[options.induced, "four"]
+    mean = prepare_graph(target, device, options.memory).shorter / target.m
+    return five_node_work(wedges, four) <= min(most, search_work(pattern, mean, four))
+
+
+def five_node_work(wedges: int, four: dict[str, int]) -> int:
+    """Return the work of all graphlets of five nodes: tables of pairs, local wedges, 3-paths, rows of bits.
+
+    Args:
+      wedges: the sum of the squares of all degrees.
+      four: the numbers of all graphlets of up to four nodes.
+    """
+    squares = 2 * four["chordal-cycle"] + 3 * four["triangle"]  # of the triangles at each edge
+    units = 3 * wedges + 3 * squares + 2 * four["4-path"] + 8 * four["4-clique"]
+    return units // SUMS_A_CANDIDATE
+
+
+def search_work(pattern: Pattern, mean: float, four: dict[str, int]) -> float:
+    """Return the work of a search for five nodes: the lists of all maps of the four nodes that have the fewest.
+
+    Args:
+      pattern: the query.
+      mean: the length of the shorter list of an edge's ends, on average.
+      four: the numbers of all graphlets of up to four nodes.
+    """
+    rows = []
+    for v in range(5):
+        rest = pattern.relabel([u for u in range(5) if u != v])
+        if len(rest.components()) == 1:
+            name = graph_name(4, [(a, b) for a, b in np.argwhere(np.triu(rest.adjacency)).tolist()])
+            rows.append(four[name] * automorphism_total(rest))
+    # Symmetry leaves one of as many maps as there are automorphisms.
+    return min(rows) * mean / automorphism_total(pattern)
+
+
+def _wedges(graph: Graph) -> int:
+    """Return the sum of the squares of all degrees."""
+    known = _known.setdefault(graph, {})
+    if "wedges" not in known:
+        known["wedges"] = int((graph.degrees**2).sum())
+    return known["wedges"]

@@ -1,0 +1,225 @@
+"""Plain queries by equations, against all maps, networkx, all graphlets, and what is known of complete graphs."""
+
+import itertools
+import math
+from collections import Counter
+
+import jax
+import networkx as nx
+import numpy as np
+import pytest
+
+from jaxmotif import graphlet_counts, verify
+from jaxmotif.graph import Graph
+from jaxmotif.graphlets import _copies, _prepared
+from jaxmotif.graphlets._copies import choose_way
+from jaxmotif.graphlets._fringes import closed_form
+from jaxmotif.graphlets._tuning import choose_tuning
+from jaxmotif.kernels._cliques import most_row_words, row_words
+from jaxmotif.matching import Search, count_matches, participation_counts
+from jaxmotif.matching._equations import five_node_work, search_work
+from jaxmotif.patterns import Pattern
+from jaxmotif.search._deadline import Deadline
+from tests.matching.oracle import brute_force
+
+pytestmark = pytest.mark.usefixtures("equations")
+
+EQUATIONS = Search(engine="equations")
+CLIQUE = {k: list(itertools.combinations(range(k), 2)) for k in range(2, 9)}
+HOUSE = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)]
+TAILS = [*((0, i) for i in range(1, 7)), (1, 2), (1, 3), (2, 3)]
+FRINGES = [
+    *((0, i) for i in (1, 2, 3, 4, 5, 6, 7, 8, 14, 15)),
+    *((1, i) for i in (2, 3, 4, 9, 10, 14, 15)),
+    *((2, i) for i in (5, 6, 7, 11, 12, 13, 14, 15)),
+]
+
+
+def random_pattern(rng):
+    """A connected pattern of up to five nodes, a clique, or up to three joined nodes with others next to them."""
+    kind = rng.integers(3)
+    if kind == 0:
+        size = int(rng.integers(2, 6))
+        while True:
+            adjacency = np.triu(rng.random((size, size)) < rng.choice([0.4, 0.6, 0.8]), 1)
+            if nx.is_connected(nx.Graph(adjacency | adjacency.T)):
+                break
+    elif kind == 1:
+        adjacency = np.triu(np.ones((int(rng.integers(3, 8)),) * 2, bool), 1)
+    else:
+        core, fringe = int(rng.integers(1, 4)), int(rng.integers(1, 5))
+        adjacency = np.zeros((core + fringe,) * 2, bool)
+        adjacency[:core, :core] = ~np.eye(core, dtype=bool)
+        for v in range(core, core + fringe):
+            adjacency[v, rng.choice(core, int(rng.integers(1, core + 1)), replace=False)] = True
+    order = rng.permutation(len(adjacency))
+    return Pattern((adjacency | adjacency.T)[np.ix_(order, order)], None, None, False)
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.more) for seed in range(1, 9))])
+def test_random_patterns(seed):
+    rng, ways = np.random.default_rng(seed), Counter()
+    for _ in range(40):
+        query = random_pattern(rng)
+        size = int(rng.integers(5, 8))
+        target = np.triu(rng.random((size, size)) < rng.choice([0.4, 0.6, 0.9]), 1)
+        graph = Graph.from_edges(np.argwhere(target), size)
+        induced = bool(rng.integers(2)) and choose_way(query, True) is not None
+        if not graph.m or choose_way(query, induced) is None:
+            continue
+        found = count_matches(query, graph, induced, search=EQUATIONS)
+        maps = brute_force(query, Pattern(target | target.T, None, None, False), induced)
+        assert found.count == len(maps), (query.adjacency.astype(int), target.astype(int))
+        assert found.exact
+        assert found.engine == "equations"
+        ways[choose_way(query, induced)] += found.count > 0
+    assert len(ways) >= 3
+
+
+def test_large_rows():
+    """Rows of several words, blocks of several nodes, and sums in several blocks of tests."""
+    graph = Graph.from_networkx(nx.gnp_random_graph(90, 0.6, seed=1))
+    known = graphlet_counts(graph, size=5, induced=False).counts
+    for name in ("triangle", "4-clique", "chordal-cycle", "4-cycle", "tailed-triangle", "3-star", "4-path", "5-clique"):
+        assert count_matches(name, graph, per="occurrence", search=EQUATIONS).count == known[name], name
+    for name in ("almost-5-clique", "hatted-4-clique", "triple-triangle", *_copies.CYCLES):
+        assert count_matches(name, graph, per="occurrence", search=EQUATIONS).count == known[name], name
+
+
+def test_rows_that_do_not_fit_at_once(monkeypatch):
+    edges = list(nx.gnp_random_graph(60, 0.7, seed=1).edges)
+    known = graphlet_counts(Graph.from_edges(edges), size=5, induced=False).counts
+
+    def choose(*sizes):
+        return choose_tuning(*sizes)._replace(words=1)
+
+    monkeypatch.setattr(_prepared, "choose_tuning", choose)
+    graph = Graph.from_edges(edges)
+    for name in ("almost-5-clique", "5-clique"):
+        assert count_matches(name, graph, per="occurrence", search=EQUATIONS).count == known[name]
+    order = jax.device_get(_prepared.prepare_graph(graph, jax.devices()[0], None).order)
+    for whole in (False, True):  # as many words as two nodes may have are held at once
+        assert row_words(order, whole).sum() > 2 * most_row_words(order.edge_capacity, whole)
+
+
+@pytest.mark.parametrize(("edges", "nodes"), [(FRINGES, 60), (TAILS, 90), ([(0, i) for i in range(1, 13)], 300)])
+def test_beyond_64_bits(edges, nodes):
+    """In a complete graph any injective map is a match."""
+    query, target = Pattern.from_edges(edges), Graph.from_edges(list(itertools.combinations(range(nodes), 2)))
+    found = count_matches(query, target, search=EQUATIONS)
+    assert found.count == math.perm(nodes, query.num_nodes)
+    assert closed_form(tuple(map(tuple, query.adjacency.tolist()))) is not None
+    assert nodes != 60 or found.count > 2**80
+
+
+def test_cliques_of_real_size():
+    graph = nx.gnp_random_graph(70, 0.5, seed=2)
+    wanted = Counter(len(clique) for clique in nx.enumerate_all_cliques(graph))
+    target = Graph.from_networkx(graph)
+    for size in range(3, 9):
+        query = Pattern.from_edges(CLIQUE[size])
+        assert count_matches(query, target, per="occurrence", search=EQUATIONS).count == wanted[size]
+
+
+def test_which_way_is_taken():
+    graph = Graph.from_networkx(nx.barabasi_albert_graph(6000, 30, seed=1))
+    found = count_matches("triangle", graph, per="occurrence")
+    assert found.engine == "equations"
+    assert found.positions > 0
+    assert found.order == [0, 1, 2]
+    assert found.domain_sizes.tolist() == [6000] * 3
+    assert found.count == sum(nx.triangles(nx.Graph(graph.edge_list().tolist())).values()) // 3
+    for search in (Search(engine="search"), Search(symmetry=False)):
+        by_search = count_matches("triangle", graph, per="occurrence", search=search)
+        assert by_search.engine == "search"
+        assert by_search.count == found.count
+    labelled = Pattern.from_edges(CLIQUE[3], node_labels=[0, 0, 0])
+    with_labels = Graph.from_edges(graph.edge_list(), node_labels=np.zeros(graph.n, int))
+    assert count_matches(labelled, with_labels).engine == "search"
+    assert count_matches("triangle", graph, time_limit=0.0).status == "stopped at time_limit=0 s"
+    assert count_matches("triangle", graph, memory=2**27).count == 6 * found.count
+
+
+def test_cliques_in_slices(monkeypatch):
+    """Large cliques are counted slice by slice, between which a time limit is noticed."""
+    monkeypatch.setattr(_copies, "LEAST_SLICE", 2**10)
+    graph = nx.gnp_random_graph(70, 0.5, seed=2)
+    target, query = Graph.from_networkx(graph), Pattern.from_edges(CLIQUE[6])
+    wanted = sum(len(clique) == 6 for clique in nx.enumerate_all_cliques(graph))
+    whole = count_matches(query, target, per="occurrence", time_limit=1000, search=EQUATIONS)
+    assert (whole.count, whole.exact) == (wanted, True)
+    slices = _copies._slice_tails(_prepared.prepare_graph(target, jax.devices()[0], None))
+    assert len(slices) > 4
+    for turns in (0, 2):
+        some = _copies.count_copies(query, target, False, jax.devices()[0], None, DeadlineAfter(turns))
+        assert some.status == "stopped at time_limit=1 s"
+        assert (some.maps > 0) == (turns > 0)
+        assert some.maps < 720 * wanted
+
+
+class DeadlineAfter(Deadline):
+    """A deadline that has passed when it was asked for a number of times."""
+
+    def __init__(self, turns):
+        super().__init__(1.0)
+        self.turns = turns
+
+    @property
+    def passed(self):
+        self.turns -= 1
+        return self.turns < 0
+
+
+def test_small_targets_are_searched(small):
+    assert count_matches("triangle", Graph.from_edges(CLIQUE[8])).engine == "search"
+
+
+@pytest.mark.parametrize(
+    ("query", "options", "message"),
+    [
+        (HOUSE, {"domains": {0: [1]}}, "no conditions and no domains"),
+        ([(0, 1), (2, 3)], {}, "connected queries of two nodes or more"),
+        ([(i, (i + 1) % 6) for i in range(6)], {}, "all patterns of up to five nodes"),
+        (CLIQUE[3], {"checkpoint": "folder"}, "keeps no checkpoint"),
+    ],
+)
+def test_what_has_no_equations(query, options, message):
+    with pytest.raises(ValueError, match=message):
+        count_matches(Pattern.from_edges(query), Graph.from_edges(CLIQUE[8]), search=EQUATIONS, **options)
+
+
+def test_engines_have_names():
+    with pytest.raises(ValueError, match="engine must be 'search', 'equations' or None"):
+        Search(engine="sums")  # pyright: ignore[reportArgumentType]
+
+
+def test_the_work_of_five_nodes():
+    """In a path there is nothing to search for; in a dense graph a search visits every four nodes."""
+    for graph, searched in ((nx.path_graph(3000), True), (nx.gnp_random_graph(120, 0.5, seed=1), False)):
+        target = Graph.from_networkx(graph)
+        four, wedges = graphlet_counts(target, induced=False).counts, int((target.degrees**2).sum())
+        mean = sum(min(graph.degree[u], graph.degree[v]) for u, v in graph.edges) / target.m
+        wheel = Pattern.from_edges([(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (2, 3), (3, 4), (4, 1)])
+        assert (search_work(wheel, mean, four) < five_node_work(wedges, four)) == searched
+
+
+def test_certificate(tmp_path):
+    graph = Graph.from_networkx(nx.gnp_random_graph(40, 0.3, seed=1))
+    file = tmp_path / "triangles.json"
+    found = count_matches("triangle", graph, certify=file, search=EQUATIONS)
+    assert found.engine == "equations"
+    assert verify.check(file, verify.graph_from_edges(graph.edge_list(), graph.n, False)).accepted
+
+
+@pytest.mark.parametrize("of", ["node", "edge"])
+def test_participation(of, monkeypatch):
+    """All graphlets say how often nodes and edges take each part, as searches do."""
+    monkeypatch.setattr("jaxmotif.matching._equations.equations_pay", lambda *_, **__: True)
+    graph = Graph.from_networkx(nx.gnp_random_graph(14, 0.5, seed=1))
+    for edges in (CLIQUE[3], HOUSE, [(0, 1), (1, 2), (2, 3)]):
+        query = Pattern.from_edges(edges)
+        for induced, per in ((False, "map"), (True, "occurrence")):
+            by_equations = participation_counts(query, graph, induced, of=of, per=per)
+            by_search = participation_counts(query, graph, induced, of=of, per=per, search=Search(engine="search"))
+            np.testing.assert_array_equal(by_equations, by_search)
+            assert by_search.any()
