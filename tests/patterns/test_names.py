@@ -14,6 +14,7 @@ from jaxmotif.patterns import (
     canonical_string,
     class_columns,
     class_id,
+    class_labels,
     class_names,
     graphlet_columns,
     named_pattern,
@@ -253,3 +254,11 @@ def test_columns_that_identify_graphlets():
     assert found["graphlet"] == names
     assert found["przulj"] == ["G0", "G2", "G5", ""]
     assert found["id"] == [class_id(canonical_string(named_pattern(name))) for name in names]
+
+
+def test_labels_of_classes_are_short_and_of_one_class_each():
+    strings = [canonical_string(named_pattern(name, directed=True)) for name in ("021D", "021U", "030T", "030C", "300")]
+    assert class_labels(class_columns(strings, True)) == ["021D", "021U", "030T", "030C", "300"]
+    fours = [canonical_string(named_pattern(name)) for name in ("4-cycle", "4-clique", "3-star")]
+    labels = class_labels(class_columns(fours, False))
+    assert len(set(labels)) == 3
