@@ -137,7 +137,7 @@ def write_graph(graph: GraphLike, path: str | os.PathLike[str], format: str | No
       >>> with tempfile.TemporaryDirectory() as folder:
       ...     path = os.path.join(folder, "loop.sif")
       ...     write_graph(Graph.from_edges([(0, 1), (0, 2), (1, 2)], node_names=["X", "Y", "Z"], directed=True), path)
-      ...     print(open(path).read().split())
+      ...     print(Path(path).read_text().split())
       ['X', 'pd', 'Y', 'X', 'pd', 'Z', 'Y', 'pd', 'Z']
     """
     path = Path(path)

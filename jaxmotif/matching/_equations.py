@@ -14,7 +14,7 @@ from jaxmotif.graphlets import edge_graphlets, graphlet_counts, node_orbits
 from jaxmotif.graphlets._copies import Copies, choose_way, count_copies, count_factors
 from jaxmotif.graphlets._prepared import prepare_graph
 from jaxmotif.matching._host_search import MOST_BESIDE_ACCELERATOR, MOST_ON_CPU
-from jaxmotif.matching._options import DEFAULT_SEARCH, Options
+from jaxmotif.matching._options import Options
 from jaxmotif.matching.planner._plan import Matching, Plan
 from jaxmotif.matching.planner._tally import Part
 from jaxmotif.patterns import Pattern
@@ -76,7 +76,7 @@ def count_by_equations(matching: Matching, device: jax.Device, planned: bool = F
     pattern, target, options = matching.pattern, matching.target, matching.options
     forced = options.search.engine == "equations"
     # Whoever says how to search wants a search.
-    if not forced and (options.search != DEFAULT_SEARCH or options.deadline.passed):
+    if not forced and (not options.search.is_default or options.deadline.passed):
         return None
     reason = refuse_equations(matching)
     if forced and reason is not None:
@@ -107,7 +107,7 @@ def tally_by_equations(
     """
     pattern, target, options = matching.pattern, matching.target, matching.options
     nodes, roots = pattern.num_nodes, places_of(pattern, of)
-    if options.search.engine != "equations" and options.search != DEFAULT_SEARCH:
+    if options.search.engine != "equations" and not options.search.is_default:
         return None
     if not (1 if of == "node" else 2) < nodes <= 5 or refuse_equations(matching) is not None:
         return None

@@ -66,6 +66,11 @@ class Search:
             if value is not None and (not isinstance(value, int) or value < least):
                 raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
 
+    @property
+    def is_default(self) -> bool:
+        """Whether no option was chosen."""
+        return isinstance(self.order, str) and self == DEFAULT_SEARCH  # an order may be an array, which has no ==
+
 
 DEFAULT_SEARCH = Search()
 

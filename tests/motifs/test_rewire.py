@@ -15,7 +15,7 @@ from tests.motifs.test_random_graphs import ENSEMBLES
 
 scipy_stats = pytest.importorskip("scipy.stats")
 
-ROWS, NODES, CHAINS = 12, 8, 300
+ROWS, NODES, CHAINS = 12, 8, 900
 
 
 @functools.cache
