@@ -1,15 +1,13 @@
-"""Adjacency matrices, as text with or without names, and in MATLAB's mat."""
+"""Adjacency matrices, as text with names or without."""
 
 from __future__ import annotations
 
-import io
 import math
 
 import numpy as np
 
-from jaxmotif.graph._saved import GraphFileError
 from jaxmotif.io._edge_list import delimiter_of, no_rows
-from jaxmotif.io._format import INT32_MAX, SAMPLE, Contents, Options, Reader, Sample, passed_over
+from jaxmotif.io._format import SAMPLE, Contents, Options, Reader, Sample, passed_over
 from jaxmotif.io._text import TextFile, fields_of
 
 _EMPTY = {b"", b"na", b"nan", b"null", b"none", b"-", b"."}
@@ -126,46 +124,4 @@ def read_matrix(file: TextFile, options: Options) -> Contents:
     return matrix_contents(file, values, options, None if names is None else [name.decode() for name in names])
 
 
-def read_mat(file: TextFile, options: Options) -> Contents:
-    """Read the one square matrix of a file of MATLAB (up to version 7), sparse or not, through scipy."""
-    try:
-        from scipy.io import loadmat, whosmat
-    except ImportError:
-        raise ImportError(f"{file.path}: MATLAB's files need scipy: pip install 'jaxmotif[io]'") from None
-    data = file.data()
-    try:
-        square = [(name, shape, kind) for name, shape, kind in whosmat(io.BytesIO(data)) if _is_square(shape, kind)]
-        if len(square) != 1:
-            names = ", ".join(name for name, _, _ in square) or "none"
-            raise file.error(
-                f"expected one square matrix of numbers, found {names[:100]}; save the adjacency matrix alone"
-            )
-        name, shape, kind = square[0]
-        if shape[0] > INT32_MAX:
-            raise file.error(f"expected a matrix of at most {INT32_MAX} rows, found {shape[0]}")
-        if kind != "sparse":
-            file.check_growth(8 * math.prod(shape), len(data))
-        matrix = loadmat(io.BytesIO(data), variable_names=[name])[name]
-    except GraphFileError:
-        raise
-    except Exception as error:  # a damaged file may raise anything
-        raise file.error(f"this file of MATLAB cannot be read: {str(error)[:100]}") from None
-    if kind != "sparse":
-        return matrix_contents(file, np.asarray(matrix), options)
-    entries = matrix.tocoo()
-    symmetric = (matrix != matrix.T).nnz == 0
-    kept = (entries.data != 0) & ((entries.row <= entries.col) | (not symmetric))
-    edges = np.stack([entries.row[kept], entries.col[kept]], axis=1).astype(np.int64)
-    columns = {"weight": entries.data[kept].tolist()} if options.attributes else None
-    return Contents(edges, shape[0], not symmetric, edge_columns=columns)
-
-
-def _is_square(shape: tuple[int, ...], kind: str) -> bool:
-    numbers = ("double", "single", "sparse", "logical")
-    return len(shape) == 2 and shape[0] == shape[1] > 1 and (kind in numbers or "int" in kind)
-
-
-FORMATS = {
-    "matrix": Reader(read_matrix, is_matrix, "rows"),
-    "mat": Reader(read_mat, lambda sample: sample.magic.startswith(b"MATLAB 5.0"), "bytes"),
-}
+FORMATS = {"matrix": Reader(read_matrix, is_matrix, "rows")}

@@ -9,6 +9,7 @@ from jaxmotif.io._format import Reader, Sample
 from jaxmotif.io._xml import root_tag
 
 _BYTES = {
+    "matlab": rb"MATLAB 5\.0",
     "hdf5": rb"\x89HDF",
     "gt": rb"\xe2\x9b\xbe gt",
     "excel": rb"\xd0\xcf\x11\xe0",

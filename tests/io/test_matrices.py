@@ -7,8 +7,6 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.io
-import scipy.sparse
 
 from jaxmotif.graph import GraphFileError, read_graph
 from tests.more import more
@@ -54,8 +52,6 @@ WRITTEN = {
     "txt, NumPy": lambda x, path: np.savetxt(path, x, fmt="%g"),
     "txt, comments above": lambda x, path: np.savetxt(path, x, fmt="%g", header="adjacency"),
     "npy": lambda x, path: np.save(path, x),
-    "mat": lambda x, path: scipy.io.savemat(path, {"A": x, "note": "text"}),
-    "mat, sparse": lambda x, path: scipy.io.savemat(path, {"A": scipy.sparse.csc_matrix(x)}),
     "xlsx, names above and beside": lambda x, path: pd.DataFrame(x, NAMES, NAMES).to_excel(path),
     "xlsx, no names": lambda x, path: pd.DataFrame(x).to_excel(path, index=False, header=False),
 }
@@ -68,7 +64,7 @@ def test_matrices_are_read_as_they_were(written, kind, tmp_path):
     path = tmp_path / f"network.{written.split(',')[0]}"
     WRITTEN[written](values, path)
     names = list(range(1, 7)) if "from 1" in written else NAMES if "names" in written or "R" in written else range(6)
-    if any(word in written for word in ("no names", "txt", "npy", "mat")):
+    if any(word in written for word in ("no names", "txt", "npy")):
         names = range(6)
     elif "from 1" not in written:
         names = NAMES
