@@ -6,13 +6,13 @@ import functools
 import json
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from jaxmotif.certificates._table import DeviceTable, HostTable, certified_table
+from jaxmotif.graph._saved import written_whole
 from jaxmotif.patterns._catalogue import EDGE_ORBITS, GRAPHLETS
 from jaxmotif.patterns._names import named_pattern
 from jaxmotif.patterns._orbits import CONNECTED, EDGE_NAMES_5
@@ -196,10 +196,5 @@ def _write(
     if maps is not None:
         weights = [random_weights(seed, f"node {u}", graph["nodes"]) for u in range(maps.shape[1])]
         certificate["fingerprints"] = [sum_of_products(weights, maps)]
-    path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with written_whole(path) as partial:
         partial.write_text(json.dumps(certificate, separators=(",", ":")) + "\n", "ascii")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)

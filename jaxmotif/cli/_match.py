@@ -65,7 +65,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> Report:
     """Count the maps from a query graph to a target graph that preserve edges and labels, or list them."""
-    from jaxmotif.language import Query
+    from jaxmotif.language import Query, parse
     from jaxmotif.matching._bind import bind
     from jaxmotif.patterns import as_pattern
     from jaxmotif.patterns._names import is_pattern_name
@@ -89,7 +89,12 @@ def _run(args: argparse.Namespace) -> Report:
         query = language_queries.get(path.name)
         queries[path.name] = _read_query(args, path, target, labels) if query is None else query
     if not paths:
-        queries[args.query] = language_queries.get(args.query) or as_pattern(args.query, target)
+        try:
+            queries[args.query] = language_queries.get(args.query) or as_pattern(args.query, target)
+        except ValueError:
+            if re.search("[<>|;]", args.query):  # meant as a query in words, whose mistake has a place
+                parse(args.query)
+            raise
     wildcard = _wildcard(args.wildcard, labels)
     options = {"per": args.per, "wildcard": wildcard, "time_limit": args.seconds}
     options |= {"devices": args.device, "memory": args.memory}
@@ -148,7 +153,7 @@ def _parse_queries(text: str, paths: list[Path]) -> dict[str, Query]:
                 raise ValueError(f"{path}: {error}") from None
             except UnicodeDecodeError as error:
                 raise ValueError(f"{path}: this is no text: {error}") from None
-    if not paths and re.search("[<>|;]", text):
+    if not paths and re.search("[-!~]>", text):
         queries[text] = parse(text)
     return queries
 

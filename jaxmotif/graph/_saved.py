@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
@@ -47,6 +49,24 @@ class Saved(NamedTuple):
     edge_label_names: LabelNames = None
 
 
+@contextlib.contextmanager
+def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a path to write to, which becomes the file when all is written; else what was there stays as it was.
+
+    Raises:
+      OSError: the file cannot be written; it is named.
+    """
+    path = Path(path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    try:
+        yield partial
+        os.replace(partial, path)
+    except OSError as error:  # the error of a full disk does not name the file
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
 def write(path: str | os.PathLike[str], saved: Saved) -> None:
     """Write a file, or leave the file that was there before as it was."""
     header = {"format": FORMAT, "version": VERSION, "nodes": saved.num_nodes, "directed": saved.directed}
@@ -61,17 +81,8 @@ def write(path: str | os.PathLike[str], saved: Saved) -> None:
         arrays[_NAMES] = names if names.dtype.kind in "iu" else _json([_plain(name) for name in names.tolist()])
     present = {name: array for name, array in arrays.items() if array is not None}
     header["arrays"] = list(present)  # so that a name that damage changes is missed
-    path = os.fspath(path)
-    partial = f"{path}.{os.getpid()}.{secrets.token_hex(4)}.partial"
-    try:
-        with open(partial, "xb") as file:
-            np.savez(file, **{_HEADER: _json(header)}, **present)
-        os.replace(partial, path)
-    except OSError as error:  # the error of a full disk does not name the file
-        raise OSError(error.errno, error.strerror, path) from error
-    finally:
-        if os.path.exists(partial):
-            os.unlink(partial)
+    with written_whole(path) as partial, open(partial, "xb") as file:
+        np.savez(file, **{_HEADER: _json(header)}, **present)
 
 
 def read(path: str | os.PathLike[str]) -> Saved:

@@ -95,7 +95,7 @@ def choose_way(pattern: Pattern, induced: bool) -> Way | None:
         return "fringes"
     if not 3 <= nodes <= 5:
         return None
-    return "cycles" if not induced and _name(pattern) in CYCLES else "graphlets"
+    return "cycles" if not induced and name_of(pattern) in CYCLES else "graphlets"
 
 
 def count_copies(
@@ -131,13 +131,13 @@ def count_copies(
     way, nodes = choose_way(pattern, induced), pattern.num_nodes
     if way == "graphlets":
         result = graphlet_counts(graph, size=max(nodes, 4), induced=induced, devices=[device], memory=memory)
-        return Copies(result.counts[_name(pattern)] * automorphism_total(pattern), graph.m, result.notes)
+        return Copies(result.counts[name_of(pattern)] * automorphism_total(pattern), graph.m, result.notes)
     prepared = prepare_graph(graph, device, memory)
     order, plan, work = prepared.order, prepared.plan, prepared.tests
     if way == "cycles":
         if prepared.largest**4 >= 2**62:  # squares of sums over two steps
             return None
-        sizes = {"cycles": _name(pattern) in equations.CYCLE_COPIES, "triangles": nodes > 4}
+        sizes = {"cycles": name_of(pattern) in equations.CYCLE_COPIES, "triangles": nodes > 4}
         run, each, work = partial(_copy_sums, order, plan, **sizes), automorphism_total(pattern), prepared.wedges
     elif way == "cliques":
         slices = _slice_tails(prepared) if nodes > 5 or (nodes == 5 and deadline is not NO_DEADLINE) else None
@@ -161,7 +161,7 @@ def count_copies(
         status = "done" if finished else deadline.status
     elif way == "cycles":
         sums: dict[str, int] = dict(zip(equations.COPY_SUMS, map(equations.join_sums, found), strict=True))
-        total = equations.copies(sums)[_name(pattern)]
+        total = equations.copies(sums)[name_of(pattern)]
     else:
         total = sum(int(limb) << 32 * i for i, limb in enumerate(found.reshape(-1)))
     return Copies(total * each, work, notes, status)
@@ -177,7 +177,8 @@ def _rows(pattern: Pattern) -> tuple[tuple[bool, ...], ...]:
     return tuple(map(tuple, pattern.adjacency.tolist()))
 
 
-def _name(pattern: Pattern) -> str:
+def name_of(pattern: Pattern) -> str:
+    """Return the name of a plain pattern of up to five nodes."""
     return graph_name(pattern.num_nodes, [(a, b) for a, b in np.argwhere(np.triu(pattern.adjacency)).tolist()])
 
 

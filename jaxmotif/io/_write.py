@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxmotif.graph import Graph, GraphLike, as_graph
+from jaxmotif.graph._saved import written_whole
 
 if TYPE_CHECKING:
     import networkx
@@ -144,9 +145,5 @@ def write_graph(graph: GraphLike, path: str | os.PathLike[str], format: str | No
     name = (format or path.suffix.removeprefix(".")).lower()
     if name not in WRITERS:
         raise ValueError(f"{path}: graphs are written as {', '.join(WRITERS)}, by the ending of the name; got {name!r}")
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with written_whole(path) as partial:
         WRITERS[name](as_graph(graph), partial)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)

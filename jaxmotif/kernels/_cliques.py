@@ -58,7 +58,7 @@ def lower_places(order: DegreeOrder) -> jax.Array:
 
 
 class Matrices(NamedTuple):
-    """Where the matrices of bits are, and what their columns are.
+    """The matrices of bits: where they are, and what their columns are.
 
     Attributes:
       base: The first word of each node's matrix, int32 ``[N]``.

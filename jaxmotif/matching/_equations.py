@@ -11,7 +11,7 @@ import numpy as np
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.graph import Graph
 from jaxmotif.graphlets import edge_graphlets, graphlet_counts, node_orbits
-from jaxmotif.graphlets._copies import Copies, choose_way, count_copies, count_factors
+from jaxmotif.graphlets._copies import Copies, choose_way, count_copies, count_factors, name_of
 from jaxmotif.graphlets._prepared import prepare_graph
 from jaxmotif.matching._host_search import MOST_BESIDE_ACCELERATOR, MOST_ON_CPU
 from jaxmotif.matching._options import Options
@@ -21,7 +21,6 @@ from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._orbits import orbit_at, to_mask
 from jaxmotif.patterns._roles import place_orbits, places_of
 from jaxmotif.patterns._ruled import RuledPattern, automorphism_total, automorphisms_of
-from jaxmotif.patterns._totals import graph_name
 
 UNINTERRUPTED = {"cpu": 2**27, "accelerator": 2**33}
 """Work of equations, which nothing stops once they have begun, in a call with a time limit: about two seconds."""
@@ -186,8 +185,7 @@ def search_work(pattern: Pattern, mean: float, four: dict[str, int]) -> float:
     for v in range(5):
         rest = pattern.relabel([u for u in range(5) if u != v])
         if len(rest.components()) == 1:
-            name = graph_name(4, [(a, b) for a, b in np.argwhere(np.triu(rest.adjacency)).tolist()])
-            rows.append(four[name] * automorphism_total(rest))
+            rows.append(four[name_of(rest)] * automorphism_total(rest))
     # Symmetry leaves one of as many maps as there are automorphisms.
     return min(rows) * mean / automorphism_total(pattern)
 

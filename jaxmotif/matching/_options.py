@@ -68,7 +68,7 @@ class Search:
 
     @property
     def is_default(self) -> bool:
-        """Whether no option was chosen."""
+        """Tell whether no option was chosen."""
         return isinstance(self.order, str) and self == DEFAULT_SEARCH  # an order may be an array, which has no ==
 
 

@@ -1,5 +1,7 @@
 """Wrong commands, and what their last line has to say: what is wrong, where, and what to do."""
 
+import json
+
 import pytest
 
 from jaxmotif.cli import main
@@ -42,3 +44,15 @@ def test_a_wrong_command_is_told_what_to_do(command, capsys, tmp_path, monkeypat
     assert WRONG[command] in shown.err.splitlines()[-1]
     assert "Traceback" not in shown.err
     assert sorted(file.name for file in tmp_path.iterdir()) == ["karate.txt"]
+
+
+def test_marks_in_labels_are_no_query(capsys, tmp_path):
+    """A class whose words hold marks of the query language is a class."""
+    (tmp_path / "edges.txt").write_text("1 2\n2 3\n")
+    (tmp_path / "labels.txt").write_text("1 a|b\n2 c<d\n3 a|b\n")
+    shared = [str(tmp_path / "edges.txt"), "--node-labels", str(tmp_path / "labels.txt"), "--format", "json"]
+    assert main(["census", *shared]) == 0
+    (text,) = {row["class"] for row in json.loads(capsys.readouterr().out)["classes"]}
+    assert "a|b" in text
+    assert main(["match", text, *shared, "--per", "occurrence"]) == 0
+    assert json.loads(capsys.readouterr().out)["matches"] == 1
