@@ -18,7 +18,7 @@ from ._certificate import Beyond, need, need_time
 from ._graph import Shape, SimpleGraph, as_shape, automorphisms, canonical, copies, plain_shape
 from ._modular import exact_sum
 
-# Limit of the sum of the cubes of the degrees: one matrix has 1.3 GB then, and all take some minutes.
+# Limit of the sum of the cubes of the degrees: one matrix has 330 MB then, and all take some minutes.
 MOST_STEPS = 6e12
 
 
@@ -39,14 +39,16 @@ def count_around_nodes(graph: SimpleGraph, deadline: float) -> np.ndarray:
         place[near] = np.arange(len(near))
         w, x = np.repeat(np.arange(len(near)), lengths), place[second] % len(near)
         w, x = w[near[x] == second], x[near[x] == second]  # the pairs of neighbours that are joined: triangles vwx
-        joined = np.zeros((len(near), len(near)), np.float32)  # whose products, below 2^24, are exact
-        joined[w, x] = 1
+        joined = np.zeros((len(near), -(-len(near) // 64) * 64), bool)
+        joined[w, x] = True
+        words = np.ascontiguousarray(np.packbits(joined, axis=1).view(np.uint64).T)
+        shared = sum((np.bitwise_count(word[w] & word[x]) for word in words), np.zeros(len(w), np.int64))
         triangles = np.bincount(w, minlength=len(near))
-        walks = np.bincount(second, minlength=graph.nodes)  # of two steps from v
         sums[:, offsets[v] : offsets[v + 1]] = (
             triangles,
-            np.einsum("wx,wx->w", joined @ joined, joined, dtype=float) / 2,
-            np.add.reduceat(walks[second] - 1, starts) - (len(near) - 1),  # without the walk back to v
+            np.bincount(w, shared, len(near)) / 2,
+            # Walks of two steps from v to the neighbours of w, but those over w, and those back to v.
+            np.add.reduceat(np.bincount(second)[second] - 1, starts) - (len(near) - 1),
             np.bincount(w, triangles[x], len(near)),
             np.bincount(w, lengths[x], len(near)),
         )

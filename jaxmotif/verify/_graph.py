@@ -49,11 +49,10 @@ class SimpleGraph(NamedTuple):
     def shape(self, described: dict, least: int = 0) -> Shape:
         """Return a shape that a certificate describes, whose labels have numbers from ``least`` on."""
         roots, matrix = described["roots"], np.array(described["matrix"], np.int64)
-        size = len(matrix)
-        need(matrix.shape == (size, size), "a shape is no square of pairs")
+        need(matrix.shape == (len(matrix), len(matrix)), "a shape is no square of pairs")
         need(self.directed or (matrix == matrix.T).all(), "a shape has directions")
-        need(0 <= roots <= size, "a root has more nodes than its shape")
-        numbers = np.where(np.eye(size, dtype=bool), 1 + self.label_numbers.max(initial=0), self.states)
+        need(0 <= roots <= len(matrix), "a root has more nodes than its shape")
+        numbers = np.where(np.eye(len(matrix), dtype=bool), 1 + self.label_numbers.max(initial=0), self.states)
         need(((matrix >= least) & (matrix < numbers)).all(), "a shape has a label of another graph")
         return as_shape(roots, matrix)
 
