@@ -69,13 +69,13 @@ def _terms(size: int, joined: list, induced: bool) -> dict:
     for u, v in combinations(range(size), 2):
         for (blocks, also), factor in () if (u, v) in joined else list(terms.items()):
             # Where they are merged already, this takes the term away.
-            terms[tuple(blocks[u] if block == blocks[v] else block for block in blocks), also] -= factor
+            both = blocks[u], blocks[v]
+            terms[tuple(min(both) if block in both else block for block in blocks), also] -= factor
             if induced:
                 terms[blocks, also | {(u, v)}] -= factor
-        for blocks, also in list(terms):
-            # No node is joined to itself.
-            if not terms[blocks, also] or any(blocks[x] == blocks[y] for x, y in [*joined, *also]):
-                del terms[blocks, also]
+        # No node is joined to itself.
+        kept = [(blocks, also) for blocks, also in terms if all(blocks[x] != blocks[y] for x, y in [*joined, *also])]
+        terms = Counter({term: terms[term] for term in kept if terms[term]})
         need(len(terms) <= MOST_TERMS, "the query has too many pairs of nodes that are not joined", Beyond)
     return terms
 

@@ -102,18 +102,18 @@ class _Check:
     def _check_maps(self) -> None:
         """Count the maps by algebra, and compare their number, and a sum with random weights, the same in any order."""
         need(not self._claim["columns"], "numbers of maps have no columns")
-        (query,), graph = self._claim["shapes"], self._graph
+        (query,), graph, answer = self._claim["shapes"], self._graph, self._answer
         count, roots, size = query["total"], query["roots"], len(query["matrix"])
         at_root = partial(count_at_root, query, self._claim["order"], graph, self._claim["induced"], self._deadline)
         own, exact = exact_sum(at_root([])), graph.nodes**size < P
         need((own - count) % P == 0 and 0 <= count <= graph.nodes**size, "the number of maps is another one")
         self._report.checked[f"the number of maps, {count}"] = "1" if exact else "1, but for multiples of 2^61 - 1"
         sums = [(f"how many maps send the first {roots} of {size} query nodes where", self._seed)] if roots else []
-        if self._answer is not None:
+        if answer is not None:
             sums.append(("the list that you have, with weights that nobody could foresee", os.urandom(32)))
         for what, seed in sums:
             weights = [random_weights(seed, f"node {u}", graph.nodes) for u in range(roots)]
-            listed = self._prints if seed is self._seed else [sum_of_products(weights, self._answer)]
+            listed = self._prints if answer is None or seed is self._seed else [sum_of_products(weights, answer)]
             need(listed == [exact_sum(at_root(weights)) % P], f"a sum over all maps is not that of {what}")
             self._report.checked[what] = f"1 - {roots} / 2^60"
 

@@ -3,7 +3,6 @@
 import copy
 import json
 import random
-import re
 import shutil
 import subprocess
 import sys
