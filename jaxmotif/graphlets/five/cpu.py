@@ -32,19 +32,9 @@ from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
-from jaxmotif.graphlets._tuning import Detail
+from jaxmotif.graphlets._tuning import Detail, FiveTuning
+from jaxmotif.graphlets.five import results
 from jaxmotif.graphlets.five.equations import Arcs, Nodes, Rims, Sums, all_homs, divided, total_homs
-from jaxmotif.graphlets.five.results import (
-    Limbs,
-    Precision,
-    arcs_of_edges,
-    join_halves,
-    largest_count,
-    rims_of,
-    sum_halves,
-    with_leaves,
-)
-from jaxmotif.graphlets.five.tuning import FiveTuning
 from jaxmotif.patterns._orbits import Root, times24
 
 _logger = logging.getLogger("jaxmotif")
@@ -644,7 +634,7 @@ class CpuLoops:
             around=np.empty(0, np.uint32),
         )
         self._sums: dict[str, np.ndarray] = {}
-        self.largest = float(largest_count(np, self._arcs, self._degrees.astype(np.float64)))
+        self.largest = float(results.largest_count(np, self._arcs, self._degrees.astype(np.float64)))
         self.most_neighbours = int(degrees.max())
 
     @property
@@ -685,9 +675,11 @@ class CpuLoops:
         return done.notes
 
     def _with_leaves(self) -> Sums:
-        return with_leaves(np, self._arcs, self._degrees, self._walks2, self._arcs.out(self._graph.t), self._sums)
+        return results.with_leaves(
+            np, self._arcs, self._degrees, self._walks2, self._arcs.out(self._graph.t), self._sums
+        )
 
-    def node_orbits(self, precision: Precision) -> jax.Array | np.ndarray:
+    def node_orbits(self, precision: results.Precision) -> jax.Array | np.ndarray:
         """Solve for the orbits at all nodes, ``[N, 73]``."""
         sums, arcs, places = self._with_leaves(), self._arcs, self._places
 
@@ -699,19 +691,19 @@ class CpuLoops:
 
         return self._solve("node", parts, len(places), precision)
 
-    def edge_orbits(self, precision: Precision) -> jax.Array | np.ndarray:
+    def edge_orbits(self, precision: results.Precision) -> jax.Array | np.ndarray:
         """Solve for the orbits at all edges, ``[m, 68]``, in the order of the edge list."""
         arcs, graph, edges = self._arcs, self._graph, self._edges
         sums = self._with_leaves()
         at = Nodes.of(arcs, self._degrees, sums)
-        rims = rims_of(np, arcs, self._degrees, at.tau, self._sums)
+        rims = results.rims_of(np, arcs, self._degrees, at.tau, self._sums)
 
         def parts(cast: Cast) -> Iterator[list[np.ndarray]]:
             nodes = Nodes(*map(cast, at))
             for first in range(0, len(edges), _SOLVED_TOGETHER):
                 some = edges[first : first + _SOLVED_TOGETHER]
                 both = np.concatenate([some, graph.back[some]])
-                ends = arcs_of_edges(np, (self._tails[both], graph.heads[both].astype(np.int64)))
+                ends = results.arcs_of_edges(np, (self._tails[both], graph.heads[both].astype(np.int64)))
                 of_sums, of_rims = ([cast(x[both]) for x in values] for values in (sums, rims))
                 yield all_homs(ends, nodes, Sums(*of_sums), Rims(*of_rims))
 
@@ -720,10 +712,10 @@ class CpuLoops:
     def total_homs(self) -> np.ndarray:
         """Return the homomorphisms of the connected graphs of two to five nodes, Python integers."""
         homs = total_homs(self._arcs, self._degrees, self._with_leaves(), self._arcs.out)
-        return join_halves(sum_halves(np, homs))
+        return results.join_halves(results.sum_halves(np, homs))
 
     def _solve(
-        self, root: Root, parts: Callable[[Cast], Iterator[list[np.ndarray]]], count: int, precision: Precision
+        self, root: Root, parts: Callable[[Cast], Iterator[list[np.ndarray]]], count: int, precision: results.Precision
     ) -> jax.Array | np.ndarray:
         """Solve the equations of one part of the nodes or edges after the other."""
         weights = times24(root)
@@ -739,7 +731,7 @@ class CpuLoops:
             return orbits
 
         if precision.wide:
-            return Limbs.of(solve, wide=True).as_integers()
+            return results.Limbs.of(solve, wide=True).as_integers()
         return on_device(solve(lambda x: x), self._device)
 
 

@@ -13,9 +13,9 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64
+from jaxmotif.graphlets._tuning import FiveTuning
 from jaxmotif.graphlets.five.equations import Arcs, Array, Nodes, Rims, Sums, all_homs, orbits_of, solved, total_homs
 from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph, Renumbering
-from jaxmotif.graphlets.five.tuning import FiveTuning
 from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS, times24
 
 SMALL = 2.0**34
