@@ -10,7 +10,7 @@ import pytest
 
 from jaxmotif import Graph, node_orbits
 from jaxmotif.arrays._compile import Target, compiling_for
-from jaxmotif.graphlets import _count, _dense_five, _products, _typed
+from jaxmotif.graphlets import _count, _dense, _products, _typed
 from jaxmotif.graphlets import _tuning as tuning
 from jaxmotif.graphlets._units import units
 from jaxmotif.graphlets.five import hubs, matrices, orbits, results
@@ -187,7 +187,7 @@ def test_products_of_the_largest_factors(platform, wide):
     expected = x.astype(np.int64) @ y.T.astype(np.int64)
     assert expected.max() < 2**24
     with compiling_for(Target(platform)):
-        found = np.asarray(_dense_five._times(jnp.asarray(x), jnp.asarray(y.T), wide))
+        found = np.asarray(_dense._times(jnp.asarray(x), jnp.asarray(y.T), wide))
     np.testing.assert_array_equal(found.astype(np.int64), expected)
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from numba import config as numba_config
 from numba import types
 from numba.extending import intrinsic
+from scipy import sparse
 
 from jaxmotif.arrays._host import on_device, zeros_for_jax
 from jaxmotif.arrays._private_folder import make_private, user_cache_folder, why_not_private
@@ -542,31 +543,6 @@ def sum_over_triangles(starts, around, values, out):
             out[a] += values[around[i]]
 
 
-# ---- equations
-
-
-def _product_signature(kind: Any) -> Any:
-    return types.void(kind[:, ::1], kind[:, ::1], kind[:, ::1])
-
-
-@_loop([_product_signature(types.int64), _product_signature(types.float64)])
-def multiply_sparse(weights, columns, out):
-    """Write the product of ``weights [R, H]``, of which most are 0, and ``columns [H, C]`` to ``out [C, R]``."""
-    together = 64
-    total = np.empty(together, columns.dtype)
-    for first in range(0, columns.shape[1], together):
-        count = min(together, columns.shape[1] - first)
-        for r in range(len(weights)):
-            total[:] = 0
-            for h in range(len(columns)):
-                weight = weights[r, h]
-                if weight != 0:
-                    for c in range(count):
-                        total[c] += weight * columns[h, first + c]
-            for c in range(count):
-                out[first + c, r] = total[c]
-
-
 # ---- the engine
 
 
@@ -718,16 +694,14 @@ class CpuLoops:
         self, root: Root, parts: Callable[[Cast], Iterator[list[np.ndarray]]], count: int, precision: results.Precision
     ) -> jax.Array | np.ndarray:
         """Solve the equations of one part of the nodes or edges after the other."""
-        weights = times24(root)
 
         def solve(cast: Cast) -> np.ndarray:
-            kind = cast(np.zeros(0, np.int64)).dtype
-            orbits, first = zeros_for_jax((count, len(weights)), kind), 0
+            weights = sparse.csr_array(cast(times24(root)))  # most are 0
+            orbits, first = zeros_for_jax((count, weights.shape[0]), weights.dtype), 0
             for homs in parts(cast):
-                product = np.empty((len(homs[0]), len(weights)), kind)
-                multiply_sparse(weights.astype(kind), np.stack(homs), product)
-                orbits[first : first + len(product)] = divided(product)
-                first += len(product)
+                solved = divided(weights @ np.stack(homs)).T
+                orbits[first : first + len(solved)] = solved
+                first += len(solved)
             return orbits
 
         if precision.wide:
