@@ -7,29 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxmotif.cli._command import Command, add_certificate, how, refuse, timed, without_directions
-from jaxmotif.cli._input import add_input_options, load_graph, network_name
-from jaxmotif.cli._options import work_options
+from jaxmotif.cli._command import how, refuse, timed, without_directions, work_options
+from jaxmotif.cli._input import load_graph, network_name
 from jaxmotif.cli._output import Report
-from jaxmotif.cli._report import add_report_options, write_figures, write_page
+from jaxmotif.cli._report import write_figures, write_page
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    add_input_options(parser)
-    parser.add_argument("--per", choices=("graph", "edge", "node"), default="graph", help="default: %(default)s")
-    parser.add_argument(
-        "-k", "--size", type=int, choices=(4, 5), default=4, help="largest number of nodes (default: 4)"
-    )
-    parser.add_argument("--not-induced", action="store_true", help="count every subgraph, induced or not")
-    parser.add_argument("--typed", action="store_true", help="tell directions, and labels of nodes and edges")
-    add_certificate(parser)
-    add_report_options(parser)
-
-
-def _run(args: argparse.Namespace) -> Report:
+def run(args: argparse.Namespace) -> Report:
     """Count every induced subgraph of 2, 3 and 4 nodes (and 5), in the whole graph, at each edge or node.
 
     Directions and labels are ignored, unless with --typed.
@@ -71,13 +58,3 @@ def _run(args: argparse.Namespace) -> Report:
 
 def _names(graph: Graph, ids: np.ndarray) -> np.ndarray:
     return ids if graph.node_names is None else graph.node_names[ids]
-
-
-COMMAND = Command(
-    "graphlets",
-    "count the induced subgraphs of 2 to 5 nodes",
-    _run.__doc__,
-    "FILE|DATASET",
-    _options,
-    _run,
-)

@@ -29,8 +29,6 @@ from jaxmotif.arrays._present import visible
 
 Column = Sequence[Any] | np.ndarray
 
-FORMATS = ("table", "json", "csv", "tsv", "parquet")
-"""Names of the formats."""
 
 _SUFFIXES = {".json": "json", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".txt": "table"}
 _CHUNK_ROWS = 8192  # rows that are formatted at a time
@@ -65,27 +63,6 @@ class Report:
     narrow: Sequence[str] | None = None
     objects: str | None = None
     run: Mapping[str, object] = dataclasses.field(default_factory=dict)
-
-
-def add_output_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where and how a result is written."""
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--format", choices=FORMATS, help="default: what the name of the output file ends in, else a table"
-    )
-    group.add_argument(
-        "-o",
-        "--output",
-        type=lambda text: None if text == "-" else Path(text),
-        metavar="FILE",
-        help="write here instead of standard output (-)",
-    )
-    group.add_argument("--wide", action="store_true", help="all columns in a table (other formats have all anyway)")
-    group.add_argument(
-        "--escape-formulas",
-        action="store_true",
-        help="CSV for spreadsheets: put ' before text that they would run as a formula (it begins with = + - @)",
-    )
 
 
 def choose_format(form: str | None, path: Path | None) -> str:

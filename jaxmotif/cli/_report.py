@@ -6,11 +6,9 @@ import argparse
 import itertools
 import logging
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from jaxmotif.cli._options import limit
 from jaxmotif.cli._output import beside_result, whole_file
 
 if TYPE_CHECKING:
@@ -19,31 +17,6 @@ if TYPE_CHECKING:
     from jaxmotif.report._figures import Figures
 
 logger = logging.getLogger("jaxmotif")
-
-MOST_DRAWINGS = 20
-"""Number of classes or queries that ``--figures`` draws by default."""
-
-
-def add_report_options(parser: argparse.ArgumentParser, drawings: bool = True) -> None:
-    """Add the option of a page and, if ``drawings``, those of a folder of figures."""
-    parser.add_argument(
-        "--report", type=Path, metavar="FILE.html", help="also write a page with pictures, which needs nothing else"
-    )
-    if drawings:
-        parser.add_argument(
-            "--figures",
-            type=Path,
-            metavar="DIR",
-            help="also write every figure as SVG and as PDF; needs matplotlib: pip install 'jaxmotif[plot]'",
-        )
-        parser.add_argument(
-            "--drawings",
-            type=limit,
-            default=MOST_DRAWINGS,
-            metavar="N|all",
-            help="with --figures: how many classes or queries to draw at most, the first ones of the result "
-            "(default: %(default)s)",
-        )
 
 
 def write_page(
