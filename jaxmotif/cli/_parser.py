@@ -117,7 +117,7 @@ def _add_option(parser: Any, names: str, takes: str, meaning: str) -> None:
         constant = {"action": "store_const", "dest": name, "const": _literal(value)}
         settings = {"help": meaning} | (constant if value else {"action": "store_true"})
     elif kind == "ending":
-        settings["type"] = functools.partial(_values.path_with_ending, option=flags[-1], endings=metavar)
+        settings["type"] = functools.partial(_values.path_with_ending, option=flags[-1], endings=words[-1])
     elif kind == "format_name":
         settings["choices"] = _values.FormatNames()
     elif "|" in kind:

@@ -21,16 +21,7 @@ from jaxmotif.graph import _saved as saved
 from jaxmotif.graph._attributes import Attributes, Values, as_column, pair_keys
 from jaxmotif.graph._build import build, refuse_traced
 from jaxmotif.graph._build_device import traced_fields
-from jaxmotif.graph._fields import (
-    Array,
-    BuildReport,
-    EdgesLike,
-    Fields,
-    Pad,
-    Placement,
-    capacities,
-    pad_fields,
-)
+from jaxmotif.graph._fields import Array, BuildReport, EdgesLike, Fields, Pad, Placement, capacities, pad_fields
 
 if TYPE_CHECKING:
     import networkx
