@@ -55,7 +55,7 @@ def _count_roles(args: argparse.Namespace, graph: Graph) -> Report:
 
     with timed("counted"):
         roles = census_orbits(graph, args.size, per=args.per, **work_options(args))
-    names = np.arange(graph.n) if graph.node_names is None else graph.node_names
+    names = graph._names
     keys = {"node": names} if roles.edges is None else dict(zip(("u", "v"), names[roles.edges].T, strict=True))
     columns = keys | dict(zip(roles.columns, roles.values.T, strict=True))
     return Report({"size": args.size, "directed": graph.directed}, columns)

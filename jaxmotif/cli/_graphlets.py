@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from jaxmotif.cli._command import how, refuse, timed, without_directions, work_options
 from jaxmotif.cli._input import load_graph, network_name
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import write_figures, write_page
 
 if TYPE_CHECKING:
-    from jaxmotif.graph import Graph
+    pass
 
 
 def run(args: argparse.Namespace) -> Report:
@@ -50,11 +48,7 @@ def run(args: argparse.Namespace) -> Report:
     if args.per == "graph":
         return Report(sizes, result.table(), mapping="counts")
     if args.per == "edge":
-        keys = dict(zip(("u", "v"), (_names(graph, ids) for ids in result.edges.T), strict=True))
+        keys = dict(zip(("u", "v"), graph._names[result.edges].T, strict=True))
     else:
-        keys = {"node": _names(graph, np.arange(graph.n))}
+        keys = {"node": graph._names}
     return Report(sizes, keys | dict(zip(result.columns, result.to_numpy().T, strict=True)))
-
-
-def _names(graph: Graph, ids: np.ndarray) -> np.ndarray:
-    return ids if graph.node_names is None else graph.node_names[ids]

@@ -66,7 +66,7 @@ def _read_nodes(path: Path, graph: Graph, width: int | None) -> list[list[str]]:
     """
     from jaxmotif.io._text import TextFile
 
-    names = list(map(str, range(graph.n) if graph.node_names is None else graph.node_names.tolist()))
+    names = list(map(str, graph._names.tolist()))
     by_node: dict[str, list[str]] = {}
     with TextFile(path) as file:
         for line, text, fields, _ in node_rows(file, set(names)):

@@ -201,6 +201,6 @@ def _list(args: argparse.Namespace, queries: dict[str, AnyQuery], target: Graph,
     [(name, query)] = queries.items()
     matches = find_matches(query, target, args.induced, args.limit, certify=args.certificate, **options)
     names = _node_names(query) or range(len(matches.order))
-    nodes = matches.nodes if target.node_names is None else target.node_names[matches.nodes]
+    nodes = target._names[matches.nodes]
     scalars = {"query": name, "listed": len(matches), "exact": matches.exact, "status": matches.status}
     return Report(scalars, {str(name): nodes[:, u] for u, name in enumerate(names)})

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-import numpy as np
-
 from jaxmotif.cli._command import timed
 from jaxmotif.cli._input import load_graph
 from jaxmotif.cli._output import Report
@@ -23,7 +21,5 @@ def run(args: argparse.Namespace) -> Report:
         nodes = sample_subgraphs(
             graph, args.size, args.num, args.seed, devices=args.device, memory=args.memory, progress=not args.quiet
         )
-    names = np.arange(graph.n) if graph.node_names is None else np.asarray(graph.node_names)
-    return Report(
-        {"size": args.size, "subgraphs": len(nodes)}, {f"node_{i}": names[column] for i, column in enumerate(nodes.T)}
-    )
+    columns = {f"node_{i}": graph._names[column] for i, column in enumerate(nodes.T)}
+    return Report({"size": args.size, "subgraphs": len(nodes)}, columns)

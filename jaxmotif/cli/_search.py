@@ -7,8 +7,6 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from jaxmotif.cli._command import how, timed, work_options
 from jaxmotif.cli._input import load_graph, network_name, node_rows
 from jaxmotif.cli._output import Report
@@ -47,7 +45,7 @@ def run(args: argparse.Namespace) -> Report:
         result = find_color_motif(graph, colors, args.motif, args.seed, **options, **work_options(args))
     name, motif = network_name(args.graph), args.motif
     write_page(args, how(args), lambda report, run: report.search_report(name, graph, motif, result, colors, run))
-    names = np.arange(graph.n) if graph.node_names is None else graph.node_names
+    names = graph._names
     summary = {
         "found": result.found,
         "repetitions": result.repetitions,
@@ -84,8 +82,7 @@ def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
     from jaxmotif.arrays._present import counted
     from jaxmotif.io._text import TextFile
 
-    names = range(graph.n) if graph.node_names is None else graph.node_names.tolist()
-    numbers = {str(name): number for number, name in enumerate(names)}
+    numbers = {str(name): number for number, name in enumerate(graph._names.tolist())}
     colors: list[frozenset[str] | None] = [None] * graph.n
     unknown = 0
     with TextFile(path) as file:

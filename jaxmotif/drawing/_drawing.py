@@ -324,8 +324,7 @@ def draw_network(graph: Graph, groups: Sequence[int] = (), title: str = "") -> D
     """
     if graph.n > MOST_NODES:
         raise ValueError(f"a network of {graph.n} nodes is too large to draw; at most {MOST_NODES}")
-    names = range(graph.n) if graph.node_names is None else graph.node_names
-    words = [_shorten(str(name), _MOST_LETTERS) for name in names]
+    words = [_shorten(str(name), _MOST_LETTERS) for name in graph._names]
     longest, radius = _FONT * max(map(_width, words), default=0.0), 5.0
     side = min(120.0 + 12 * graph.n, 320.0) + longest
     room = side / 2 - np.array([0.75 * longest + radius + 2, 20])

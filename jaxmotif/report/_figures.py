@@ -42,8 +42,7 @@ def drawing_figures(patterns: Mapping[str, Pattern], graph: Graph) -> Figures:
       patterns: the patterns.
       graph: the graph that they occur in, which has the words of labels.
     """
-    words = graph.node_label_names, graph.edge_label_names
-    drawings = {name: draw_pattern(pattern, *words, title=name) for name, pattern in patterns.items()}
+    drawings = {name: draw_pattern(pattern, *graph._label_words, title=name) for name, pattern in patterns.items()}
     return {name: partial(_draw, drawing, 1.6) for name, drawing in drawings.items()}
 
 
