@@ -142,22 +142,11 @@ class Graph:
           '4 nodes, 3 edges from 5 rows; left out 1 self loop, 1 reverse duplicate'
         """
         using_jax()
-        fields, report, node_names = build(
-            edges,
-            num_nodes,
-            directed,
-            node_labels,
-            edge_labels,
-            self_loops=self_loops,
-            duplicates=duplicates,
-            reverse=reverse,
-            isolated=isolated,
-            node_names=node_names,
-            pad=pad,
-            device=device,
-        )
+        choices = {"self_loops": self_loops, "duplicates": duplicates, "reverse": reverse, "isolated": isolated}
+        labels = node_labels, edge_labels
+        fields, report, names = build(edges, num_nodes, directed, *labels, choices, node_names, pad, device)
         graph = jax.device_put(cls(*fields, directed=bool(directed)), device)
-        return graph._with_host_fields(report, node_names)
+        return graph._with_host_fields(report, names)
 
     @classmethod
     def from_edge_index(

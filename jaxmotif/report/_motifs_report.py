@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxmotif.arrays._present import counted
 from jaxmotif.drawing._drawing import Drawing, as_text, draw_pattern
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import Motifs
@@ -16,7 +17,6 @@ from jaxmotif.patterns import class_columns, class_labels, named_pattern
 from jaxmotif.report import _page as html
 from jaxmotif.report import _parts as shared
 from jaxmotif.report._charts import Profile, bar, legend, profile_chart, tree_chart
-from jaxmotif.report._words import mixing_in_words
 
 _HEADS = ("count", "mean", "sd", "effect", "z", " ", "q", "verdict")
 _WIDE = ("id", "mean", "sd", "z", " ")  # what a phone does not show
@@ -273,3 +273,49 @@ def _random_graphs_section(networks: Sequence[NetworkMotifs]) -> str:
             html.paragraphs([f"The null model {network.motifs.null_model}.", *mixing_in_words(network.motifs)])
         )
     return html.section("The random graphs", *parts)
+
+
+def mixing_in_words(found: Motifs) -> list[str]:
+    """Return sentences on how well the random graphs of some motifs are mixed.
+
+    Example:
+      >>> from jaxmotif import datasets, find_motifs
+      >>> print(mixing_in_words(find_motifs(datasets.load("florentine"), 3, 20))[0])  # doctest: +ELLIPSIS
+      Each of the 20 random graphs was made from the network by a chain of its own, of ...
+    """
+    graphs = len(found.random_counts)
+    sentences = [
+        f"Each of the {graphs:,} random graphs was made from the network by a chain of its own, of "
+        f"{found.accepted:.1f} moves per edge ({found.attempts:.0f} tried)"
+        + "".join(f"; {kind} made {made:.1f} each" for kind, made in found.accepted_by_kind.items())
+        + "."
+    ]
+    if found.estimate is not None:
+        sentences.append(
+            f"All counts are estimates, from {counted(found.estimate, 'random subgraph')} of each graph; z has their "
+            "errors in it, and sd has not."
+        )
+    varies = found.significance.scale > 0
+    if varies.any():
+        sentences += _chain_sentences(found, varies)
+    else:
+        sentences.append("No count differs between them: the degrees alone decide it, and nothing is unusual.")
+    return [*sentences, *found.notes]
+
+
+def _chain_sentences(found: Motifs, varies: np.ndarray) -> list[str]:
+    """Return what the chains that went on show, from the classes whose counts vary (a mask)."""
+    mixing = found.mixing
+    difference = float(np.abs(mixing.longer_z[varies]).max())
+    if mixing.disagrees.any():
+        verdict = "farther than chance has it: the chains are too short, take more --switches"
+    else:
+        verdict = "as chance alone has it: the chains are long enough"
+    independent = float(mixing.effective_size[varies].min())
+    correlation = float(np.clip(mixing.lag_correlation[varies].max(), 0, 1))
+    return [
+        f"{counted(mixing.graphs, 'chain')} went on to {mixing.times} times the length. Their mean counts differ from "
+        f"those at full length by at most {difference:.1f} standard errors, {verdict}.",
+        f"The counts of a chain at these two lengths correlate by at most {correlation:.2f}, so that for every class "
+        f"the random graphs are worth at least {independent:,.0f} independent ones, by a cautious reckoning.",
+    ]

@@ -15,7 +15,6 @@ from jaxmotif.graph import Graph
 from jaxmotif.patterns import Pattern, class_columns, named_pattern
 from jaxmotif.report import _page as html
 from jaxmotif.report._roles import MOST_OCCURRENCES, count_roles, locate, role_card
-from jaxmotif.report._words import citations
 
 MOST_CLASSES = 500
 """Number of classes that a page shows at most; it says where the others are."""
@@ -31,7 +30,6 @@ MOST_RANKED = 4
 
 _MOST_LETTERS = 100  # of a class's string in a table
 
-LabelNames = Mapping[int, str] | None
 ClassColumns = Mapping[str, Column]
 
 
@@ -140,3 +138,10 @@ def origin_section(job: str, run: Mapping[str, object] | None) -> str:
     return html.section(
         "How to make it again, and what to cite", line, html.facts(values), html.paragraphs(citations(job))
     )
+
+
+def citations(job: str) -> list[str]:
+    """Return what to cite for a job: the software, then the papers of the method."""
+    own = f"The jaxmotif authors: jaxmotif: small patterns in graphs with JAX, version {jaxmotif.__version__}."
+    papers = html.read_template("citations.txt").partition(f"## {job}\n")[2].partition("\n##")[0]
+    return [own, *papers.strip().splitlines()]
