@@ -26,6 +26,7 @@ from typing import Any, BinaryIO, TextIO
 import numpy as np
 
 from jaxmotif.arrays._present import visible
+from jaxmotif.graph._saved import named_errors, written_whole
 
 Column = Sequence[Any] | np.ndarray
 
@@ -143,17 +144,6 @@ def _paths_to_read(args: argparse.Namespace, written: Collection[str]) -> list[s
 
 
 @contextlib.contextmanager
-def named_errors(what: str | Path) -> Iterator[None]:
-    """Add the name of a file to an error that does not name it, such as that of a full disk."""
-    try:
-        yield
-    except OSError as error:
-        if isinstance(error, BrokenPipeError) or (error.filename and not str(error.filename).endswith(".part")):
-            raise
-        raise OSError(error.errno, error.strerror or str(error), str(what)) from error
-
-
-@contextlib.contextmanager
 def beside_result(args: argparse.Namespace) -> Iterator[None]:
     """Put off the error of a further file that cannot be written until the result itself is written."""
     try:
@@ -195,17 +185,10 @@ def whole_file(path: Path) -> Iterator[TextIO]:
         with named_errors(path), open(path, "w", encoding="utf-8") as stream:
             yield stream
         return
-    target = path.resolve()
-    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with named_errors(path):
-            with open(partial, "x", encoding="utf-8", newline="") as stream:
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
+    with written_whole(path) as partial, open(partial, "x", encoding="utf-8", newline="") as stream:
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def _is_special(path: Path) -> bool:
