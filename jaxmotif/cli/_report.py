@@ -6,6 +6,7 @@ import argparse
 import itertools
 import logging
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -60,14 +61,14 @@ def write_figures(
 
     from jaxmotif import report
     from jaxmotif.drawing._drawing import MOST_NODES
-    from jaxmotif.report._figures import STYLE
 
+    style = Path(report.__file__).with_name("templates") / "figures.mplstyle"
     small = {name: pattern for name, pattern in patterns.items() if pattern.num_nodes <= MOST_NODES}
     drawn = dict(itertools.islice(small.items(), args.drawings))
     figures = dict(report.drawing_figures(drawn, graph)) | dict(make(report) if make is not None else {})
     # Files tell no date, so that the same result gives the same bytes.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    with beside_result(args), mpl.rc_context(STYLE):
+    with beside_result(args), mpl.rc_context(fname=style):
         args.figures.mkdir(parents=True, exist_ok=True)
         for name, draw in figures.items():
             plain = "".join(c if c.isalnum() or c in "-_.+" else "_" for c in name)[:100]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,15 +24,6 @@ Figures = Mapping[str, Callable[[], "Figure"]]
 """Functions that draw figures, by the names of their files without endings."""
 
 _MOST_DRAWN = 16  # classes that have room for drawings below the axis
-STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "jaxmotif",
-    "pdf.fonttype": 42,
-    "font.size": 8,
-    "font.family": "sans-serif",
-    "font.sans-serif": ["Liberation Sans", "Arial", "Helvetica", "DejaVu Sans"],
-}
-"""Settings of matplotlib for figures: the same bytes for the same figure, and letters that journals take."""
 
 
 def drawing_figures(patterns: Mapping[str, Pattern], graph: Graph) -> Figures:
