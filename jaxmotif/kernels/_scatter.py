@@ -132,10 +132,11 @@ def _word_of(index: jax.Array, together: int) -> tuple[jax.Array, jax.Array]:
     return index >> bits, (index & (together - 1)) << (5 - bits)
 
 
-def sum_at(size: int, index: jax.Array, values: jax.Array) -> jax.Array:
+def sum_at(size: int, index: jax.Array, values: jax.Array, most_cells: int = 2**31 - 1) -> jax.Array:
     """Add the values at each int32 index in ``0 .. size``, ``[size + 1]``; the last entry is arbitrary.
 
-    On a CPU all rows of a ``vmap`` become one, since XLA's scatter over several rows takes twice the time.
+    On a CPU all rows of a ``vmap`` become one, since XLA's scatter over several rows takes twice the time. Where they
+    would have more than ``most_cells`` cells, more than int32 indices tell apart, rows are summed one by one.
     """
     cells = size + 1
     if not _unchecked():
@@ -154,8 +155,7 @@ def sum_at(size: int, index: jax.Array, values: jax.Array) -> jax.Array:
             x if batched else jnp.broadcast_to(x[None], (rows, *x.shape))
             for x, batched in zip(arrays, in_batched, strict=True)
         )
-        # Indices are int32. Where there are more cells than they can tell apart, rows are summed one by one.
-        if rows * cells >= 2**31:
+        if rows * cells > most_cells:
             return jax.lax.map(lambda row: sums(row[0], row[1], cells), (index, values)), True
         # The rows follow one another, each with a spare entry of its own.
         begins = jnp.arange(rows, dtype=jnp.int32).reshape(rows, *[1] * (index.ndim - 1)) * cells
