@@ -111,7 +111,8 @@ def test_checkpoints_are_of_some_domains(tmp_path):
     [(_, query, host, target)] = cases(8, 1, False)
     allowed = np.random.default_rng(0).random((query.num_nodes, host.num_nodes)) < 0.8
     expected = len(brute_force(query, host, False, allowed=allowed))
-    for name, domains in {"array": allowed, "mapping": {u: np.flatnonzero(row) for u, row in enumerate(allowed)}}.items():
+    mapping = {u: np.flatnonzero(row) for u, row in enumerate(allowed)}
+    for name, domains in (("array", allowed), ("mapping", mapping)):
         options = {"checkpoint": tmp_path / name, "search": Search(block=BLOCK)}
         for _ in range(2):
             assert count_matches(query, target, domains=domains, **options).count == expected > 0
