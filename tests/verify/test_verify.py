@@ -498,6 +498,13 @@ def test_algebra_beyond_the_limits_is_left_out(karate, tmp_path, monkeypatch):
     assert hurried.reason == "nothing could be checked: the time was over"
 
 
+def test_shapes_of_as_many_nodes_as_there_may_be_are_proved(tmp_path):
+    ring = jaxmotif.Graph.from_edges([(u, (u + 1) % 9) for u in range(9)])
+    census = jaxmotif.subgraph_census(ring, 8, certify=tmp_path / "c.json")
+    assert census.counts.tolist() == [9]
+    accepted(tmp_path / "c.json", ring)
+
+
 @pytest.mark.parametrize("nodes", [511, 512])
 def test_keys_of_tables_have_63_bits(nodes):
     """Tables of an 8-clique have seven columns: 511^7 rows have different keys, and 512^7 = 2^63 would not."""
