@@ -97,7 +97,7 @@ def test_participation_of_every_node():
     assert {at: count for at, count in found.items() if count} == by_node(graph, 4)
 
 
-@pytest.mark.parametrize("matrix_bytes", [0, *more(1 << 20)])
+@pytest.mark.parametrize("matrix_bytes", [0, 1 << 20])
 def test_tiny_tables_change_nothing(matrix_bytes):
     """Rows come and go at every level when tables hold almost nothing; hubs fill several, and outgrow a block."""
     star = [(0, v) for v in range(1, 15)] + [(v, v + 1) for v in range(1, 13)]

@@ -59,8 +59,8 @@ def test_the_range_of_random_graphs_is_on_the_scale_of_the_profile():
     found = made_up(sorted(text for text in class_names(True) if len(text) == 9))
     s = found.significance
     length = np.sqrt((s.z[np.isfinite(s.z)] ** 2).sum())
+    varies = s.scale > 0
     for border, share in zip(null_interval(found), (0.025, 0.975), strict=True):
-        z = (np.quantile(found.random_counts, share, axis=0) - s.mean) / s.scale
-        varies = s.scale > 0
-        np.testing.assert_allclose(border[varies], z[varies] / length)
+        away = np.quantile(found.random_counts, share, axis=0) - s.mean
+        np.testing.assert_allclose(border[varies], (away / length)[varies] / s.scale[varies])
         assert np.isnan(border[~varies]).all()
