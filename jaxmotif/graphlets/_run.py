@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, cast
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from jaxmotif.arrays._compile import QuickLimits, jit64, put64, target_of
 from jaxmotif.devices._job import Job, JobResult, run_alone, run_job, workers_on
@@ -196,7 +197,8 @@ def _outcome(order: DegreeOrder, stats: Statistics, detail: Detail) -> Outcome:
     # This is the arc of each edge, so that rows come in the order of the edge list.
     arcs = jnp.zeros_like(order.edge).at[order.edge].set(jnp.arange(order.edge_capacity, dtype=jnp.int32))
     columns = sparse.edge_columns(order, stats, arcs=arcs)
-    return Outcome(sums, jnp.stack(list(columns.values()), axis=-1))
+    # The barrier keeps the columns in memory: XLA would else evaluate all of them for each entry of the table.
+    return Outcome(sums, jnp.stack(lax.optimization_barrier(list(columns.values())), axis=-1))
 
 
 @jit64(static_argnames=("tuning", "detail"))

@@ -71,7 +71,7 @@ def choose_tuning(
         most = min(2**21 if edges <= 2**19 else 2**24, free // 512)
         block = heavy_block = _power(min(max(2**16, 16 * edges), most))
         light_block = _power(min(max(2**16, 4 * edges), most, 2**22))
-        most_cells = 2**27 if edges <= 2**19 else 2**28
+        most_cells = 2**25 if edges <= 2**19 else 2**28  # They are cleared first, whatever the graph takes of them.
         table, slots, fill, most_words = min(most_cells, free // 16), 4 * light_block, 64, 2**26
     counters = max(nodes, min(nodes**2, table))
     # This is at least twice what the largest node takes, and never more than the whole graph would.
