@@ -5,7 +5,6 @@ This module does not start JAX, so that ``--help`` is quick.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import logging
 import os
@@ -15,36 +14,15 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
-from importlib import import_module
-from pathlib import Path
-from pkgutil import iter_modules
 
 import jaxmotif
 from jaxmotif.arrays._present import visible
-from jaxmotif.cli._command import Parser
+from jaxmotif.cli._command import run_command
 from jaxmotif.cli._interrupt import Stopped
+from jaxmotif.cli._parser import build_parser
 
 FAILED, BAD_USAGE, PIPE_CLOSED = 1, 2, 141
 """Exit statuses; argparse itself exits with 2 on bad usage."""
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
-    parser = Parser(
-        prog="jaxmotif",
-        description="Find and count small patterns in graphs, exactly, on CPUs and accelerators.",
-        epilog="Results go to standard output or --output, progress and notes to standard error. "
-        "Exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted (143 and 129: by SIGTERM and SIGHUP).",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"jaxmotif {jaxmotif.__version__}")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
-    # Every file of this folder may define a command. The jobs come first.
-    modules = [import_module(f"{__package__}.{file.name}") for file in iter_modules([str(Path(__file__).parent)])]
-    commands = [module.COMMAND for module in modules if hasattr(module, "COMMAND")]
-    for command in sorted(commands, key=lambda command: (not command.works, command.name)):
-        command.add_to(subparsers)
-    return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -70,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # XLA's own warnings say nothing to a user. Python's warnings become notes.
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
         with logging_to_stderr(quiet=getattr(args, "quiet", False)), warnings_as_notes():
-            args.run(args)
+            run_command(args)
         sys.stdout.flush()
         return 0
     except KeyboardInterrupt as stop:

@@ -512,7 +512,7 @@ def _motifs(
         float(moves[:, 0].mean() / labels),
         moves_by_kind(chains.wiring, *moves.T),
         notes,
-        (graph.node_label_names, graph.edge_label_names),
+        graph._label_words,
         work.estimate,
         decided,
         error,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for
-from jaxmotif.kernels._scatter import accumulator, add_at, all_occur, count_at, put_at, sum_at
+from jaxmotif.kernels._scatter import accumulator, add_at, all_occur, count_at, put_at
 
 SIZE = 5
 INDEX = np.array([3, 5, 0, 3, 5, 4, 3], np.int32)
@@ -41,6 +41,7 @@ def test_put_is_whole():
         assert int(found[place]) in (values[place == INDEX] if place in INDEX else [0])
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize("most_cells", [3 * (SIZE + 1), 3 * (SIZE + 1) - 1])
 @pytest.mark.parametrize("batched", [(0, 0), (0, None), (None, 0)])
 def test_sums_and_counts_of_several_rows(batched, most_cells):
@@ -50,14 +51,13 @@ def test_sums_and_counts_of_several_rows(batched, most_cells):
     one = tuple(x if axis == 0 else x[0] for x, axis in zip((index, values), batched, strict=True))
     sum_rows = jax.vmap(lambda index, values: sum_at(SIZE, index, values, most_cells), batched)
     sums = np.asarray(jax.jit(sum_rows)(*one))
+=======
+def test_counts_of_several_rows():
+    index = np.stack([INDEX, INDEX[::-1], (INDEX + 1) % (SIZE + 1)])
+>>>>>>> main
     counts = np.asarray(jax.jit(jax.vmap(lambda index: count_at(SIZE, index)))(index))
     for row in range(3):
-        expected = np.zeros((2, SIZE + 1), np.int64)
-        i, v = (x[row] if axis == 0 else x for x, axis in zip(one, batched, strict=True))
-        np.add.at(expected[0], i, v)
-        np.add.at(expected[1], index[row], 1)
-        np.testing.assert_array_equal(sums[row][:SIZE], expected[0, :SIZE])
-        np.testing.assert_array_equal(counts[row][:SIZE], expected[1, :SIZE])
+        np.testing.assert_array_equal(counts[row][:SIZE], np.bincount(index[row], minlength=SIZE)[:SIZE])
 
 
 @pytest.mark.parametrize("platform", ["cpu"], indirect=True)

@@ -14,7 +14,7 @@ from jaxmotif.motifs import Rule
 from jaxmotif.patterns import class_names
 from jaxmotif.report import census_report, graphlets_report, motifs_report, search_report
 from jaxmotif.report._charts import bar
-from jaxmotif.report._words import mixing_in_words
+from jaxmotif.report._motifs_report import mixing_in_words
 from tests.report.browser import CHROMIUM, Browser
 from tests.report.made_up import made_up
 
