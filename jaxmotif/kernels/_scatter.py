@@ -55,10 +55,11 @@ def compact(valid: jax.Array) -> tuple[jax.Array, jax.Array]:
     return order, count[-1]
 
 
-def count_at(size: int, index: jax.Array) -> jax.Array:
+def count_at(size: int, index: jax.Array, most_cells: int = 2**31 - 1) -> jax.Array:
     """Count how often each int32 index in ``0 .. size`` occurs, ``[size + 1]``; the last entry is arbitrary.
 
-    On a CPU all rows of a ``vmap`` become one, since XLA's scatter over several rows takes a fifth longer.
+    On a CPU all rows of a ``vmap`` become one, since XLA's scatter over several rows takes a fifth longer. Where they
+    would have more than ``most_cells`` cells, more than int32 indices tell apart, rows are counted one by one.
     """
     cells = size + 1
     if not _unchecked():
@@ -69,8 +70,7 @@ def count_at(size: int, index: jax.Array) -> jax.Array:
         return jnp.zeros(cells, kind).at[index].add(jnp.ones(index.shape, kind), mode="promise_in_bounds")
 
     def count_rows(rows: int, _: list[bool], index: jax.Array) -> tuple[jax.Array, bool]:
-        # Indices are int32. Where there are more cells than they can tell apart, rows are counted one by one.
-        if rows * cells >= 2**31:
+        if rows * cells > most_cells:
             return lax.map(one_row, index), True
         # The rows follow one another, each with a spare entry of its own.
         begins = jnp.arange(rows, dtype=jnp.int32).reshape(rows, *[1] * (index.ndim - 1)) * cells
@@ -148,41 +148,6 @@ def _word_of(index: jax.Array, together: int) -> tuple[jax.Array, jax.Array]:
     return index >> bits, (index & (together - 1)) << (5 - bits)
 
 
-<<<<<<< HEAD
-def sum_at(size: int, index: jax.Array, values: jax.Array, most_cells: int = 2**31 - 1) -> jax.Array:
-    """Add the values at each int32 index in ``0 .. size``, ``[size + 1]``; the last entry is arbitrary.
-
-    On a CPU all rows of a ``vmap`` become one, since XLA's scatter over several rows takes twice the time. Where they
-    would have more than ``most_cells`` cells, more than int32 indices tell apart, rows are summed one by one.
-    """
-    cells = size + 1
-    if not _unchecked():
-        return add_at(accumulator(size, values.dtype), index, values)
-
-    def sums(index: jax.Array, values: jax.Array, cells: int) -> jax.Array:
-        return jnp.zeros(cells, values.dtype).at[index].add(values, mode="promise_in_bounds")
-
-    @jax.custom_batching.custom_vmap
-    def one(index: jax.Array, values: jax.Array) -> jax.Array:
-        return sums(index, values, cells)
-
-    @one.def_vmap
-    def several(rows: int, in_batched: list[bool], *arrays: jax.Array) -> tuple[jax.Array, bool]:
-        index, values = (
-            x if batched else jnp.broadcast_to(x[None], (rows, *x.shape))
-            for x, batched in zip(arrays, in_batched, strict=True)
-        )
-        if rows * cells > most_cells:
-            return jax.lax.map(lambda row: sums(row[0], row[1], cells), (index, values)), True
-        # The rows follow one another, each with a spare entry of its own.
-        begins = jnp.arange(rows, dtype=jnp.int32).reshape(rows, *[1] * (index.ndim - 1)) * cells
-        return sums((index + begins).reshape(-1), values.reshape(-1), rows * cells).reshape(rows, cells), True
-
-    return one(index, values)
-
-
-=======
->>>>>>> main
 def sum_between(values: jax.Array, begins: jax.Array) -> jax.Array:
     """Add int32 values from each of the places ``begins``, ``[S + 1]``, to the next, ``[S]``.
 
