@@ -208,7 +208,7 @@ def _counted(
     starts = np.arange(stage.stop - begin + 2)
     if not stage.first:
         starts = (starts - 1).clip(0)
-    # Units are dealt out one by one, unless all of them would become one batch of each worker, which is quickly counted.
+    # Units are dealt out one by one, unless they would become one batch of each worker, which is quickly counted.
     at_once = store is None and not helper and _first_batch(work, least, selection.main) == least
     parts = min(number, max(1 if at_once else MOST_UNITS, -(-number // least)))
     job = Job(name, starts, parts, joined, "random graphs", "motifs", shrinking=store is None)
