@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-
 LARGEST_SUM = 2.0**63 * (1 - 2.0**-20)
 """The largest sum of 64-bit counts that surely fits 63 bits, where the sum was rounded."""
 
