@@ -5,8 +5,8 @@ from jaxmotif.matching._dense import dense_match_count as dense_match_count
 from jaxmotif.matching._dense import dense_participation as dense_participation
 from jaxmotif.matching._disjoint import Disjoint as Disjoint
 from jaxmotif.matching._disjoint import disjoint_occurrences as disjoint_occurrences
-from jaxmotif.matching._listing import MatchFile as MatchFile
 from jaxmotif.matching._listing import Matches as Matches
+from jaxmotif.matching._listing import MatchFile as MatchFile
 from jaxmotif.matching._listing import find_matches as find_matches
 from jaxmotif.matching._listing import has_match as has_match
 from jaxmotif.matching._listing import iter_matches as iter_matches

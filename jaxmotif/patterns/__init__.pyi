@@ -7,11 +7,11 @@ from jaxmotif.patterns._canonical import canonical_order as canonical_order
 from jaxmotif.patterns._canonical import canonical_string as canonical_string
 from jaxmotif.patterns._catalogue import EDGE_COLUMN_NAMES as EDGE_COLUMN_NAMES
 from jaxmotif.patterns._catalogue import EDGE_ORBITS as EDGE_ORBITS
-from jaxmotif.patterns._catalogue import GRAPHLETS as GRAPHLETS
 from jaxmotif.patterns._catalogue import GRAPHLET_NAMES as GRAPHLET_NAMES
-from jaxmotif.patterns._catalogue import Graphlet as Graphlet
-from jaxmotif.patterns._catalogue import NODE_ORBITS as NODE_ORBITS
+from jaxmotif.patterns._catalogue import GRAPHLETS as GRAPHLETS
 from jaxmotif.patterns._catalogue import NODE_ORBIT_NAMES as NODE_ORBIT_NAMES
+from jaxmotif.patterns._catalogue import NODE_ORBITS as NODE_ORBITS
+from jaxmotif.patterns._catalogue import Graphlet as Graphlet
 from jaxmotif.patterns._names import as_pattern as as_pattern
 from jaxmotif.patterns._names import class_columns as class_columns
 from jaxmotif.patterns._names import class_id as class_id
