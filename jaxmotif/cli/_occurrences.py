@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import csv
-import functools
 import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import numpy as np
 
+from jaxmotif.cli._command import how
 from jaxmotif.cli._output import (
     Column,
     Report,
@@ -32,25 +31,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("jaxmotif")
 
-_ENDINGS: tuple[str, ...] = (".parquet", ".csv", ".jsonl")
 
 Blocks = Iterator[tuple[list[object], np.ndarray]]
 """Values with which rows begin, and a block of nodes by name, a row for each occurrence."""
 
 
-def add_occurrences_option(parser: argparse.ArgumentParser, roles: bool = False) -> None:
-    """Add the option of occurrences and, if ``roles``, that of nodes by role."""
-    options = [("--occurrences", _ENDINGS, "where they occur: a row for each occurrence, with its nodes by name")]
-    if roles:
-        words = "who takes which role in which class how often: a row for each node, class and role"
-        options.append(("--roles", (".parquet", ".csv", ".tsv", ".json"), words))
-    for option, endings, words in options:
-        kind = functools.partial(_file, option=option, endings=endings)
-        metavar = f"FILE{'|'.join(endings).replace('|.', '|')}"
-        parser.add_argument(option, type=kind, metavar=metavar, help=f"also write {words}")
-
-
-def write_roles(args: argparse.Namespace, graph: Graph, classes: Sequence[str], run: Mapping[str, object]) -> None:
+def write_roles(args: argparse.Namespace, graph: Graph, classes: Sequence[str]) -> None:
     """Write who takes which role in some classes to the file that the user asked for, if any."""
     if args.roles is None:
         return
@@ -58,27 +44,15 @@ def write_roles(args: argparse.Namespace, graph: Graph, classes: Sequence[str], 
 
     table = role_table(graph, classes, devices=args.device, memory=args.memory, progress=not args.quiet)
     with beside_result(args):
-        report = Report({}, table, objects="roles", run=run)
+        report = Report({}, table, objects="roles", run=how(args))
         write_report(report, choose_format(None, args.roles), args.roles, escape_formulas=args.escape_formulas)
         logger.info("%d roles of nodes written to %s", len(table["node"]), args.roles)
-
-
-def _file(text: str, option: str, endings: Sequence[str]) -> Path:
-    if not text.lower().endswith(tuple(endings)):
-        raise argparse.ArgumentTypeError(f"{text!r} must end in {', '.join(endings[:-1])} or {endings[-1]}")
-    if text.lower().endswith(".parquet"):
-        try:
-            pyarrow_for(f"{option} FILE.parquet")
-        except ImportError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-    return Path(text)
 
 
 def write_occurrences(
     args: argparse.Namespace,
     graph: Graph,
     patterns: Iterable[tuple[Mapping[str, object], GraphLike | Pattern]],
-    run: Mapping[str, object],
     *,
     induced: bool = True,
     wildcard: int | None = None,
@@ -93,7 +67,6 @@ def write_occurrences(
       graph: The graph that the patterns occur in.
       patterns: Pairs of the values that stand before the nodes in each row, under the same names for all patterns, and
         a pattern.
-      run: How the result was made.
       induced: See :func:`jaxmotif.occurrences`, also for ``wildcard``.
       wildcard: The label that any label matches.
       names: The names of the pattern's nodes, for the columns, where there is only one pattern.
@@ -122,9 +95,9 @@ def write_occurrences(
     with beside_result(args), whole_file(args.occurrences) as stream:
         suffix = args.occurrences.suffix.lower()
         if suffix == ".parquet":
-            _write_parquet(stream.buffer, heads, nodes, blocks(), numbers, run)
+            _write_parquet(stream.buffer, heads, nodes, blocks(), numbers, how(args))
         elif suffix == ".csv":
-            stream.writelines(comments(run))
+            stream.writelines(comments(how(args)))
             _write_csv(stream, heads, nodes, blocks(), numbers, args.escape_formulas)
         else:
             for head, block in blocks():

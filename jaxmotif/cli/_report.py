@@ -7,10 +7,10 @@ import itertools
 import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
-from jaxmotif.cli._options import limit
+from jaxmotif import report
+from jaxmotif.cli._command import how
 from jaxmotif.cli._output import beside_result, whole_file
 
 if TYPE_CHECKING:
@@ -20,49 +20,18 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("jaxmotif")
 
-MOST_DRAWINGS = 20
-"""Number of classes or queries that ``--figures`` draws by default."""
 
-
-def add_report_options(parser: argparse.ArgumentParser, drawings: bool = True) -> None:
-    """Add the option of a page and, if ``drawings``, those of a folder of figures."""
-    parser.add_argument(
-        "--report", type=Path, metavar="FILE.html", help="also write a page with pictures, which needs nothing else"
-    )
-    if drawings:
-        parser.add_argument(
-            "--figures",
-            type=Path,
-            metavar="DIR",
-            help="also write every figure as SVG and as PDF; needs matplotlib: pip install 'jaxmotif[plot]'",
-        )
-        parser.add_argument(
-            "--drawings",
-            type=limit,
-            default=MOST_DRAWINGS,
-            metavar="N|all",
-            help="with --figures: how many classes or queries to draw at most, the first ones of the result "
-            "(default: %(default)s)",
-        )
-
-
-def write_page(
-    args: argparse.Namespace, run: Mapping[str, object], make: Callable[[ModuleType, Mapping[str, object]], str]
-) -> None:
+def write_page(args: argparse.Namespace, make: Callable[[Mapping[str, object]], str]) -> None:
     """Write the page that the user asked for, if any.
 
     Args:
       args: The options.
-      run: How the result was made.
-      make: A function that returns the page. It is called with the package ``jaxmotif.report``, which is imported only
-        when it is needed, and with ``run`` and the command line.
+      make: A function that returns the page. It is called with the command line and how the result was made.
     """
     if args.report is not None:
-        from jaxmotif import report
-
         with beside_result(args):
             with whole_file(args.report) as stream:
-                stream.write(make(report, {"argv": args.argv, **run}))
+                stream.write(make({"argv": args.argv, **how(args)}))
             logger.info("report written to %s", args.report)
 
 
@@ -70,7 +39,7 @@ def write_figures(
     args: argparse.Namespace,
     patterns: Mapping[str, Pattern],
     graph: Graph,
-    make: Callable[[ModuleType], Figures] | None = None,
+    make: Callable[[], Figures] | None = None,
 ) -> None:
     """Write the figures that the user asked for, if any, each as SVG and as PDF.
 
@@ -79,22 +48,21 @@ def write_figures(
       patterns: The patterns that are drawn, by the names of the files without their endings, the first ones of the
         result first.
       graph: The graph that the patterns occur in, which has the words of labels.
-      make: A function that returns further figures, called with the package ``jaxmotif.report``.
+      make: A function that returns further figures.
     """
     if args.figures is None:
         return
     import matplotlib as mpl
 
-    from jaxmotif import report
     from jaxmotif.drawing._drawing import MOST_NODES
-    from jaxmotif.report._figures import STYLE
 
+    style = Path(report.__file__).with_name("templates") / "figures.mplstyle"
     small = {name: pattern for name, pattern in patterns.items() if pattern.num_nodes <= MOST_NODES}
     drawn = dict(itertools.islice(small.items(), args.drawings))
-    figures = dict(report.drawing_figures(drawn, graph)) | dict(make(report) if make is not None else {})
+    figures = dict(report.drawing_figures(drawn, graph)) | dict(make() if make is not None else {})
     # Files tell no date, so that the same result gives the same bytes.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    with beside_result(args), mpl.rc_context(STYLE):
+    with beside_result(args), mpl.rc_context(fname=style):
         args.figures.mkdir(parents=True, exist_ok=True)
         for name, draw in figures.items():
             plain = "".join(c if c.isalnum() or c in "-_.+" else "_" for c in name)[:100]
