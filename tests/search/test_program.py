@@ -78,8 +78,11 @@ def test_costs_of_candidates_are_whole_numbers_of_31_bits(sets):
 
 def test_tables_beyond_the_limit_are_refused():
     steps = [Placement([Pair(-1, 0, 0)]), Placement([Pair(0, 0, 0)])]
-    with pytest.raises(ValueError, match="over the limit of 2147483646; use smaller blocks"):
-        build_program(steps, rooms=[2**31], stride=1, longest=1)
+    spare = build_program(steps, rooms=[4], stride=1, longest=1).entries - 4
+    most = 2**31 - 2 - spare
+    assert build_program(steps, rooms=[most], stride=1, longest=1).entries == 2**31 - 2
+    with pytest.raises(ValueError, match="tables of 2147483647 entries are over the limit of 2147483646; use smaller"):
+        build_program(steps, rooms=[most + 1], stride=1, longest=1)
 
 
 @pytest.mark.parametrize("longest", [1, 2, 3, 1000, 2**16 + 1, 2**31 - 1])
