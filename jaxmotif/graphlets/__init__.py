@@ -9,7 +9,7 @@ from jaxmotif.graphlets._count import (
     node_orbits,
 )
 from jaxmotif.graphlets._dense import dense_edge_columns, dense_graphlet_counts, dense_node_orbits
-from jaxmotif.graphlets._pure import sparse_edge_columns, sparse_graphlet_counts, sparse_node_orbits
+from jaxmotif.graphlets._run import sparse_edge_columns, sparse_graphlet_counts, sparse_node_orbits
 from jaxmotif.graphlets._tuning import Tuning, choose_tuning
 
 __all__ = [

@@ -611,7 +611,7 @@ class CpuLoops:
         )
         self._sums: dict[str, np.ndarray] = {}
         self.largest = float(results.largest_count(np, self._arcs, self._degrees.astype(np.float64)))
-        self.most_neighbours = int(degrees.max())
+        self.wide, self.most_neighbours = self.largest >= tuning.one_limb, int(degrees.max())
 
     @property
     def bytes(self) -> int:
@@ -655,7 +655,7 @@ class CpuLoops:
             np, self._arcs, self._degrees, self._walks2, self._arcs.out(self._graph.t), self._sums
         )
 
-    def node_orbits(self, precision: results.Precision) -> jax.Array | np.ndarray:
+    def node_orbits(self) -> jax.Array | np.ndarray:
         """Solve for the orbits at all nodes, ``[N, 73]``."""
         sums, arcs, places = self._with_leaves(), self._arcs, self._places
 
@@ -665,9 +665,9 @@ class CpuLoops:
             for first in range(0, len(places), _SOLVED_TOGETHER):
                 yield [x[places[first : first + _SOLVED_TOGETHER]] for x in homs]
 
-        return self._solve("node", parts, len(places), precision)
+        return self._solve("node", parts, len(places))
 
-    def edge_orbits(self, precision: results.Precision) -> jax.Array | np.ndarray:
+    def edge_orbits(self) -> jax.Array | np.ndarray:
         """Solve for the orbits at all edges, ``[m, 68]``, in the order of the edge list."""
         arcs, graph, edges = self._arcs, self._graph, self._edges
         sums = self._with_leaves()
@@ -683,7 +683,7 @@ class CpuLoops:
                 of_sums, of_rims = ([cast(x[both]) for x in values] for values in (sums, rims))
                 yield all_homs(ends, nodes, Sums(*of_sums), Rims(*of_rims))
 
-        return self._solve("edge", parts, len(edges), precision)
+        return self._solve("edge", parts, len(edges))
 
     def total_homs(self) -> np.ndarray:
         """Return the homomorphisms of the connected graphs of two to five nodes, Python integers."""
@@ -691,20 +691,20 @@ class CpuLoops:
         return results.join_halves(results.sum_halves(np, homs))
 
     def _solve(
-        self, root: Root, parts: Callable[[Cast], Iterator[list[np.ndarray]]], count: int, precision: results.Precision
+        self, root: Root, parts: Callable[[Cast], Iterator[list[np.ndarray]]], count: int
     ) -> jax.Array | np.ndarray:
         """Solve the equations of one part of the nodes or edges after the other."""
 
         def solve(cast: Cast) -> np.ndarray:
-            weights = sparse.csr_array(cast(times24(root)))  # most are 0
-            orbits, first = zeros_for_jax((count, weights.shape[0]), weights.dtype), 0
+            weights, first = cast(times24(root)), 0
+            orbits, matrix = zeros_for_jax((count, len(weights)), weights.dtype), sparse.csr_array(weights)  # mostly 0
             for homs in parts(cast):
-                solved = divided(weights @ np.stack(homs)).T
+                solved = divided(matrix @ np.stack(homs)).T
                 orbits[first : first + len(solved)] = solved
                 first += len(solved)
             return orbits
 
-        if precision.wide:
+        if self.wide:
             return results.Limbs.of(solve, wide=True).as_integers()
         return on_device(solve(lambda x: x), self._device)
 
