@@ -5,6 +5,7 @@ This module does not start JAX, so that ``--help`` is quick.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import logging
 import os
@@ -24,6 +25,13 @@ from jaxmotif.cli._parser import build_parser
 FAILED, BAD_USAGE, PIPE_CLOSED = 1, 2, 141
 """Exit statuses; argparse itself exits with 2 on bad usage."""
 
+FIRST_STEPS = """
+Three things to try on a bundled network:
+  jaxmotif motifs celegans --report worm.html    the motifs of a worm's nervous system, as a page
+  jaxmotif match ffl celegans --limit 10         ten feed-forward loops, by the names of their neurons
+  jaxmotif graphlets karate --per node           the orbits of each member of a club
+"""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command.
@@ -38,12 +46,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
       SystemExit: Raised by argparse, with 2 on bad usage and with 0 after ``--help`` and ``--version``.
     """
+    args = argparse.Namespace()
     try:
         parser = build_parser()
         args = parser.parse_args(argv)
         args.argv = shlex.join(["jaxmotif", *(sys.argv[1:] if argv is None else argv)])
         if args.command is None:
             parser.print_help(sys.stderr)
+            sys.stderr.write(FIRST_STEPS)
             return BAD_USAGE
         # XLA's own warnings say nothing to a user. Python's warnings become notes.
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -53,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt as stop:
         stop = stop if isinstance(stop, Stopped) else Stopped(signal.SIGINT)
-        print(f"jaxmotif: {stop}", file=sys.stderr)
+        print(f"jaxmotif: {stop}{_what_is_kept(args)}", file=sys.stderr)
         return stop.status
     except BrokenPipeError:
         # The rest of the output has no reader, and the interpreter would complain about it at exit.
@@ -64,6 +74,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         print(f"jaxmotif: error: {describe(error)}", file=sys.stderr)
         return FAILED
+
+
+def _what_is_kept(args: argparse.Namespace) -> str:
+    """Say what an interrupted command leaves behind, and how to go on; nothing of one that never keeps anything."""
+    if not hasattr(args, "checkpoint"):
+        return ""
+    if args.checkpoint is None or not os.path.exists(args.checkpoint):
+        return "; nothing is kept: --checkpoint FOLDER would keep what is done, and the same command would go on"
+    return f"; what was done is kept in {args.checkpoint}, and the same command goes on: {args.argv}"
 
 
 class _VisibleFormatter(logging.Formatter):

@@ -55,10 +55,11 @@ def compact(valid: jax.Array) -> tuple[jax.Array, jax.Array]:
     return order, count[-1]
 
 
-def count_at(size: int, index: jax.Array) -> jax.Array:
+def count_at(size: int, index: jax.Array, most_cells: int = 2**31 - 1) -> jax.Array:
     """Count how often each int32 index in ``0 .. size`` occurs, ``[size + 1]``; the last entry is arbitrary.
 
-    On a CPU all rows of a ``vmap`` become one, since XLA's scatter over several rows takes a fifth longer.
+    On a CPU all rows of a ``vmap`` become one, since XLA's scatter over several rows takes a fifth longer. Where they
+    would have more than ``most_cells`` cells, more than int32 indices tell apart, rows are counted one by one.
     """
     cells = size + 1
     if not _unchecked():
@@ -69,8 +70,7 @@ def count_at(size: int, index: jax.Array) -> jax.Array:
         return jnp.zeros(cells, kind).at[index].add(jnp.ones(index.shape, kind), mode="promise_in_bounds")
 
     def count_rows(rows: int, _: list[bool], index: jax.Array) -> tuple[jax.Array, bool]:
-        # Indices are int32. Where there are more cells than they can tell apart, rows are counted one by one.
-        if rows * cells >= 2**31:
+        if rows * cells > most_cells:
             return lax.map(one_row, index), True
         # The rows follow one another, each with a spare entry of its own.
         begins = jnp.arange(rows, dtype=jnp.int32).reshape(rows, *[1] * (index.ndim - 1)) * cells

@@ -1,5 +1,7 @@
 """Scatters with a position that is left out, in both forms."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -39,11 +41,22 @@ def test_put_is_whole():
         assert int(found[place]) in (values[place == INDEX] if place in INDEX else [0])
 
 
-def test_counts_of_several_rows():
+@pytest.mark.parametrize("most_cells", [3 * (SIZE + 1), 3 * (SIZE + 1) - 1])
+def test_counts_of_several_rows(most_cells):
+    """Also rows that have more cells than indices tell apart."""
     index = np.stack([INDEX, INDEX[::-1], (INDEX + 1) % (SIZE + 1)])
-    counts = np.asarray(jax.jit(jax.vmap(lambda index: count_at(SIZE, index)))(index))
+    counts = np.asarray(jax.jit(jax.vmap(lambda index: count_at(SIZE, index, most_cells)))(index))
     for row in range(3):
         np.testing.assert_array_equal(counts[row][:SIZE], np.bincount(index[row], minlength=SIZE)[:SIZE])
+
+
+@pytest.mark.parametrize("platform", ["cpu"], indirect=True)
+@pytest.mark.parametrize("size", [2**30 - 2, 2**30 - 1])
+def test_no_count_has_more_cells_than_indices_tell_apart(size):
+    """Two rows just below and just above that; the program is read, because its arrays would take gigabytes."""
+    program = jax.make_jaxpr(jax.vmap(lambda index: count_at(size, index)))(jax.ShapeDtypeStruct((2, 7), np.int32))
+    [cells] = re.findall(r"\[(\d+)\] = scatter-add", str(program))
+    assert int(cells) <= 2**31 - 1
 
 
 @pytest.mark.parametrize("most", [2**16, 2**16 + 1])
