@@ -29,6 +29,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.typing import DTypeLike
 
+from jaxmotif.arrays._compile import target
 from jaxmotif.arrays._sums import running_sum
 from jaxmotif.kernels import _expand as ex
 from jaxmotif.kernels._expand import FlatWork, take
@@ -131,7 +132,7 @@ def roots(dyads: Dyads, first: jax.Array, *, nodes: int, capacity: int) -> Rows:
     node = jnp.minimum(number, jnp.maximum(dyads.sizes[1] - 1, 0))  # Rows past the last node repeat it, a safe index.
     graph = node // jnp.maximum(dyads.n, 1)
     # The walk begins after the node itself, because a row's first node is its lowest.
-    begin = _first_after(dyads, node, node - graph * dyads.n)
+    begin = _first_after(dyads, node, node - graph * dyads.n, number < dyads.sizes[1])
     none = jnp.zeros(capacity, jnp.uint32)
     low = none if dyads.node_codes is None else take(dyads.node_codes, node).astype(jnp.uint32)
     room = nodes, capacity
@@ -265,10 +266,22 @@ def dyad_state(read: Read, dyads: Dyads, node: jax.Array, local: jax.Array) -> j
     return jnp.where(there, read.load(dyads.states, at, there).astype(jnp.int32), jnp.int32(0))
 
 
-def _first_after(dyads: Dyads, node: jax.Array, local: jax.Array) -> jax.Array:
-    """Return the first slot of each node whose neighbour comes after ``local``."""
+def _first_after(dyads: Dyads, node: jax.Array, local: jax.Array, needed: jax.Array | bool = True) -> jax.Array:
+    """Return the first slot of each node whose neighbour comes after ``local``; an arbitrary slot where not needed."""
     low, high = take(dyads.offsets, node), take(dyads.offsets, node + 1)
-    return ex.find(dyads.near, low, high, local + 1, steps=dyads.search_steps)[0]
+    if target().is_accelerator:
+        return ex.find(dyads.near, low, high, local + 1, steps=dyads.search_steps)[0]
+    last = dyads.near.shape[0] - 1
+
+    def halve(bounds: Words) -> Words:
+        low, high = bounds
+        middle = ex.half(low + high)
+        active, before = low < high, take(dyads.near, jnp.minimum(middle, last)) <= local
+        return jnp.where(active & before, middle + 1, low), jnp.where(active & ~before, middle, high)
+
+    high = jnp.where(needed, high, low)
+    # On a CPU the search is a loop, which compiles in a third of the time and ends when all lanes are done.
+    return lax.while_loop(lambda bounds: (bounds[0] < bounds[1]).any(), halve, (low, high))[0]
 
 
 def _with_label(read: Read, dyads: Dyads, states: jax.Array, node: jax.Array, nodes: jax.Array | int) -> jax.Array:

@@ -24,7 +24,6 @@ import numpy as np
 from numba import config as numba_config
 from numba import types
 from numba.extending import intrinsic
-from scipy import sparse
 
 from jaxmotif.arrays._host import on_device, zeros_for_jax
 from jaxmotif.arrays._private_folder import make_private, user_cache_folder, why_not_private
@@ -543,6 +542,31 @@ def sum_over_triangles(starts, around, values, out):
             out[a] += values[around[i]]
 
 
+# ---- equations
+
+
+def _product_signature(kind: Any) -> Any:
+    return types.void(kind[:, ::1], kind[:, ::1], kind[:, ::1])
+
+
+@_loop([_product_signature(types.int64), _product_signature(types.float64)])
+def multiply_sparse(weights, columns, out):
+    """Write the product of ``weights [R, H]``, of which most are 0, and ``columns [H, C]`` to ``out [C, R]``."""
+    together = 64
+    total = np.empty(together, columns.dtype)
+    for first in range(0, columns.shape[1], together):
+        count = min(together, columns.shape[1] - first)
+        for r in range(len(weights)):
+            total[:] = 0
+            for h in range(len(columns)):
+                weight = weights[r, h]
+                if weight != 0:
+                    for c in range(count):
+                        total[c] += weight * columns[h, first + c]
+            for c in range(count):
+                out[first + c, r] = total[c]
+
+
 # ---- the engine
 
 
@@ -697,11 +721,12 @@ class CpuLoops:
 
         def solve(cast: Cast) -> np.ndarray:
             weights, first = cast(times24(root)), 0
-            orbits, matrix = zeros_for_jax((count, len(weights)), weights.dtype), sparse.csr_array(weights)  # mostly 0
+            orbits = zeros_for_jax((count, len(weights)), weights.dtype)
             for homs in parts(cast):
-                solved = divided(matrix @ np.stack(homs)).T
-                orbits[first : first + len(solved)] = solved
-                first += len(solved)
+                product = np.empty((len(homs[0]), len(weights)), weights.dtype)
+                multiply_sparse(weights, np.stack(homs), product)
+                orbits[first : first + len(product)] = divided(product)
+                first += len(product)
             return orbits
 
         if self.wide:
