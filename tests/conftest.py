@@ -28,7 +28,8 @@ from jaxmotif.motifs import _random_graphs  # noqa: E402
 # Tracing makes many objects that last: to look through them as often as Python would takes a tenth of the time.
 gc.set_threshold(50_000, 20, 50)
 
-# With so little optimised, chains that are padding take most of the time. No bit depends on it.
+# With so little optimised, chains that are padding take most of the time. A pilot has fewer chains then, and so finds
+# another length for all chains; apart from that no bit depends on it.
 _random_graphs.CPU_LANES = 2**11
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")

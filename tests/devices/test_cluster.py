@@ -24,6 +24,7 @@ from jaxmotif.devices._cluster_call import pack, unpack
 from jaxmotif.features import census_orbits, pattern_features
 from jaxmotif.matching import Search, count_matches, count_queries, disjoint_occurrences, find_matches
 from jaxmotif.matching._sink import parts_of
+from jaxmotif.motifs import _random_graphs
 from tests.devices.jobs import _skewed, digest
 from tests.more import more
 
@@ -136,8 +137,9 @@ def test_short_jobs_are_done_by_the_worker_that_plans(moment, name, tmp_path, mo
 
 
 @pytest.mark.slow
-def test_further_calls(cluster):
+def test_further_calls(cluster, monkeypatch):
     """All that takes devices: five nodes, types, estimates, stages, chains that go on, parts of matches."""
+    monkeypatch.setattr(_random_graphs, "CPU_LANES", 2**13)  # as the workers have it
     graph, path = _skewed(), jaxmotif.Graph.from_edges([(0, 1), (1, 2), (2, 3)])
 
     def random(**options):
