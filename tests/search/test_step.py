@@ -56,7 +56,7 @@ def test_a_step_appends_what_passes_in_order(bitmap, block):
     base = room  # table 1 holds one column; table 2 begins after it
     table = np.zeros(program.entries + 1, np.int32)
     table[base : base + WINDOW], table[base + room :][:WINDOW] = rows.T
-    window = Window(*map(jnp.int32, (2, 0, WINDOW, 1)))
+    window = Window(*map(jnp.int32, (2, 0, WINDOW, 1, 0)))
     prepared = jit64(prepare_window, static_argnums=3)(op, jnp.asarray(table), window, sizes)
     step = jit64(extend, static_argnums=7)(
         op, jnp.asarray(table), np.zeros(0, np.uint64), window, prepared, jnp.int32(block), jnp.int32(3), sizes

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxmotif.matching._options import Order, Search
+from jaxmotif.matching._sizes import MOST_RANKED
 from jaxmotif.matching.planner._ask import QueryConstraints
 from jaxmotif.matching.planner._leaves import NO_LEAVES, LeafPlan, choose_leaves
 from jaxmotif.matching.planner._reduce import Measures
@@ -36,6 +37,10 @@ class SearchOrder(NamedTuple):
     leaves: LeafPlan
     below: list[tuple[int, int]]
     multiplier: int
+
+    def search_last(self, leaf: int) -> SearchOrder:
+        """Return the order with a leaf searched after all others, and one leaf fewer."""
+        return self._replace(core=[*self.core, leaf], leaves=self.leaves.without(leaf))
 
     @property
     def position(self) -> dict[int, int]:
@@ -75,6 +80,11 @@ def choose_order(
     if leaves.nodes and measured is not None and isinstance(search.order, str):  # the rest is ordered anew
         ids = sorted(core)
         core = [ids[i] for i in order_nodes(query.relabel(ids), search.order, measured.sizes[ids])]
+        # To count a single leaf by lists once all are placed takes no less than to search it.
+        near = asked.which >= 0
+        long = [x for x in leaves.nodes if near[core[-1], x] and near[x].sum() > 1 and measured.sizes[x] >= MOST_RANKED]
+        if len(long) == 1 and long in leaves.groups:
+            core, leaves = [*core, *long], leaves.without(long[0])
     below, multiplier = [], 1
     if search.symmetry:
 

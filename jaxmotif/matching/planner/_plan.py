@@ -8,7 +8,7 @@
 | order | ``_order``, ``_leaves`` (NumPy) | which nodes are searched in which order, and which counted in closed form |
 | search | ``matching._host_search`` (NumPy) | if it is on the host and small: the matches, and no more phases |
 | tally | ``_tally`` (NumPy) | if asked for: which searches say how often nodes and edges take each part |
-| leaf sets | ``_bit_sets``; one wait if there are leaves | the terms of the leaves, over bit rows |
+| leaf sets | ``_bit_sets``; one wait if sets meet | the terms of the leaves, over bit rows |
 | write | ``_placements``, ``_write`` | lists and matrices filled, programs, sizes of steps |
 """
 
@@ -37,11 +37,11 @@ from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching._sizes import LABELS_LEAVE, host_work
 from jaxmotif.matching._target import Target, index_target
 from jaxmotif.matching.planner._ask import FEW_NODES, QueryConstraints, constrain_query
-from jaxmotif.matching.planner._bit_sets import BitRows, build_leaf_terms
+from jaxmotif.matching.planner._bit_sets import LeafRows
 from jaxmotif.matching.planner._order import choose_order
 from jaxmotif.matching.planner._placements import Layout
 from jaxmotif.matching.planner._reduce import filter_target, reduce_and_measure
-from jaxmotif.matching.planner._tally import NO_TALLY, TallyPlan, choose_tallied_orders, lay_out
+from jaxmotif.matching.planner._tally import NO_TALLY, TallyPlan, choose_tallied_orders
 from jaxmotif.matching.planner._write import Draft, write
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern
@@ -171,13 +171,12 @@ def _make_plans(
     # Without a tally there is one; with one the domains and lists of all are the same.
     for tallied in choose_tallied_orders(asked, order, measured, options, allowed):
         options.deadline.check()
-        order = tallied.order
-        layout, rows = Layout(asked, order, lists, measured), BitRows(lists)
-        tally = lay_out(tallied, layout)
-        draft = Draft(layout, build_leaf_terms(layout, rows), rows, tally, options, device)
+        order, ids = tallied.order, lists.target.ids
+        layout = Layout(asked, order, lists, measured)
+        draft = Draft(layout, LeafRows(layout), tallied, options, device)
         # Entries and matrices are made once, by the first search, since all searches have the same lists.
         ready = write(draft, plans[0].ready if plans else None)
-        plans.append(Plan(ready, order.core, order.leaves.nodes, order.multiplier, kept.sizes, lists.target.ids, tally))
+        plans.append(Plan(ready, order.core, order.leaves.nodes, order.multiplier, kept.sizes, ids, draft.tally))
     return plans
 
 
