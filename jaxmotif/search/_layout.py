@@ -135,7 +135,6 @@ class FactorWords(NamedTuple):
       used: slots whose nodes are left out of the intersection.
       column: the slot that has the size, or :data:`NO_COLUMN`.
       words: words of a bit row, or 0 if the size is that of a single list, or in a column.
-      ranks: where the numbering of the bit rows starts.
       less: subtracted from the size.
       leaves: how many leaves take a node from the intersection, one after another.
     """
@@ -146,7 +145,6 @@ class FactorWords(NamedTuple):
     used: Word
     column: Word
     words: Word
-    ranks: Word
     less: Word
     leaves: Word
 
@@ -225,7 +223,6 @@ class Operands(NamedTuple):
       bitmap: bit matrices; node w belongs to bit ``w % 32`` of word ``matrix + u stride + w // 32``.
       domains: bit ``x % 32`` of word ``(x // 32) N + u`` says whether query node x may map to u.
       leaf_rows: bit rows over a numbering of a few nodes.
-      leaf_ranks: the numberings, 0 for nodes outside.
     """
 
     program: Any
@@ -234,7 +231,6 @@ class Operands(NamedTuple):
     bitmap: Any
     domains: Any
     leaf_rows: Any
-    leaf_ranks: Any
 
 
 class Sizes(NamedTuple):

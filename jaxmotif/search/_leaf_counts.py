@@ -34,7 +34,6 @@ from jaxmotif.search._layout import (
     SetWords,
     TermWords,
     loop,
-    shift_right,
 )
 from jaxmotif.search._limbs import counts_of
 
@@ -94,47 +93,41 @@ def intersection_size(
       node: returns the nodes of a slot.
       where: the lanes that ask.
     """
-    sets, num_used, users, words, ranks = factor.num_sets, factor.num_used, factor.used, factor.words, factor.ranks
-    places, less, column = factor.sets, factor.less, factor.column
+    sets, places, users, words, column = factor.num_sets, factor.sets, factor.used, factor.words, factor.column
     none = jnp.zeros_like(sets)
     # The size of a single set is known from the offsets, and other sizes are in columns; or else several sets are
-    # intersected word by word, as bit rows. The loops of the other case take no turn.
-    known = words == 0
-    single = known & (column == NO_COLUMN)
+    # intersected word by word, as bit rows.
+    single = (words == 0) & (column == NO_COLUMN)
     single_set = io.record(SetWords, places)
-    has_one, place = where & single, single_set.list + node(jnp.where(single, single_set.slot, column))
+    value = node(jnp.where(single, single_set.slot, column))
+    has_one, place = where & single, single_set.list + value
     size = io.load(io.op.offsets, place + 1, has_one) - io.load(io.op.offsets, place, has_one)
-    size = jnp.where(has_one, size, jnp.where(column == NO_COLUMN, 0, node(column)))
+    size = jnp.where(has_one, size, jnp.where(column == NO_COLUMN, 0, value))
 
-    def leave_out(index, size):
-        u = node(io.word(users + index))
-
-        # A used node is subtracted only where all sets contain it: in the leaf's domain, and next to the anchor.
-        def contains(number, inside):
-            item = io.record(SetWords, places, number)
-            inside &= io.is_allowed(item.leaf, u, inside > 0)
-            return inside & io.is_adjacent(node(item.slot), u, item, inside > 0)
-
-        return size - loop(sets, contains, where.astype(jnp.int32))
-
-    def intersect(word):
-        """Return the AND of one word of every set's bit row."""
-
+    def count(word, size):
         def narrow(index, bits):
             item = io.record(SetWords, places, index)
             return bits & io.load(io.op.leaf_rows, item.rows + node(item.slot) * words + word, where)
 
-        return loop(sets, narrow, jnp.full_like(size, -1))  # before the first set the word is all ones
+        bits = loop(sets, narrow, jnp.full_like(size, -1))  # before the first set the word is all ones
+        return size + jnp.where(where, ones(bits), 0)
 
-    def count(word, size):
-        return size + jnp.where(where, ones(intersect(word)), 0)
+    # A used node is subtracted only where the sets contain it: in the leaf's domain, and next to the anchor.
+    def leave_out_of_one(index, size):
+        u = node(io.word(users + index))
+        inside = io.is_allowed(single_set.leaf, u, where)
+        return size - (inside & io.is_adjacent(value, u, single_set, where & (inside > 0)))
 
-    def leave_out_ranked(index, size):
-        rank = io.load(io.op.leaf_ranks, ranks + node(io.word(users + index)), where)
-        # The intersection was not stored: the word with the rank of a used node is made again.
-        bits = intersect(shift_right(rank, 5))
-        return size - (shift_right(bits, rank & 31) & 1)
+    def leave_out_of_all(index, size):
+        u = node(io.word(users + index))
 
-    size = loop(jnp.where(known, num_used, none), leave_out, size)
-    size = loop(words, count, size)
-    return loop(jnp.where(known, none, num_used), leave_out_ranked, size) - less
+        def contains(number, inside):
+            item = io.record(SetWords, places, number)
+            inside = inside & io.is_allowed(item.leaf, u, inside > 0)
+            return inside & io.is_adjacent(node(item.slot), u, item, inside > 0)
+
+        return size - loop(sets, contains, where.astype(jnp.int32))
+
+    # The loops of the other case take no turn.
+    size = loop(jnp.where(single, factor.num_used, none), leave_out_of_one, loop(words, count, size))
+    return loop(jnp.where(single, none, factor.num_used), leave_out_of_all, size) - factor.less

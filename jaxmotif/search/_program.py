@@ -88,7 +88,6 @@ class Factor(NamedTuple):
       position: the position in the order at which the intersection is counted, with all nodes but those of ``used``
         left out; or ``None``.
       words: words of a bit row, or 0 if there is a position, or a single set.
-      ranks: where the numbering of the bit rows starts.
       less: subtracted from the size.
       leaves: how many leaves take a node from the intersection; each has one node fewer than the one before.
     """
@@ -97,7 +96,6 @@ class Factor(NamedTuple):
     used: Sequence[int]
     position: int | None = None
     words: int = 0
-    ranks: int = 0
     less: int = 0
     leaves: int = 1
 

@@ -31,7 +31,7 @@ def operands(near, program, bitmap):
     places = np.concatenate([offsets, [offsets[-1], offsets[-1] + N]]).astype(np.int32)
     words = np.packbits(near, axis=1, bitorder="little").view(np.uint32).view(np.int32).reshape(-1)
     one = np.zeros(1, np.int32)
-    fields = (program.code, places, entries.astype(np.int32), words if bitmap else one, one, one, one)
+    fields = (program.code, places, entries.astype(np.int32), words if bitmap else one, one, one)
     return Operands(*map(jnp.asarray, fields))
 
 

@@ -45,28 +45,27 @@ class LeafRows:
                     # Every target node has a row.
                     self._words += nodes * width
 
-    def place(self, members: Sets, kinds: list[tuple[int, int]]) -> tuple[list[int], int, int]:
-        """Return where rows over the union of some domains begin, their words, and where the numbering begins.
+    def place(self, members: Sets, kinds: list[tuple[int, int]]) -> tuple[list[int], int]:
+        """Return where rows over the union of some domains begin, and their words.
 
         Args:
           members: the leaves whose domains are united.
           kinds: the pair kind and the leaf of each of the rows.
         """
-        g = self._unions[members]
-        places, widths = zip(*(self._rows[kind, x, g] for kind, x in kinds), strict=True)
-        return list(places), widths[0], g * self._lists.nodes
+        places, widths = zip(*(self._rows[kind, x, self._unions[members]] for kind, x in kinds), strict=True)
+        return list(places), widths[0]
 
-    def arrays(self) -> tuple[Any, Any]:
-        """Return ``leaf_rows`` and ``leaf_ranks`` of the operands."""
-        if not self._unions:
-            return np.zeros(1, np.int32), np.zeros(1, np.int32)
+    def words(self) -> Any:
+        """Return ``leaf_rows`` of the operands."""
+        if not self._rows:
+            return np.zeros(1, np.int32)
         R = power_of_four(len(self._rows), LEAST_SETS)
         lists, rows = np.zeros((R, 2), np.int32), np.zeros((R, 4), np.int32)
         for r, ((kind, x, g), (first, width)) in enumerate(self._rows.items()):
             lists[r], rows[r] = (kind, x), (r, g, width, first)
         families = self._lists.families._replace(rows=lists, count=np.int32(len(self._rows)))
         capacity, backend = power_of_four(self._words, LEAST_ENTRIES), backend_of(self._lists.target)
-        return backend.bit_rows(families, self._numbers, rows, capacity=capacity), self._numbers.reshape(-1)
+        return backend.bit_rows(families, self._numbers, rows, capacity=capacity)
 
 
 def meeting(layout: Layout, terms: Sum) -> Sets:
@@ -90,13 +89,13 @@ def leaf_factor(layout: Layout, rows: LeafRows, block: Block, members: Sets) -> 
     # node is its own neighbour.
     meets, joined = np.all(layout.measured.meet[:, block.sets], axis=1), {u for u, _ in near}
     used = [position[u] for u in layout.order.core if meets[u] and u not in joined]
-    at, places, width, ranks = None, [0] * len(near), 0, 0
+    at, places, width = None, [0] * len(near), 0
     if counted is not None:
         at = position[counted]
         # What was placed before the number was left out when it was counted.
         used = [u for u in used if u > at]
         near = near if used else []
     elif len(near) > 1:
-        places, width, ranks = rows.place(members, [(int(layout.asked.which[u, x]), x) for u, x in near])
+        places, width = rows.place(members, [(int(layout.asked.which[u, x]), x) for u, x in near])
     sets = [CandidateSet(layout.pair(u, x), place, x) for (u, x), place in zip(near, places, strict=False)]
-    return Factor(sets, used, at, width, ranks, block.less, block.leaves)
+    return Factor(sets, used, at, width, block.less, block.leaves)

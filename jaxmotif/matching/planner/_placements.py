@@ -69,9 +69,8 @@ class Layout:
         for i, v in enumerate(core):
             found.append(v)
             later = [x for x in np.flatnonzero(self.asked.which[v] >= 0).tolist() if x not in core[: i + 1]]
-            found += [
-                Number(v, x) for x in later if (v, x) in counted or (self.looks and self.may_fail(core[: i + 1], x))
-            ]
+            worth = [x for x in later if (v, x) in counted or (self.looks and self.may_fail(core[: i + 1], x))]
+            found += [Number(v, x) for x in worth]
         return found
 
     @cached_property

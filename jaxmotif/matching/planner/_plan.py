@@ -172,7 +172,8 @@ def _make_plans(
     for tallied in choose_tallied_orders(asked, order, measured, options, allowed):
         options.deadline.check()
         order, ids = tallied.order, lists.target.ids
-        layout = Layout(asked, order, lists, measured)
+        # With None, the search itself begins to look ahead once it goes badly.
+        layout = Layout(asked, order, lists, measured, looks=bool(options.search.lookahead))
         draft = Draft(layout, LeafRows(layout), tallied, options, device)
         # Entries and matrices are made once, by the first search, since all searches have the same lists.
         ready = write(draft, plans[0].ready if plans else None)

@@ -111,21 +111,18 @@ class Draft:
 
 def write(draft: Draft, made: ReadySearch | None = None) -> ReadySearch:
     """Write a search that is ready to run; ``made``: another one of the same lists."""
-    # With None, the search itself begins to look ahead once it goes badly.
-    lookahead = draft.options.search.lookahead
-    layout = dataclasses.replace(draft.layout, looks=bool(lookahead))
-    leaf_arrays = _pad_read(layout, draft.rows.arrays())
+    layout = draft.layout
     # A search of the same lists shares all operands but the program, which is first, and the leaves, which are last.
-    shared = list_arrays(layout) if made is None else made.operands[1:5]
-    arrays = jax.device_put((*shared, *leaf_arrays), draft.device)
+    shared = list_arrays(layout) if made is None else made.operands[1:-1]
+    arrays = jax.device_put((*shared, _pad_read(layout, draft.rows.words())), draft.device)
     # The bytes of the operands are known only now, and tables may take what they leave.
-    held = sum(array.nbytes for array in arrays) + 8 * draft.cells
-    draft = dataclasses.replace(draft, layout=layout, held=held)
+    draft = dataclasses.replace(draft, held=sum(array.nbytes for array in arrays) + 8 * draft.cells)
     stages = choose_stages(draft)
+    ahead = partial(look_ahead_stage, draft, stages[-1].sizes.block)
     return ReadySearch(
         Operands(stages[0].code, *arrays),
         stages,
-        ahead=partial(look_ahead_stage, draft, stages[-1].sizes.block) if lookahead is None else None,
+        ahead=ahead if draft.options.search.lookahead is None else None,
         prefixes=partial(prefix_stage, draft),
     )
 
@@ -163,17 +160,13 @@ def list_arrays(layout: Layout) -> tuple[Any, ...]:
         chosen = np.zeros(power_of_four(kinds, 1), np.int32)
         chosen[:kinds] = np.arange(kinds)
         matrices = backend.bit_matrices(families, chosen, count=len(chosen))
-    least = LEAST_READ, LEAST_READ_ENTRIES, LEAST_READ, LEAST_READ
-    return _pad_read(layout, (flat, filled, matrices, bits), least)
+    filled = _pad_read(layout, filled, LEAST_READ_ENTRIES)
+    return _pad_read(layout, flat), filled, _pad_read(layout, matrices), _pad_read(layout, bits)
 
 
-def _pad_read(
-    layout: Layout, arrays: tuple[Any, ...], least: tuple[int, ...] = (LEAST_READ, LEAST_READ)
-) -> tuple[Any, ...]:
-    """Return arrays that a search reads in few sizes, to share programs; those of a device have them already."""
-    if not layout.lists.target.on_host:
-        return arrays
-    return tuple(pad_first_axis(array, room) for array, room in zip(arrays, least, strict=True))
+def _pad_read(layout: Layout, array: Any, least: int = LEAST_READ) -> Any:
+    """Return an array that a search reads in one of few sizes, to share programs; one of a device has such a size."""
+    return pad_first_axis(array, least) if layout.lists.target.on_host else array
 
 
 def choose_stages(draft: Draft) -> list[Stage]:
