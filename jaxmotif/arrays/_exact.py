@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+LARGEST_SUM = 2.0**63 * (1 - 2.0**-20)
+"""The largest sum of 64-bit counts that surely fits 63 bits, where the sum was rounded."""
+
 
 def with_exact_sums(values: np.ndarray) -> np.ndarray:
     """Return integers as int64, or as Python integers where a sum of some of them may not fit 63 bits.
@@ -24,9 +27,7 @@ def with_exact_sums(values: np.ndarray) -> np.ndarray:
         return values
     if values.dtype.itemsize < 8:
         return values.astype(np.int64)
-    # Sums are rounded: what comes near the limit counts as beyond it.
-    limit = 2.0**63 * (1 - 2.0**-20)
     largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
-    if largest * values.size < limit or float(np.abs(values, dtype=np.float64).sum()) < limit:
+    if largest * values.size < LARGEST_SUM or float(np.abs(values, dtype=np.float64).sum()) < LARGEST_SUM:
         return values.astype(np.int64, copy=False)
     return values.astype(object)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._compile import for_host, jit64
-from jaxmotif.arrays._exact import with_exact_sums
+from jaxmotif.arrays._exact import LARGEST_SUM, with_exact_sums
 from jaxmotif.arrays._sizes import bucket_size
 
 
@@ -27,8 +27,8 @@ def fetch_counts(counts: jax.Array | np.ndarray, rows: int) -> np.ndarray:
     """
     if not is_on_accelerator(counts):
         return with_exact_sums(np.asarray(counts)[:rows])
-    values, largest = _fetch_from_accelerator(counts, rows)
-    return values if largest * max(values.size, 1) < 2**63 else with_exact_sums(values)
+    values, total = _fetch_from_accelerator(counts, rows)
+    return values if total < LARGEST_SUM else values.astype(object)
 
 
 def fetch_int64(counts: jax.Array | np.ndarray, rows: int) -> np.ndarray:
@@ -44,8 +44,8 @@ def is_on_accelerator(counts: jax.Array | np.ndarray) -> TypeGuard[jax.Array]:
     return len(devices) == 1 and next(iter(devices)).platform != "cpu"
 
 
-def _fetch_from_accelerator(counts: jax.Array, rows: int) -> tuple[np.ndarray, int]:
-    """Return the first rows of a table ``[rows or more, columns]``, and the largest count in them.
+def _fetch_from_accelerator(counts: jax.Array, rows: int) -> tuple[np.ndarray, float]:
+    """Return the first rows of a table ``[rows or more, columns]``, and the sum of their counts, rounded.
 
     A program of the device writes them to host memory that the device can write to itself, and NumPy takes that memory
     as it is. That is five to twenty times as fast as a copy to new memory of NumPy's. Where there is not enough memory
@@ -53,17 +53,17 @@ def _fetch_from_accelerator(counts: jax.Array, rows: int) -> tuple[np.ndarray, i
     """
     size = min(bucket_size(rows), counts.shape[0])
     try:
-        on_host, largest = _write_to_host(counts, np.int32(rows), size=size)
-        return np.asarray(on_host)[:rows], int(largest)
+        on_host, total = _write_to_host(counts, np.int32(rows), size=size)
+        return np.asarray(on_host)[:rows], float(total)
     except jax.errors.JaxRuntimeError as error:
         if "RESOURCE_EXHAUSTED" not in str(error):
             raise
         values = np.asarray(counts)[:rows]
-        return values, int(values.max(initial=0))
+        return values, float(values.sum(dtype=np.float64))
 
 
 @partial(jit64, static_argnames="size")
 def _write_to_host(counts: jax.Array, rows: jax.Array, *, size: int) -> tuple[jax.Array, jax.Array]:
     values = counts[:size].astype(jnp.int64)
     real = (jnp.arange(size, dtype=jnp.int32) < rows).reshape(-1, *[1] * (counts.ndim - 1))
-    return for_host(values), for_host(jnp.where(real, values, 0).max())
+    return for_host(values), for_host(jnp.where(real, values, 0).astype(jnp.float64).sum())

@@ -135,7 +135,9 @@ def count_copies(
     prepared = prepare_graph(graph, device, memory)
     order, plan, work = prepared.order, prepared.plan, prepared.tests
     if way == "cycles":
-        if prepared.largest**4 >= 2**62:  # squares of sums over two steps
+        # Triangles at a node, 4-cycles at an edge, and the sum of the degrees of a node's neighbours are fewer than the
+        # 2^31 slots of a graph, and so are the degrees at an edge: their products fit. The cube of a degree may not.
+        if nodes == 5 and prepared.largest**3 >= 2**62:
             return None
         sizes = {"cycles": name_of(pattern) in equations.CYCLE_COPIES, "triangles": nodes > 4}
         run, each, work = partial(_copy_sums, order, plan, **sizes), automorphism_total(pattern), prepared.wedges

@@ -276,7 +276,7 @@ def over_rows(
             return cliques.set_bits(order, matrices, bits, tri)
 
         # The whole matrix of a node has bits of triangles that begin below it, in any block.
-        bits = accumulator(room, jnp.uint32)
+        bits = accumulator(room | codegree.WHOLE_LINES, jnp.uint32)
         bits = each_triangle(order, plan, bits, everyone if whole else here, tuning, enter)
         return use((matrices, bits), here, sums)
 

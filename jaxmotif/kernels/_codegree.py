@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxmotif.arrays._rows import places_of_true
 from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.kernels._expand import FlatWork, flat_work, long, search_method, take
 from jaxmotif.kernels._scatter import WHOLE_LINES, accumulator, add_at, put_at
@@ -66,8 +67,7 @@ def codegree_plan(xp: ModuleType, order: DegreeOrder, most_light: int, fill: int
     heavy = (per_node * fill >= xp.maximum(xp.asarray(order.num_nodes, np.int64), 1)) | (per_node > most_light)
     is_heavy = heavy[order.head[order.in_arc]]
     none, zero = xp.zeros_like(lengths), xp.zeros_like(per_node)
-    # A sort brings heavy nodes to the front. Selecting them would change the array's size, which a program cannot.
-    heavy_nodes = xp.sort(xp.where(heavy, xp.arange(nodes, dtype=np.int32), np.int32(nodes)))
+    heavy_nodes = places_of_true(heavy)
     real = heavy_nodes < nodes
     return CodegreePlan(
         heavy=flat_work(xp, xp.where(is_heavy, lengths, none)),

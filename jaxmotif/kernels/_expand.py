@@ -17,6 +17,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import target
+from jaxmotif.arrays._rows import places_of_true
 from jaxmotif.arrays._sums import running_sum
 
 SHORT = 2**16
@@ -55,14 +56,11 @@ def flat_work(xp: ModuleType, lengths: np.ndarray | jax.Array) -> FlatWork:
       ([0, 2], [0, 2, 5, 5])
     """
     size = lengths.shape[0]
-    # A sort brings the lists that are not empty to the front. Selecting them would change the size of the array, which
-    # a compiled program cannot.
-    items = xp.sort(xp.where(lengths > 0, xp.arange(size, dtype=np.int32), np.int32(size)))
-    real = items < size
-    # Padding names list 0, which is a safe index, and has no positions.
-    items = xp.where(real, items, np.int32(0))
-    lengths = xp.where(real, lengths[items], xp.zeros_like(lengths)).astype(np.int64)
-    return FlatWork(items, xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(lengths)]))
+    starts = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(lengths.astype(np.int64))])
+    items = places_of_true(lengths > 0)
+    # Padding starts behind the last position, and names list 0, which is a safe index.
+    starts = xp.concatenate([starts[items], starts[-1:]])
+    return FlatWork(xp.where(items < size, items, np.int32(0)), starts)
 
 
 def window(work: FlatWork, first: jax.Array, block: int) -> tuple[jax.Array, jax.Array]:

@@ -10,6 +10,7 @@ import pytest
 
 import jaxmotif
 from jaxmotif.cli import main
+from jaxmotif.cli._parser import build_parser
 from jaxmotif.io._registry import READABLE
 from tests.more import more
 
@@ -49,6 +50,12 @@ def test_without_a_command_there_is_help(capsys):
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "count the induced subgraphs" in shown.err
+    commands = [line.split("   ")[0] for line in shown.err.splitlines() if line.startswith("  jaxmotif ")]
+    assert [build_parser().parse_args(command.split()[1:]).command for command in commands] == [
+        "motifs",
+        "match",
+        "graphlets",
+    ]
 
 
 @pytest.mark.parametrize("command", ["graphlets", "match", "motifs", "census", "sample", "search"])
@@ -123,8 +130,12 @@ def test_ctrl_c_is_130_and_leaves_nothing(monkeypatch, tmp_path, capsys):
 
     monkeypatch.setattr("jaxmotif.graphlets.graphlet_counts", interrupted)
     assert main(["graphlets", "karate", "--output", str(tmp_path / "out")]) == 130
-    assert capsys.readouterr().err.endswith("jaxmotif: interrupted\n")
+    assert "\njaxmotif: interrupted; nothing is kept: --checkpoint FOLDER would " in capsys.readouterr().err
     assert os.listdir(tmp_path) == []
+    kept = str(tmp_path)
+    assert main(["graphlets", "karate", "--checkpoint", kept]) == 130
+    said = f"kept in {kept}, and the same command goes on: jaxmotif graphlets karate --checkpoint {kept}\n"
+    assert capsys.readouterr().err.endswith(said)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell closes the streams")

@@ -3,13 +3,14 @@
 import itertools
 import math
 from collections import Counter
+from fractions import Fraction
 
 import jax
 import networkx as nx
 import numpy as np
 import pytest
 
-from jaxmotif import graphlet_counts, verify
+from jaxmotif import datasets, graphlet_counts, verify
 from jaxmotif.graph import Graph
 from jaxmotif.graphlets import _copies, _prepared
 from jaxmotif.graphlets._copies import choose_way
@@ -28,6 +29,15 @@ EQUATIONS = Search(engine="equations")
 CLIQUE = {k: list(itertools.combinations(range(k), 2)) for k in range(2, 9)}
 HOUSE = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)]
 TAILS = [*((0, i) for i in range(1, 7)), (1, 2), (1, 3), (2, 3)]
+SHAPES = [
+    [(0, 1), (1, 2), (2, 3), (3, 0)],
+    HOUSE,
+    [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4)],
+    [(0, 1), (1, 2), (2, 0), (0, 3), (3, 4), (4, 0)],
+    [(0, 1), (1, 2), (2, 0), (0, 3), (3, 4)],
+    [(0, 1), (1, 2), (2, 3), (3, 4)],
+]
+"""The patterns that 4-cycles, or sums over the triangles at a node, give."""
 FRINGES = [
     *((0, i) for i in (1, 2, 3, 4, 5, 6, 7, 8, 14, 15)),
     *((1, i) for i in (2, 3, 4, 9, 10, 14, 15)),
@@ -110,6 +120,35 @@ def test_beyond_64_bits(edges, nodes):
     assert found.count == math.perm(nodes, query.num_nodes)
     assert closed_form(tuple(map(tuple, query.adjacency.tolist()))) is not None
     assert nodes != 60 or found.count > 2**80
+
+
+@pytest.mark.parametrize("name", _copies.CYCLES)
+def test_hubs_of_fifty_thousand(name):
+    """Two joined hubs with the same n neighbours: every count is a polynomial in n, known from small ones."""
+
+    def hubs(n):
+        leaves = np.arange(2, n + 2)
+        return Graph.from_edges([(0, 1), *((hub, leaf) for leaf in leaves for hub in (0, 1))], n + 2)
+
+    small, large = range(4, 10), 50_000
+    values = [graphlet_counts(hubs(n), size=5, induced=False).counts[name] for n in small]
+    expected = sum(
+        Fraction(value) * math.prod(Fraction(large - b, a - b) for b in small if a != b)
+        for a, value in zip(small, values, strict=True)
+    )
+    nodes = 4 if name == "4-cycle" else 5
+    pattern = next(p for p in map(Pattern.from_edges, SHAPES) if p.num_nodes == nodes and _copies.name_of(p) == name)
+    found = count_matches(pattern, hubs(large), search=EQUATIONS, per="occurrence")
+    assert (found.engine, found.count) == ("equations", expected)
+
+
+def test_the_cube_of_a_degree(monkeypatch):
+    """The cube of a degree is part of the number of paths of five nodes, and fits 62 bits up to 1,664,510."""
+    path, karate, plain = Pattern.from_edges(SHAPES[-1]), datasets.load("karate"), _copies.prepare_graph
+    for largest, counted in ((1_664_510, True), (1_664_511, False)):
+        monkeypatch.setattr(_copies, "prepare_graph", lambda *args, k=largest: plain(*args)._replace(largest=k))
+        found = _copies.count_copies(path, karate, False, jax.devices()[0], None)
+        assert (found is not None) == counted
 
 
 def test_cliques_of_real_size():
