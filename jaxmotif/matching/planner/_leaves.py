@@ -112,7 +112,7 @@ def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], t
             same = measured.within[:, x] & (which[us] == which[us, x, None]).all(axis=0)
             inside[x] = set(np.flatnonzero(same).tolist())
 
-    # Nodes of one neighbour come first: the length of a list counts their candidates, and no rows have to meet.
+    # Nodes of one neighbour come first: the length of a list counts their candidates, and no sets have to meet.
     for x in [v for v in reversed(order) if degree[v] == 1] + [v for v in reversed(order) if degree[v] > 1]:
         # No two leaves may be neighbours, and the number of their maps must fit the widest limbs.
         if tied[x] or near[x] & chosen or limbs_for(ways * max(1, closest[x])) is None:

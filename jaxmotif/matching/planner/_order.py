@@ -75,16 +75,14 @@ def choose_order(
             (asked.non_neighbours >= 0).any(axis=(0, 2))
         )  # leaf counts cannot see which nodes must not be neighbours
         leaves = choose_leaves(asked.which, measured, order, tied)
-    leaf_nodes = set(leaves.nodes)
-    core = [v for v in order if v not in leaf_nodes]
-    if leaves.nodes and measured is not None and isinstance(search.order, str):  # the rest is ordered anew
-        ids = sorted(core)
-        core = [ids[i] for i in order_nodes(query.relabel(ids), search.order, measured.sizes[ids])]
-        # To count a single leaf by lists once all are placed takes no less than to search it.
-        near = asked.which >= 0
-        long = [x for x in leaves.nodes if near[core[-1], x] and near[x].sum() > 1 and measured.sizes[x] >= MOST_RANKED]
+        core = order_core(asked, measured, search, order, leaves)
+        # To count a single leaf by lists once all nodes are placed takes no less than to search it.
+        last, near = core[-1], asked.which >= 0
+        long = [x for x in leaves.nodes if near[last, x] and near[x].sum() > 1 and measured.sizes[x] >= MOST_RANKED]
         if len(long) == 1 and long in leaves.groups:
-            core, leaves = [*core, *long], leaves.without(long[0])
+            tied[long] = True
+            leaves = choose_leaves(asked.which, measured, order, tied)
+    core = order_core(asked, measured, search, order, leaves)
     below, multiplier = [], 1
     if search.symmetry:
 
@@ -99,6 +97,17 @@ def choose_order(
     led = set(np.nonzero(np.tril(query.neighbors[np.ix_(core, core)], -1))[0].tolist())
     free = [core[i] for i in range(len(core)) if i not in led]
     return SearchOrder(core, free, leaves, below, multiplier)
+
+
+def order_core(
+    asked: QueryConstraints, measured: Measures | None, search: Search, order: list[int], leaves: LeafPlan
+) -> list[int]:
+    """Return the order of the nodes that are no leaves: a new one for them alone, or as they stand in the user's."""
+    core = [v for v in order if v not in leaves.nodes]
+    if not leaves.nodes or measured is None or not isinstance(search.order, str):
+        return core
+    ids = sorted(core)
+    return [ids[i] for i in order_nodes(asked.query.relabel(ids), search.order, measured.sizes[ids])]
 
 
 def fewest_candidates(query: Pattern, sizes: np.ndarray, slots: np.ndarray, nodes: int) -> list[int]:

@@ -84,8 +84,8 @@ class Layout:
 
     def may_fail(self, placed: list[int], x: int) -> bool:
         """Return whether it is worth while to see if nodes placed so far leave a candidate for a later one."""
-        joined, strange = self.asked.which[placed, x] >= 0, self.asked.non_neighbours[:, placed, x] >= 0
-        tests = joined.sum() + strange.sum() + (~joined & self.measured.meet[placed, x]).sum()
+        which, strange = self.asked.which[placed, x] >= 0, self.asked.non_neighbours[:, placed, x] >= 0
+        tests = which.sum() + strange.sum() + (~which & self.measured.meet[placed, x]).sum()
         # Consistency sees to one neighbour.
         return bool(tests > 1) and int(self.measured.sizes[x]) <= MOST_AHEAD_NODES
 
