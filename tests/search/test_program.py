@@ -70,7 +70,7 @@ def test_what_is_written_is_read():
 @pytest.mark.parametrize("sets", [15, 31, 32])
 def test_costs_of_candidates_are_whole_numbers_of_31_bits(sets):
     """Bit rows of the largest target, 2^26 words each: sets of them cost what they are, or else 2^30."""
-    wide = Factor([CandidateSet(Pair(0, 0, 0), 0, 0, 0, inside=False)] * sets, [], 2**26, 0)
+    wide = Factor([CandidateSet(Pair(0, 0, 0), 0, 0)] * sets, [], words=2**26)
     steps = [Placement([Pair(-1, 0, 0)]), Placement([Pair(0, 0, 0)])]
     program = build_program(steps, [[Term(1, [wide])]], rooms=[4], stride=1, longest=1)
     cost = program.table(1).cost

@@ -74,14 +74,15 @@ def choose_order(
         tied = np.asarray(
             (asked.non_neighbours >= 0).any(axis=(0, 2))
         )  # leaf counts cannot see which nodes must not be neighbours
-        leaves = choose_leaves(asked.which, measured, order, tied)
-        core = order_core(asked, measured, search, order, leaves)
-        # To count a single leaf by lists once all nodes are placed takes no less than to search it.
-        last, near = core[-1], asked.which >= 0
-        long = [x for x in leaves.nodes if near[last, x] and near[x].sum() > 1 and measured.sizes[x] >= MOST_RANKED]
-        if len(long) == 1 and long in leaves.groups:
-            tied[long] = True
+        near = asked.which >= 0
+        while True:
             leaves = choose_leaves(asked.which, measured, order, tied)
+            last = order_core(asked, measured, search, order, leaves)[-1]
+            long = [x for x in leaves.nodes if near[last, x] and near[x].sum() > 1 and measured.sizes[x] >= MOST_RANKED]
+            # To count a single leaf by lists once all nodes are placed takes no less than to search it.
+            if len(long) != 1 or long not in leaves.groups:
+                break
+            tied[long] = True
     core = order_core(asked, measured, search, order, leaves)
     below, multiplier = [], 1
     if search.symmetry:
