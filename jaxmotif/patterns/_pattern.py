@@ -143,14 +143,12 @@ class Pattern:
     def known(self, what: Hashable, find: Callable[[], T]) -> T:
         """Return a fact about the pattern, which is found once for as long as the pattern lives."""
         facts = self._cache
-        try:  # another thread may empty the dictionary at any time
-            return facts[what]
-        except KeyError:
+        if (fact := facts.get(what)) is None:
             fact = find()
             if len(facts) >= MOST_FACTS:
                 facts.clear()
             facts[what] = fact
-            return fact
+        return fact
 
     def shared(self) -> Pattern:
         """Return the one pattern of this content, so that facts about it are found once for all calls that name it.

@@ -11,7 +11,7 @@ import pytest
 from jaxmotif.arrays._compile import Target, compiling_for, jit64
 from jaxmotif.search._layout import Operands, Sizes
 from jaxmotif.search._loop import DeviceReport, advance, start_state
-from jaxmotif.search._program import Pair, Placement, Tally, build_program
+from jaxmotif.search._program import Factor, Pair, Placement, Tally, Term, build_program
 from jaxmotif.search._step import Window, extend, prepare_window
 from tests import emulated
 from tests.more import more
@@ -101,6 +101,32 @@ def test_a_whole_search_counts_and_lists():
             assert table.T.tolist() == [list(map(int, row)) for row in expected]
         else:
             assert DeviceReport.read(np.asarray(report), sizes).matches == len(expected)
+
+
+@pytest.mark.parametrize(
+    ("target", "block"),
+    [
+        (XLA, 64),
+        (INTERPRETED, 1024),
+        pytest.param(emulated.TARGET, 1024, marks=[emulated.NEEDS, pytest.mark.more]),
+    ],
+    ids=lambda x: getattr(x, "kernels", x),
+)
+def test_candidates_are_added_up_by_row(target, block):
+    """Two twins over an edge, in steps that end within rows: rows without candidates are dropped, and none is lost."""
+    near = adjacency(5)
+    steps = [*path_steps()[:2], Placement([Pair(0, 0, 0), Pair(1, 0, 0)], sums=True)]
+    twins = [[Term(1, [Factor([], [], position=2, leaves=2)])]]
+    program = build_program(steps, twins, rooms=[1536, 1536], stride=1, longest=N)
+    sizes = Sizes(block, block, False, sums=True)
+    with compiling_for(target):
+        state = start_state(entries=program.entries, tables=4, sizes=sizes)
+        state, report = advance(operands(near, program, False), state, jnp.int32(10_000), sizes=sizes)
+    common = near.astype(int) @ near
+    found = DeviceReport.read(np.asarray(report), sizes)
+    assert found.drained
+    assert found.steps > 3
+    assert found.matches == (near * common * (common - 1)).sum()
 
 
 def tallied_path(near, cells):
