@@ -55,7 +55,8 @@ class Layout:
     def counted(self) -> dict[int, Number]:
         """The leaves whose candidates are counted by intersecting lists, as rows of bits would be long."""
         found = {}
-        for x in self.order.leaves.nodes:
+        # One leaf stands for its twins.
+        for x in {block.sets[0] for terms in self.sums for _, blocks in terms for block in blocks}:
             near = [u for u, _ in self.anchors((x,))]
             if len(near) > 1 and self.measured.sizes[x] >= MOST_RANKED:
                 found[x] = Number(near[-1], x)
