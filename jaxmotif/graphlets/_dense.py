@@ -19,6 +19,7 @@ from jax import lax
 from jaxmotif.arrays._compile import jit64, target
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.graph._container import Graph, refuse_large
+from jaxmotif.graphlets import _low_degree
 from jaxmotif.graphlets._dense_five import MAX_DENSE_NODES_5, dense_orbits
 from jaxmotif.graphlets._equations import CONNECTED_COLUMNS, edge_columns, edge_terms, global_counts, node_orbits
 from jaxmotif.graphlets._units import join, times
@@ -28,8 +29,8 @@ MAX_DENSE_NODES = 512
 """Largest node capacity the dense path takes. All its edge and node counts fit int32 up to 1024 nodes."""
 
 
-@partial(jit64, static_argnames="size")
-def dense_graphlet_counts(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
+@partial(jit64, static_argnames=("size", "max_degree"))
+def dense_graphlet_counts(graph: Graph, size: Literal[4, 5] = 4, max_degree: int | None = None) -> Int64:
     """Count the 17 induced graphlets of 2, 3 and 4 nodes in a small undirected graph.
 
     The function is pure: jit it, and vmap it over a stacked batch of graphs padded to one size. One padded size
@@ -55,6 +56,8 @@ def dense_graphlet_counts(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
     References:
       Rossi & Zhou, "Hybrid CPU-GPU framework for network motifs", arXiv:1608.05138, 2016, equations 9-23.
     """
+    if max_degree is not None:
+        return _low_degree.graphlet_counts(graph, max_degree, size)
     if size == 5:
         return dense_five(graph, "graph")[0]
     slots, bits = _slots(graph), _bit_rows(graph)
@@ -66,8 +69,8 @@ def dense_graphlet_counts(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
     return Int64.of(jnp.stack(list(global_counts(n, m, sums).values())))
 
 
-@partial(jit64, static_argnames="size")
-def dense_edge_columns(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
+@partial(jit64, static_argnames=("size", "max_degree"))
+def dense_edge_columns(graph: Graph, size: Literal[4, 5] = 4, max_degree: int | None = None) -> Int64:
     """Count, at each edge of a small undirected graph, the induced graphlets by the edge's orbit in them.
 
     Pure, as :func:`dense_graphlet_counts`.
@@ -92,6 +95,8 @@ def dense_edge_columns(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
     References:
       Rossi & Zhou 2016, equations 5-7; see :func:`jaxmotif.graphlets._equations.edge_columns`.
     """
+    if max_degree is not None:
+        return _low_degree.edge_columns(graph, max_degree, size)
     slots, edges = _slots(graph), graph.slot_capacity // 2
     once = slots.valid & (slots.u < slots.v)
     row = jnp.where(once, jnp.cumsum(once, dtype=jnp.int32) - 1, edges)
@@ -120,8 +125,8 @@ def slot_columns(graph: Graph) -> jax.Array:
     return jnp.where(slots.valid[:, None], jnp.stack(list(columns.values()), axis=-1), 0)
 
 
-@partial(jit64, static_argnames="size")
-def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
+@partial(jit64, static_argnames=("size", "max_degree"))
+def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4, max_degree: int | None = None) -> Int64:
     """Count, at each node of a small undirected graph, the connected induced graphlets by the node's orbit in them.
 
     Pure, as :func:`dense_graphlet_counts`.
@@ -147,6 +152,8 @@ def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
       Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014; see
       :func:`jaxmotif.graphlets._equations.node_orbits`.
     """
+    if max_degree is not None:
+        return _low_degree.node_orbits(graph, max_degree, size)
     return Int64.of(orbit_columns(graph) if size == 4 else dense_five(graph, "node")[1])
 
 

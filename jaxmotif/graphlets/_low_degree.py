@@ -1,0 +1,270 @@
+"""Graphlets of graphs in which no node has more than a few neighbours, of any number of nodes, inside the user's jit.
+
+A padded union of molecules has thousands of nodes, but each has at most ``D`` neighbours (4 to 8), so that a graph is a
+table of neighbour lists ``[D, N]``. Whether two neighbours of a node are adjacent, and which neighbours they share, is
+found by comparing lists; every sum of :mod:`jaxmotif.graphlets.five.equations` over the neighbourhood of a node is then
+a product of matrices ``[D, D]``, one for each node. The work is ``N D^4``, and for 5-cycles ``D^4`` for each edge.
+Nodes are the last axis of all arrays, which the lanes of a CPU or GPU go along.
+
+All is whole numbers of 32 bits. A connected graph of five nodes has at most ``D^4`` maps that send one of its nodes to
+a given node, and at most ``2 D^3`` that send an edge to a given edge: with ``D`` up to :data:`MAX_DEGREE` they are below
+2^28, whatever the number of nodes.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxmotif.arrays._int64 import Int64
+from jaxmotif.graph._container import Graph, refuse_large
+from jaxmotif.graphlets import _equations as four
+from jaxmotif.graphlets.five.equations import Arcs, Nodes, Rims, Sums, all_homs, divided, product
+from jaxmotif.kernels._expand import take
+from jaxmotif.patterns._orbits import NUM_ORBITS, Root, times24
+from jaxmotif.patterns._totals import all_counts
+
+MAX_DEGREE = 127
+"""Largest ``max_degree``: its fourth power is below 2^28."""
+
+_MOST_CELLS = 2**28
+"""Largest number of nodes times ``max_degree`` cubed, the cells of the largest array."""
+
+
+class _Lists(NamedTuple):
+    """The neighbours of each node; there is one node more than the graph has room for, which has none.
+
+    Attributes:
+      near: the neighbours, int32 ``[D, P]``; the node past the last fills up.
+      beyond: the neighbours of the neighbours, int32 ``[D, D, P]``: ``beyond[k, i]`` is the k-th of the i-th.
+      back: int32 ``[D, P]``, the place in ``near`` (flat) of each reversed arc.
+      degree: int32 ``[P]``, true degrees, also where they are more than ``D``.
+      unsure: bool ``[P]``, whether a node within ``size - 1`` steps has more than ``D`` neighbours.
+      edges: int32 ``[2, E]``, the places in ``near`` (flat) of the two arcs of each edge, in the order of
+        ``Graph.edge_list()``; padding is a place of the node past the last.
+    """
+
+    near: jax.Array
+    beyond: jax.Array
+    back: jax.Array
+    degree: jax.Array
+    unsure: jax.Array
+    edges: jax.Array
+
+
+def node_orbits(graph: Graph, max_degree: int, size: Literal[4, 5]) -> Int64:
+    """Count the orbits at each node, ``[N, 15]`` or ``[N, 73]``; see :func:`jaxmotif.graphlets.dense_node_orbits`."""
+    lists = _lists(graph, max_degree, size)
+    counts = _flagged(_node_orbits(lists, size), lists.unsure, max_degree, lists.near.shape[1])
+    return Int64.of(counts.T[: graph.node_capacity])
+
+
+def edge_columns(graph: Graph, max_degree: int, size: Literal[4, 5]) -> Int64:
+    """Count at each edge, ``[E, 17]`` or ``[E, 68]``; see :func:`jaxmotif.graphlets.dense_edge_columns`."""
+    lists = _lists(graph, max_degree, size)
+    arcs, sums, rims = _sums(lists, edges=size == 5)
+    first, second = lists.edges
+    if rims is None:
+        columns = _four_columns(graph, lists, arcs, sums)
+    else:
+        homs = all_homs(arcs, Nodes.of(arcs, lists.degree, sums), sums, rims)
+        columns = _solve(homs, "edge", size)
+    ends = lists.near.shape[1]
+    unsure = lists.unsure[first % ends] | lists.unsure[second % ends]
+    real = jnp.arange(len(first), dtype=jnp.int32) < graph.num_edges
+    return Int64.of(jnp.where(real, _flagged(columns, unsure, max_degree, ends), 0).T)
+
+
+def graphlet_counts(graph: Graph, max_degree: int, size: Literal[4, 5]) -> Int64:
+    """Count in the graph, ``[17]`` or ``[51]``; see :func:`jaxmotif.graphlets.dense_graphlet_counts`."""
+    lists = _lists(graph, max_degree, size)
+    totals = _node_orbits(lists, size).sum(axis=1)
+    counts = counts_of_orbits(jnp.asarray(graph.num_nodes, jnp.int64), totals)
+    return Int64.of(_flagged(counts, lists.unsure.any(), max_degree, lists.near.shape[1]))
+
+
+def counts_of_orbits(nodes: jax.Array, totals: jax.Array) -> jax.Array:
+    """Return the counts of all graphlets, int64 ``[17, ..]`` or ``[51, ..]``, from sums of orbits ``[15 or 73, ..]``."""
+    small = totals.shape[0] == NUM_ORBITS["node"][4]
+    if small:  # graphs of four nodes ask for no orbit of five
+        totals = jnp.pad(totals, ((0, NUM_ORBITS["node"][5] - totals.shape[0]), *[(0, 0)] * (totals.ndim - 1)))
+    counts = all_counts(jnp, nodes, totals)
+    return counts[:17] if small else counts
+
+
+def _lists(graph: Graph, max_degree: int, size: Literal[4, 5]) -> _Lists:
+    """Turn the slots of a graph into lists."""
+    if graph.directed:
+        raise ValueError("graphlets are counted in undirected graphs, got a directed one; build it with directed=False")
+    if not 1 <= max_degree <= MAX_DEGREE:
+        raise ValueError(f"max_degree must be from 1 to {MAX_DEGREE}, got {max_degree}; None takes any degree")
+    most = _MOST_CELLS // max_degree**3
+    refuse_large(graph, most, f"max_degree={max_degree}", "a lower max_degree, or smaller batches")
+    N, S, D = graph.node_capacity, graph.slot_capacity, max_degree
+    starts = jnp.asarray(graph.out_offsets)
+    targets, degree = jnp.asarray(graph.out_targets), jnp.pad(jnp.diff(starts), (0, 1))
+    place = jnp.arange(D, dtype=jnp.int32)[:, None]
+    near = jnp.where(place < degree, targets.at[starts + place].get(mode="clip"), N)
+
+    source = jnp.repeat(jnp.arange(N + 1, dtype=jnp.int32), degree, total_repeat_length=S)
+    slot = jnp.arange(S, dtype=jnp.int32)
+    source = jnp.where(slot < starts[N], source, N)
+    flat = jnp.minimum(slot - starts[source], D - 1) * (N + 1) + source
+    once = source < targets
+    row = jnp.where(once, jnp.cumsum(once, dtype=jnp.int32) - 1, S // 2)
+    first = jnp.full(S // 2, N, jnp.int32).at[row].set(flat, mode="drop")
+
+    unsure = degree > D
+    for _ in range(size - 1):
+        unsure |= unsure[near].any(axis=0)
+    beyond = take(near, (slice(None), near))
+    slot_back = _sum(jnp.where(beyond == jnp.where(near < N, jnp.arange(N + 1, dtype=jnp.int32), N + 1), place[:, None], 0))
+    back = slot_back * (N + 1) + near
+    return _Lists(near, beyond, back, degree, unsure, jnp.stack([first, take(back.reshape(-1), first)]))
+
+
+def _sum(values: jax.Array, axis: int = 0) -> jax.Array:
+    return values.sum(axis=axis, dtype=jnp.int32)
+
+
+def _matmul(x: jax.Array, y: jax.Array) -> jax.Array:
+    """Multiply matrices ``[D, D, P]``, one for each node."""
+    return _sum(x[:, :, None] * y[None], axis=1)
+
+
+def _times(matrix: jax.Array, x: jax.Array) -> jax.Array:
+    """Multiply matrices ``[D, D, P]`` with vectors ``[D, P]``."""
+    return _sum(matrix * x, axis=1)
+
+
+def _arcs(lists: _Lists) -> Arcs:
+    """Return arrays over arcs as ``[D, P]``, which are 0 where there is no arc."""
+    near = lists.near
+    real = (near < near.shape[1] - 1).astype(jnp.int32)
+    first, second = lists.edges
+    return Arcs(
+        tail=lambda x: real * x,
+        head=lambda x: real * take(x, near),
+        out=_sum,
+        back=lambda x: take(x.reshape(-1), lists.back),
+        both=lambda x: take(x.reshape(-1), first) + take(x.reshape(-1), second),
+    )
+
+
+def _sums(lists: _Lists, edges: bool) -> tuple[Arcs, Sums, Rims | None]:
+    """Compute the sums of the equations, int32 ``[D, P]``, by the formulas of :mod:`._dense_five` node by node."""
+    near, beyond, arcs = lists.near, lists.beyond, _arcs(lists)
+    nobody = near.shape[1] - 1
+    known = jnp.where(beyond < nobody, beyond, -1)  # padding is nobody's neighbour
+
+    # In the neighbourhood of a node, A[i, j] says whether its i-th and j-th neighbours are adjacent. C[i, j] are the
+    # common neighbours of both; shared[k, i, j] says whether the k-th neighbour of the i-th is one.
+    at = (known[:, :, None] == near).astype(jnp.int32)  # [k, i, j]: is the k-th neighbour of the i-th the j-th
+    shared = _sum((beyond[:, None, :, None] == known[None, :, None]).astype(jnp.int32), axis=1)
+    A, C, d = _sum(at), _sum(shared), arcs.head(lists.degree)
+    t, w3, L2 = _sum(A, axis=1), _sum(C, axis=1), _matmul(A, A)
+    k, G = A * L2, A * _matmul(A, C)
+    s, l2, degrees = _sum(k, axis=1), _times(A, t), _times(A, d)
+    # The adjacent pairs among common neighbours; around[k, l, i] says whether two neighbours of the i-th are adjacent.
+    around = take(A, (slice(None), slice(None), near))
+    among = _sum(shared * _sum(around[:, :, :, None] * shared, axis=1))
+    triangle = A[:, :, None] * A[:, None] * A  # [i, j, k]
+    sums = Sums(
+        t=t,
+        w3=w3,
+        w4=_walks_of_four(lists, known),
+        degrees=degrees,
+        walks=_times(A, arcs.head(arcs.around(lists.degree))),
+        spread=_times(A, degrees),
+        far=_times(C, d),
+        side=_times(C, t),
+        roof=_times(A, w3),
+        wing=_sum(C * C, axis=1),
+        arm=_sum(among, axis=1),
+        chord=_sum(G, axis=1),
+        l2=l2,
+        l3=_times(A, l2),
+        cube=_times(A, t * t),
+        s=s,
+        kt=_times(k, t),
+        ls=_times(A, s),
+        c=_sum(L2 * L2, axis=1),
+        k2=_sum(k * k, axis=1),
+        tip=_sum(A * _matmul(A, k), axis=1),
+        q=_sum(_sum(triangle * _sum(triangle[:, :, None] * A, axis=3), axis=2), axis=1),
+    )
+    if not edges:
+        return arcs, sums, None
+    onward = take(t, (slice(None), near))  # [k, i]: t from the i-th neighbour to its k-th
+    R = A * _matmul(A, L2)
+    rims = Rims(
+        floor=_sum(_sum(onward[:, :, None] * shared)),
+        squares=_times(A, d * d),
+        triples=_times(A, arcs.head(arcs.out(t))),
+        dart=_times(A, t * d),
+        end=arcs.back(_times(A, arcs.back(l2))),
+        middle=_times(A * C, t),
+        # The place of the node in the lists of its neighbours is in `back`.
+        rim=_sum(_sum(take(R.reshape(len(near), -1), (slice(None), lists.back))[:, :, None] * at)),
+        side=_sum(A * _matmul(A, A * C), axis=1),
+        eave=_sum(G),
+        tail=_times(k, d),
+    )
+    return arcs, sums, rims
+
+
+def _walks_of_four(lists: _Lists, known: jax.Array) -> jax.Array:
+    """Count the walks of length 4 along each arc, ``[D, P]``: walks of length 2 from both ends that meet.
+
+    They are counted edge by edge, since most places for arcs are empty.
+    """
+    D, P = lists.near.shape
+    u, v = lists.edges % P
+    first, second = (take(x.reshape(D * D, P), (slice(None), node)) for x, node in ((lists.beyond, u), (known, v)))
+    walks = _sum(_sum((first[:, None] == second).astype(jnp.int32)))
+    return jnp.zeros(D * P, jnp.int32).at[lists.edges].set(walks).reshape(D, P)
+
+
+def _node_orbits(lists: _Lists, size: Literal[4, 5]) -> jax.Array:
+    """Count the orbits of the nodes, int64 ``[15 or 73, P]``."""
+    arcs, sums, _ = _sums(lists, edges=False)
+    return _solve(all_homs(arcs, Nodes.of(arcs, lists.degree, sums), sums), "node", size)
+
+
+def _four_columns(graph: Graph, lists: _Lists, arcs: Arcs, sums: Sums) -> jax.Array:
+    """Count the columns of edges of graphlets of up to four nodes, int64 ``[17, E]``."""
+
+    def at_edges(x: jax.Array) -> jax.Array:
+        return take(x.reshape(-1), lists.edges[0]).astype(jnp.int64)
+
+    n, m = (jnp.asarray(x, jnp.int64) for x in (graph.num_nodes, graph.num_edges))
+    d_u, d_v = at_edges(arcs.tail(lists.degree)), at_edges(arcs.head(lists.degree))
+    near, triangles = arcs.around(lists.degree), arcs.out(sums.t)
+    columns = four.edge_columns(
+        n,
+        m,
+        d_u,
+        d_v,
+        t=at_edges(sums.t),
+        K=at_edges(sums.s) >> 1,
+        cyc=at_edges(sums.w3) - d_u - d_v + 1,
+        A=arcs.both(sums.l2).astype(jnp.int64),
+        B=at_edges(sums.degrees),
+        nd=arcs.both(arcs.tail(near)).astype(jnp.int64),
+        tt=arcs.both(arcs.tail(triangles)).astype(jnp.int64),
+    )
+    return jnp.stack(list(columns.values()))
+
+
+def _solve(homs: list[jax.Array], root: Root, size: Literal[4, 5]) -> jax.Array:
+    """Turn homomorphisms, int32, into induced counts of the orbits of up to ``size`` nodes, int64."""
+    orbits = NUM_ORBITS[root][size]
+    rows = jnp.stack(homs[: orbits + (root == "edge")]).astype(jnp.int64)
+    return divided(product(jnp, times24(root)[:orbits, : len(rows)], rows, small=True))
+
+
+def _flagged(counts: jax.Array, unsure: jax.Array, max_degree: int, nodes: int) -> jax.Array:
+    """Replace counts that may be wrong by a number that outweighs, in a sum, all counts of all nodes or edges."""
+    return jnp.where(unsure, -nodes * max_degree**4, counts)
