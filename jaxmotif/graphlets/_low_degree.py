@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.graph._container import Graph, refuse_large
@@ -57,7 +58,7 @@ class _Lists(NamedTuple):
 def node_orbits(graph: Graph, max_degree: int, size: Literal[4, 5]) -> Int64:
     """Count the orbits at each node, ``[N, 15]`` or ``[N, 73]``; see :func:`jaxmotif.graphlets.dense_node_orbits`."""
     lists = _lists(graph, max_degree, size)
-    counts = _flagged(_node_orbits(lists, size), lists.unsure, max_degree, lists.near.shape[1])
+    counts = _flagged(_node_orbits(lists, size), lists.unsure[None], max_degree, lists.near.shape[1])
     return Int64.of(counts.T[: graph.node_capacity])
 
 
@@ -74,7 +75,7 @@ def edge_columns(graph: Graph, max_degree: int, size: Literal[4, 5]) -> Int64:
     ends = lists.near.shape[1]
     unsure = lists.unsure[first % ends] | lists.unsure[second % ends]
     real = jnp.arange(len(first), dtype=jnp.int32) < graph.num_edges
-    return Int64.of(jnp.where(real, _flagged(columns, unsure, max_degree, ends), 0).T)
+    return Int64.of(jnp.where(real[None], _flagged(columns, unsure[None], max_degree, ends), 0).T)
 
 
 def graphlet_counts(graph: Graph, max_degree: int, size: Literal[4, 5]) -> Int64:
@@ -106,7 +107,7 @@ def _lists(graph: Graph, max_degree: int, size: Literal[4, 5]) -> _Lists:
     starts = jnp.asarray(graph.out_offsets)
     targets, degree = jnp.asarray(graph.out_targets), jnp.pad(jnp.diff(starts), (0, 1))
     place = jnp.arange(D, dtype=jnp.int32)[:, None]
-    near = jnp.where(place < degree, targets.at[starts + place].get(mode="clip"), N)
+    near = jnp.where(place < degree[None], targets.at[starts[None] + place].get(mode="clip"), N)
 
     source = jnp.repeat(jnp.arange(N + 1, dtype=jnp.int32), degree, total_repeat_length=S)
     slot = jnp.arange(S, dtype=jnp.int32)
@@ -120,7 +121,8 @@ def _lists(graph: Graph, max_degree: int, size: Literal[4, 5]) -> _Lists:
     for _ in range(size - 1):
         unsure |= unsure[near].any(axis=0)
     beyond = take(near, (slice(None), near))
-    slot_back = _sum(jnp.where(beyond == jnp.where(near < N, jnp.arange(N + 1, dtype=jnp.int32), N + 1), place[:, None], 0))
+    itself = jnp.where(near < N, jnp.arange(N + 1, dtype=jnp.int32)[None], N + 1)
+    slot_back = _sum(jnp.where(beyond == itself[None], place[:, None], 0))
     back = slot_back * (N + 1) + near
     return _Lists(near, beyond, back, degree, unsure, jnp.stack([first, take(back.reshape(-1), first)]))
 
@@ -136,7 +138,7 @@ def _matmul(x: jax.Array, y: jax.Array) -> jax.Array:
 
 def _times(matrix: jax.Array, x: jax.Array) -> jax.Array:
     """Multiply matrices ``[D, D, P]`` with vectors ``[D, P]``."""
-    return _sum(matrix * x, axis=1)
+    return _sum(matrix * x[None], axis=1)
 
 
 def _arcs(lists: _Lists) -> Arcs:
@@ -145,7 +147,7 @@ def _arcs(lists: _Lists) -> Arcs:
     real = (near < near.shape[1] - 1).astype(jnp.int32)
     first, second = lists.edges
     return Arcs(
-        tail=lambda x: real * x,
+        tail=lambda x: real * x[None],
         head=lambda x: real * take(x, near),
         out=_sum,
         back=lambda x: take(x.reshape(-1), lists.back),
@@ -161,7 +163,7 @@ def _sums(lists: _Lists, edges: bool) -> tuple[Arcs, Sums, Rims | None]:
 
     # In the neighbourhood of a node, A[i, j] says whether its i-th and j-th neighbours are adjacent. C[i, j] are the
     # common neighbours of both; shared[k, i, j] says whether the k-th neighbour of the i-th is one.
-    at = (known[:, :, None] == near).astype(jnp.int32)  # [k, i, j]: is the k-th neighbour of the i-th the j-th
+    at = (known[:, :, None] == near[None, None]).astype(jnp.int32)  # [k, i, j]: is the k-th neighbour of the i-th the j-th
     shared = _sum((beyond[:, None, :, None] == known[None, :, None]).astype(jnp.int32), axis=1)
     A, C, d = _sum(at), _sum(shared), arcs.head(lists.degree)
     t, w3, L2 = _sum(A, axis=1), _sum(C, axis=1), _matmul(A, A)
@@ -169,8 +171,8 @@ def _sums(lists: _Lists, edges: bool) -> tuple[Arcs, Sums, Rims | None]:
     s, l2, degrees = _sum(k, axis=1), _times(A, t), _times(A, d)
     # The adjacent pairs among common neighbours; around[k, l, i] says whether two neighbours of the i-th are adjacent.
     around = take(A, (slice(None), slice(None), near))
-    among = _sum(shared * _sum(around[:, :, :, None] * shared, axis=1))
-    triangle = A[:, :, None] * A[:, None] * A  # [i, j, k]
+    among = _sum(shared * _sum(around[:, :, :, None] * shared[None], axis=1))
+    triangle = A[:, :, None] * A[:, None] * A[None]  # [i, j, k]
     sums = Sums(
         t=t,
         w3=w3,
@@ -193,7 +195,7 @@ def _sums(lists: _Lists, edges: bool) -> tuple[Arcs, Sums, Rims | None]:
         c=_sum(L2 * L2, axis=1),
         k2=_sum(k * k, axis=1),
         tip=_sum(A * _matmul(A, k), axis=1),
-        q=_sum(_sum(triangle * _sum(triangle[:, :, None] * A, axis=3), axis=2), axis=1),
+        q=_sum(_sum(triangle * _sum(triangle[:, :, None] * A[None, None], axis=3), axis=2), axis=1),
     )
     if not edges:
         return arcs, sums, None
@@ -222,8 +224,13 @@ def _walks_of_four(lists: _Lists, known: jax.Array) -> jax.Array:
     """
     D, P = lists.near.shape
     u, v = lists.edges % P
-    first, second = (take(x.reshape(D * D, P), (slice(None), node)) for x, node in ((lists.beyond, u), (known, v)))
-    walks = _sum(_sum((first[:, None] == second).astype(jnp.int32)))
+    first, second = (take(x, (slice(None), slice(None), node)) for x, node in ((lists.beyond, u), (known, v)))
+
+    def meet(walks: jax.Array, some: jax.Array) -> tuple[jax.Array, None]:
+        return walks + _sum((some[:, None, None] == second[None]).astype(jnp.int32)), None
+
+    walks, _ = lax.scan(meet, 0 * second, first)  # one sum over all four axes would run number by number on a CPU
+    walks = _sum(_sum(walks))
     return jnp.zeros(D * P, jnp.int32).at[lists.edges].set(walks).reshape(D, P)
 
 
