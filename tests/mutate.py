@@ -136,16 +136,17 @@ def changes(node: ast.AST) -> Iterator[ast.AST | str]:
                 other = SWAPPED[name]
                 renamed = ast.Name(other) if isinstance(func, ast.Name) else ast.Attribute(func.value, other)
                 yield ast.Call(renamed, arguments, keywords)
-            elif len(arguments) >= 2 and type(arguments[0]) is type(arguments[1]) in {
-                ast.Name,
-                ast.Attribute,
-                ast.BinOp,
-            }:
+            elif len(arguments) >= 2 and are_exchanged(*arguments[:2]):
                 yield ast.Call(func, [arguments[1], arguments[0], *arguments[2:]], keywords)
         case ast.IfExp(test, body, orelse):
             yield ast.IfExp(test, orelse, body)
         case ast.Expr(ast.Call()) | ast.AugAssign() | ast.Continue() | ast.Break():
             yield "pass"
+
+
+def are_exchanged(first: ast.AST, second: ast.AST) -> bool:
+    """Tell whether two arguments that follow each other are exchanged: unlike ones of a kind."""
+    return type(first) is type(second) in ALIKE and ast.dump(first) != ast.dump(second)
 
 
 def looked_at(node: ast.AST) -> Iterator[ast.AST]:

@@ -13,8 +13,9 @@ from jaxmotif.census import _sizes
 from jaxmotif.devices import _memory
 from jaxmotif.graph import synthetic
 from jaxmotif.graphlets import _count as graphlets
+from jaxmotif.graphlets import _tuning as tuning
 from jaxmotif.graphlets import node_orbits
-from jaxmotif.graphlets.five import plan, tuning
+from jaxmotif.graphlets.five import matrices
 from jaxmotif.motifs import _discovery, find_motifs, subgraph_census
 
 CPU = jax.devices("cpu")[:1]
@@ -49,7 +50,7 @@ def programs(monkeypatch):
     monkeypatch.setattr(Rehearsal, "take", noted)
     for module in (census, _discovery, graphlets):
         monkeypatch.setattr(module, "rehearsed", rehearsed)
-    for module in (_memory, _sizes, plan):
+    for module in (_memory, _sizes, matrices):
         monkeypatch.setattr(module, "default_memory", lambda device: 60 << 30)
     monkeypatch.setattr(tuning, "ACCELERATOR", tuning.ACCELERATOR._replace(loops=False))
     return told

@@ -15,16 +15,9 @@ from jaxmotif.arrays._ahead import end_rehearsal, fetched
 from jaxmotif.arrays._compile import for_host, jit64, put64
 from jaxmotif.arrays._fetch import fetch_int64
 from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.census import _engine as shared
 from jaxmotif.census._classes import normal_codes
 from jaxmotif.census._code_counts import DistinctCodes, SortedCodes, distinct_from, sort_codes
-from jaxmotif.census._engine import (
-    CandidateBatch,
-    CensusEngine,
-    last_pair,
-    numbers_for_host,
-    put_codes,
-    visit_blocks,
-)
 from jaxmotif.census._pair_states import CensusGraphs, Codes, rows_height
 from jaxmotif.kernels import _subgraphs as kernel
 from jaxmotif.kernels._expand import first_ones, take
@@ -73,7 +66,7 @@ class _PendingWindow(NamedTuple):
     window: _Window
 
 
-class DeviceEngine(CensusEngine):
+class DeviceEngine(shared.CensusEngine):
     """The engine for accelerators: the host hears of new forms alone, while the device counts the next portion.
 
     The different codes of a portion are looked at in windows. A window with few new forms counts them apart; one with
@@ -103,7 +96,7 @@ class DeviceEngine(CensusEngine):
         (positions,) = fetched(total, (1,))
         return walks, positions
 
-    def find_candidates(self, rows: Rows, walks: Walks, first: int, count: int, block: int) -> CandidateBatch:
+    def find_candidates(self, rows: Rows, walks: Walks, first: int, count: int, block: int) -> shared.CandidateBatch:
         at = np.array([first, count], np.int32)
         candidates, runs, numbers = _added_in_runs(
             self._dyads, rows, walks, at, block=block, bits=int(self._dyads.new_bits(self.size - 2))
@@ -111,7 +104,7 @@ class DeviceEngine(CensusEngine):
         # A rehearsal goes on as if all rows were done at once, and filled more than one portion.
         likely = count, self.sizes.codes + 1, self.sizes.candidates + 1, 0
         stop, visits, pairs, number = fetched(numbers, likely)
-        return CandidateBatch(candidates, runs, stop, visits, pairs, number)
+        return shared.CandidateBatch(candidates, runs, stop, visits, pairs, number)
 
     def add_pairs(self, rows: Rows, runs: Runs, positions: int) -> None:
         self._pairs.fill(positions, partial(_gather_pairs, self._dyads, rows, runs, wide=self._wide))
@@ -276,7 +269,7 @@ def _added_in_runs(
     candidates, stop = kernel.candidates(dyads, rows, at[1], walks, at[0], block=block)
     runs = kernel.pattern_runs(jnp.sort(candidates.keys), at[0], bits=bits)
     number = runs.count.sum(dtype=jnp.int32)
-    return candidates, runs, numbers_for_host(stop, candidates.work.total, runs.work.total, number)
+    return candidates, runs, shared.numbers_for_host(stop, candidates.work.total, runs.work.total, number)
 
 
 @partial(jit64, donate_argnames="buffer", static_argnames=("block", "wide"))
@@ -284,7 +277,7 @@ def _gather_visits(
     dyads: Dyads, rows: Rows, candidates: Candidates, buffer: _WeightedCodes, at: jax.Array, *, block: int, wide: bool
 ) -> _WeightedCodes:
     """Write the codes of candidates' neighbours after those in the buffer; ``at`` as of ``visit_blocks``."""
-    return visit_blocks(dyads, rows, candidates, buffer[0], at, block, wide), None
+    return shared.visit_blocks(dyads, rows, candidates, buffer[0], at, block, wide), None
 
 
 @partial(jit64, donate_argnames="buffer", static_argnames=("block", "wide"))
@@ -298,7 +291,7 @@ def _gather_pairs(
         codes, weights = kernel.pair_codes(dyads, rows, runs, at[0] + offset, block=block, wide=wide)
         assert buffer[1] is not None
         place = at[2] + offset
-        return put_codes(buffer[0], codes, place), lax.dynamic_update_slice(buffer[1], weights, (place,))
+        return shared.put_codes(buffer[0], codes, place), lax.dynamic_update_slice(buffer[1], weights, (place,))
 
     return lax.fori_loop(jnp.int64(0), at[1], body, buffer)
 
@@ -376,7 +369,7 @@ def _count_window(
     code, graph = own >> graph_bits, own & ((jnp.uint64(1) << graph_bits) - jnp.uint64(1))
     graph = graph.astype(jnp.int32)
     # A pair of candidates with an edge is taken from the class of the same pair without it (`HostEngine._classes`).
-    old, edge = last_pair(codes, nodes)
+    old, edge = shared.last_pair(codes, nodes)
     joined = real & (code & old != 0) & (code & edge != 0) & (nodes > 2)
     # Each code has a form, and so has the same pair without its edge.
     both = normal_codes(jnp, jnp.concatenate([code, code & ~edge]), codes, nodes)

@@ -10,16 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._compile import jit64, put64
+from jaxmotif.census import _engine as shared
 from jaxmotif.census._code_counts import first_of_each, merged_codes
-from jaxmotif.census._engine import (
-    BLOCKS,
-    ONE_PASS,
-    CandidateBatch,
-    CensusEngine,
-    last_pair,
-    numbers_for_host,
-    visit_blocks,
-)
 from jaxmotif.kernels import _subgraphs as kernel
 from jaxmotif.kernels._expand import FlatWork, flat_work
 from jaxmotif.kernels._subgraphs import Candidates, Dyads, Rows, Runs, Walks
@@ -27,7 +19,7 @@ from jaxmotif.kernels._subgraphs import Candidates, Dyads, Rows, Runs, Walks
 MERGE_AT = 1 << 23  # (code, count) entries held before they are merged
 
 
-class HostEngine(CensusEngine):
+class HostEngine(shared.CensusEngine):
     """The engine for CPUs: it sorts each portion of codes, merges equal ones, and classifies them at the end."""
 
     def __post_init__(self) -> None:
@@ -54,13 +46,13 @@ class HostEngine(CensusEngine):
         on_device: list[Any] = [*put64(arrays, device)]
         return Walks(FlatWork(*on_device[:2]), on_device[2]), total
 
-    def find_candidates(self, rows: Rows, walks: Walks, first: int, count: int, block: int) -> CandidateBatch:
+    def find_candidates(self, rows: Rows, walks: Walks, first: int, count: int, block: int) -> shared.CandidateBatch:
         at = np.array([first, count], np.int32)
         candidates, numbers = _added(self._dyads, rows, walks, at, block=block)
         bits = int(self._dyads.new_bits(self.size - 2))
         runs, pairs, number = pattern_runs(np.sort(np.asarray(candidates.keys)), first, bits)
         stop, visits = np.asarray(numbers).tolist()
-        return CandidateBatch(candidates, runs, stop, visits, pairs, number)
+        return shared.CandidateBatch(candidates, runs, stop, visits, pairs, number)
 
     def add_pairs(self, rows: Rows, runs: Runs, positions: int) -> None:
         block = self.sizes.fit(positions, self.sizes.candidates)
@@ -116,7 +108,7 @@ class HostEngine(CensusEngine):
 
     def _classes(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the class of each code (distinct, ascending), and of the same pair without its edge, or -1."""
-        old, edge = last_pair(self.graphs.alphabet.codes, self.size)
+        old, edge = shared.last_pair(self.graphs.alphabet.codes, self.size)
         # Subgraphs of two nodes have no pair of candidates.
         joined = (codes & old != 0) & (codes & edge != 0) & (self.size > 2)
         index = self.classifier(np.concatenate([codes, codes[joined] & ~edge]))
@@ -165,21 +157,21 @@ def pattern_runs(keys: np.ndarray, first: int, bits: int) -> tuple[Runs, int, in
     return Runs(rows, patterns, counts, walks), int(work.total), real.size
 
 
-_pairs = jit64(kernel.pair_codes, quick=ONE_PASS, static_argnames=("block", "wide"))
+_pairs = jit64(kernel.pair_codes, quick=shared.ONE_PASS, static_argnames=("block", "wide"))
 
 
-@partial(jit64, quick=BLOCKS, static_argnames="block")
+@partial(jit64, quick=shared.BLOCKS, static_argnames="block")
 def _added(dyads: Dyads, rows: Rows, walks: Walks, at: jax.Array, *, block: int) -> tuple[Candidates, jax.Array]:
     """Find candidates; ``at`` holds the first row and the number of rows."""
     candidates, stop = kernel.candidates(dyads, rows, at[1], walks, at[0], block=block)
-    return candidates, numbers_for_host(stop, candidates.work.total)
+    return candidates, shared.numbers_for_host(stop, candidates.work.total)
 
 
-@partial(jit64, quick=BLOCKS, static_argnames=("room", "block", "wide"))
+@partial(jit64, quick=shared.BLOCKS, static_argnames=("room", "block", "wide"))
 def _visits(
     dyads: Dyads, rows: Rows, candidates: Candidates, at: jax.Array, *, room: int, block: int, wide: bool
 ) -> jax.Array:
     """Write the codes of some blocks of positions; ``at`` holds the first position and the number of blocks."""
     # Room that is left over holds all ones.
     codes = jnp.full((2, room) if wide else (room,), kernel.NO_CODE, jnp.uint32)
-    return visit_blocks(dyads, rows, candidates, codes, jnp.append(at, 0), block, wide)
+    return shared.visit_blocks(dyads, rows, candidates, codes, jnp.append(at, 0), block, wide)

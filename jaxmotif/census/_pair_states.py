@@ -91,6 +91,11 @@ class Alphabet:
         return (states - 1).bit_length()
 
     @property
+    def state_type(self) -> np.dtype:
+        """Type of a dyad's state in the matrix, of which more stays in caches with a byte for a state."""
+        return np.dtype(np.uint8 if self.state_bits <= 8 else np.int32)
+
+    @property
     def label_bits(self) -> int:
         """Number of bits of a node's code."""
         return 0 if self.node_labels is None else (max(len(self.node_labels), 1) - 1).bit_length()
@@ -246,61 +251,57 @@ class CensusGraphs:
         return max(self.count - 1, 0).bit_length()
 
 
-class Slots(NamedTuple):
-    """Rows of neighbours of graphs of ``n`` nodes, one graph after another, on the host.
-
-    Attributes:
-      offsets: int64 ``[V + 1]``, row starts, with ``V`` = graphs * n.
-      near: int64 ``[S]``, neighbours within their own graph (0..n-1), ascending in a row.
-      states: int64 ``[S]``, the state of each dyad, seen from the row's node.
-    """
-
-    offsets: np.ndarray
-    near: np.ndarray
-    states: np.ndarray
-
-
-def slots_of(graph: Graph, edges: Edges) -> Slots:
-    """Return rows of neighbours from edges between the nodes of ``graph``."""
-    alphabet, n = Alphabet.of(graph), graph.n
-    number = degree_rank(graph)
-    u, v = number[edges.tails], number[edges.heads]
-    entry = np.broadcast_to(alphabet.ranks(edges.labels, alphabet.edge_labels, u.shape[1]), u.shape)
-    # The rows of a graph begin at its number times n.
-    first = np.broadcast_to(np.arange(u.shape[0], dtype=np.int64)[:, None] * n, u.shape)
-    return sorted_slots(alphabet, first.ravel(), u.ravel(), v.ravel(), entry.ravel(), u.shape[0] * n, n)
-
-
-def sorted_slots(
-    alphabet: Alphabet, first: np.ndarray, u: np.ndarray, v: np.ndarray, entry: np.ndarray, rows: int, n: int
-) -> Slots:
-    """Return rows of neighbours from the edges of several graphs.
+def _sorted_on_host(
+    alphabet: Alphabet,
+    edges: Edges,
+    places: tuple[np.ndarray, np.ndarray],
+    n: int,
+    room: Room,
+    state_type: np.dtype,
+) -> tuple[Any, ...]:
+    """Sort rows of neighbours from the edges of several graphs.
 
     Args:
       alphabet: what the entries stand for.
-      first: int64, the row where each edge's graph begins.
-      u: int64, the tail of each edge, numbered in its own graph.
-      v: int64, the head likewise.
-      entry: int64, the adjacency entry of each edge.
-      rows: how many rows there are.
+      edges: the edges.
+      places: int64, the numbers of the tails and heads among the nodes of all graphs, which have ``n`` nodes each.
       n: nodes of each graph.
+      room: the lengths of the arrays.
+      state_type: the type of states.
+
+    Returns:
+      Offsets, neighbours within their own graph, ascending in a row, the state of each dyad, seen from the row's node,
+      and the matrix, which is ``None`` where it has no cells.
     """
     bits = alphabet.state_bits
+    u, v = places
+    entry = np.broadcast_to(alphabet.ranks(edges.labels, alphabet.edge_labels, u.shape[1]), u.shape)
     # The state is e(u, v) + L e(v, u): seen from the head, the entry is the higher digit.
     mirrored = entry * alphabet.entries if alphabet.directed else entry
     both_ways = ((u, v, entry), (v, u, mirrored))
     # One sort does it all: a key is the row, then the neighbour, then the entry.
-    cells = np.concatenate([(((first + a) * n + b) << bits) + e for a, b, e in both_ways])
-    cells.sort()
-    places, states = cells >> bits, cells & ((1 << bits) - 1)
-    begins = np.flatnonzero(np.concatenate([np.ones(1, bool), places[1:] != places[:-1]])[: places.size])
-    if begins.size < places.size:  # a dyad with arcs both ways has two keys, whose states add up
+    keys = np.concatenate([((a * n + b % max(n, 1) << bits) + e).ravel() for a, b, e in both_ways])
+    keys.sort()
+    cells, states = keys >> bits, keys & ((1 << bits) - 1)
+    begins = np.flatnonzero(np.concatenate([np.ones(1, bool), cells[1:] != cells[:-1]])[: cells.size])
+    if begins.size < cells.size:  # a dyad with arcs both ways has two keys, whose states add up
         states = np.add.reduceat(states, begins)
-        places = places[begins]
-    row = places // max(n, 1)
-    offsets = np.zeros(rows + 1, np.int64)
-    np.cumsum(np.bincount(row, minlength=rows), out=offsets[1:])
-    return Slots(offsets, places - row * n, states)
+        cells = cells[begins]
+    row = cells // max(n, 1)
+    # Rows past the last are empty.
+    offsets = np.zeros(room.nodes + 1, np.int32)
+    np.cumsum(np.bincount(row, minlength=room.nodes), out=offsets[1:])
+    padding = (0, room.slots - cells.size)
+    matrix = None
+    if room.cells:
+        matrix = zeros_for_jax((room.cells,), state_type)
+        matrix[cells] = states
+    return (
+        offsets,
+        np.pad((cells - row * n).astype(np.int32), padding),
+        np.pad(states.astype(state_type), padding),
+        matrix,
+    )
 
 
 RowsOf = Callable[[Alphabet, np.ndarray, int, Room, np.dtype], tuple[Any, ...]]
@@ -336,7 +337,9 @@ def census_graphs(
             return _sorted_from_graph(alphabet, graph, number, room, state_type, device)
         if accelerated:
             return _sorted_on_device(alphabet, edges, number, graph.n, count, room, state_type, device)
-        return put64(_padded(slots_of(graph, edges), graph.n, room, state_type), device)
+        first = np.arange(edges.tails.shape[0])[:, None] * graph.n
+        places = number[edges.tails] + first, number[edges.heads] + first
+        return put64(_sorted_on_host(alphabet, edges, places, graph.n, room, state_type), device)
 
     number = 1 if edges is None else edges.tails.shape[0]
     return graphs_of_rows(graph, number, rows, matrix_bytes, device, count, least)
@@ -365,20 +368,12 @@ def graphs_of_rows(
     alphabet, n = Alphabet.of(graph), graph.n
     count = max(count, number)
     least = least or least_room(device)
-    # The matrix is read at random: with a byte for a state, where that is enough, more of it stays in caches.
-    state_type = np.dtype(np.uint8 if alphabet.state_bits <= 8 else np.int32)
+    state_type = alphabet.state_type
     # All graphs of a sample have the same number of edges.
     room = room_of(count, n, graph.m * count, least, device, matrix_bytes // state_type.itemsize)
     rank = degree_rank(graph)
     arrays = rows(alphabet, rank, count, room, state_type)
-    node_codes = None
-    if alphabet.label_bits:
-        codes = np.empty(n, np.int32)
-        codes[rank] = alphabet.ranks(np.asarray(graph.node_labels)[:n], alphabet.node_labels, n) - 1
-        node_codes = np.tile(codes, count)
-    degrees = _total_degrees(graph)
-    dyads = _on_device(alphabet, arrays, node_codes, (room.nodes, n, count), int(degrees.max(initial=0)), device)
-    return CensusGraphs(dyads, n, count, alphabet, degrees, number)
+    return _with_labels(graph, alphabet, arrays, rank, (n, count), device, copies=count, alike=number)
 
 
 def room_of(count: int, n: int, edges: int, least: Room, device: jax.Device, most_cells: int = 2**31 - 2) -> Room:
@@ -399,43 +394,45 @@ def room_of(count: int, n: int, edges: int, least: Room, device: jax.Device, mos
     return room._replace(cells=min(room.cells, most_cells) if need.cells <= most_cells else 0)
 
 
-def _on_device(
+def _with_labels(
+    graph: Graph,
     alphabet: Alphabet,
     arrays: tuple[Any, ...],
-    node_codes: np.ndarray | None,
-    room: tuple[int, int, int],
-    degree: int,
+    place: np.ndarray,
+    sizes: tuple[int, int],
     device: jax.Device,
-) -> Dyads:
-    """Put graphs on a device.
+    copies: int = 1,
+    alike: int = 1,
+) -> CensusGraphs:
+    """Put the labels and sizes of graphs beside their rows on a device.
 
     Args:
+      graph: the graph that has the nodes of all graphs, or of each of them.
       alphabet: what states and node codes stand for.
       arrays: offsets, neighbours, states and matrix.
-      node_codes: the codes of all nodes, or ``None``.
-      room: the length of arrays over nodes, the nodes of a graph, and how many graphs there are.
-      degree: the largest degree.
+      place: the number of each of these nodes.
+      sizes: the nodes of a graph, and how many graphs there are.
       device: where the arrays lie.
+      copies: how often the nodes are there.
+      alike: how many graphs have their degrees.
     """
-    nodes, n, count = room
-    codes = None
-    if node_codes is not None:
-        codes = jax.device_put(np.pad(node_codes.astype(np.int32), (0, nodes - node_codes.size)), device)
-    sizes = np.array([n, count * n, max(count - 1, 0).bit_length()], np.int32)
-    offsets, near, states, matrix = arrays
-    return Dyads(
-        offsets,
-        near,
-        states,
-        matrix,
-        codes,
-        jax.device_put(sizes, device),
+    n, count = sizes
+    codes, degrees = None, _total_degrees(graph)
+    if alphabet.label_bits:
+        codes = np.zeros(count * n // copies, np.int32)
+        codes[place] = alphabet.ranks(np.asarray(graph.node_labels)[: graph.n], alphabet.node_labels, graph.n) - 1
+        codes = np.pad(np.tile(codes, copies), (0, len(arrays[0]) - 1 - count * n))
+    most = int(degrees.max(initial=0))
+    dyads = Dyads(
+        *arrays,
+        *jax.device_put((codes, np.array([n, count * n, max(count - 1, 0).bit_length()], np.int32)), device),
         entries=alphabet.entries if alphabet.directed else 0,
         state_bits=alphabet.state_bits,
-        # Steps go up in threes, so that few depths of the search are compiled.
         label_bits=alphabet.label_bits,
-        search_steps=max(9, -(-degree.bit_length() // 3) * 3),
+        # Steps go up in threes, so that few depths of the search are compiled.
+        search_steps=max(9, -(-most.bit_length() // 3) * 3),
     )
+    return CensusGraphs(dyads, n, count, alphabet, degrees, alike)
 
 
 def mixed_graphs(
@@ -459,26 +456,15 @@ def mixed_graphs(
     union = graphs.union(which, pad=None)
     owner = np.repeat(np.arange(which.size), graphs.n[which])
     start = np.repeat(np.cumsum(graphs.n[which]) - graphs.n[which], graphs.n[which])
-    degrees = _total_degrees(union)
     place = np.empty(union.n, np.int64)
     # Nodes of a graph are in the order of falling degree, as `degree_rank` has them.
-    place[np.lexsort((-degrees, owner))] = np.arange(union.n) - start
+    place[np.lexsort((-_total_degrees(union), owner))] = np.arange(union.n) - start
     place += owner * n
     edges = graph_edges(union)
-    u, v = place[edges.tails[0]], place[edges.heads[0]]
-    # The rows of an edge's graph begin at a multiple of n.
-    first = u - u % n
-    entry = alphabet.ranks(edges.labels, alphabet.edge_labels, u.size)
-    rows = sorted_slots(alphabet, first, u - first, v - first, entry, count * n, n)
-    state_type = np.dtype(np.uint8 if alphabet.state_bits <= 8 else np.int32)
-    room = room_of(count, n, union.m, CPU_SAMPLE, device, matrix_bytes // state_type.itemsize)
-    arrays = put64(_padded(rows, n, room, state_type), device)
-    codes = None
-    if alphabet.label_bits:
-        codes = np.zeros(count * n, np.int32)
-        codes[place] = alphabet.ranks(np.asarray(union.node_labels)[: union.n], alphabet.node_labels, union.n) - 1
-    dyads = _on_device(alphabet, arrays, codes, (room.nodes, n, count), int(degrees.max(initial=0)), device)
-    return CensusGraphs(dyads, n, count, alphabet, degrees), place
+    room = room_of(count, n, union.m, CPU_SAMPLE, device, matrix_bytes // alphabet.state_type.itemsize)
+    places = place[edges.tails], place[edges.heads]
+    arrays = put64(_sorted_on_host(alphabet, edges, places, n, room, alphabet.state_type), device)
+    return _with_labels(union, alphabet, arrays, place, (n, count), device), place
 
 
 CPU_SAMPLE = Room(2**15, 2**17, 2**23)
@@ -489,25 +475,6 @@ def in_one_room(graph: Graph) -> int:
     """Return how many random graphs fit together on a CPU."""
     n, m = max(graph.n, 1), max(graph.m, 1)
     return max(1, min(CPU_SAMPLE.nodes // n, CPU_SAMPLE.slots // (2 * m), CPU_SAMPLE.cells // n**2))
-
-
-def _padded(rows: Slots, n: int, room: Room, state_type: np.dtype) -> tuple[Any, ...]:
-    """Return offsets, neighbours, states and matrix, padded to the lengths over nodes, slots and cells.
-
-    The matrix is ``None`` where it has no cells.
-    """
-    nodes, slots, cells = room
-    # Rows past the last are empty.
-    offsets = np.pad(rows.offsets.astype(np.int32), (0, nodes + 1 - rows.offsets.size), mode="edge")
-    near, states = (
-        np.pad(x.astype(dtype), (0, slots - x.size)) for x, dtype in ((rows.near, np.int32), (rows.states, state_type))
-    )
-    matrix = None
-    if cells:
-        matrix = zeros_for_jax((cells,), state_type)
-        row = np.repeat(np.arange(rows.offsets.size - 1), np.diff(rows.offsets))
-        matrix[row * n + rows.near] = rows.states
-    return offsets, near, states, matrix
 
 
 def _sorted_on_device(

@@ -15,36 +15,15 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
-from importlib import import_module
-from pathlib import Path
-from pkgutil import iter_modules
 
 import jaxmotif
 from jaxmotif.arrays._present import visible
-from jaxmotif.cli._command import Parser
+from jaxmotif.cli._command import run_command
 from jaxmotif.cli._interrupt import Stopped
+from jaxmotif.cli._parser import build_parser
 
 FAILED, BAD_USAGE, PIPE_CLOSED = 1, 2, 141
 """Exit statuses; argparse itself exits with 2 on bad usage."""
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
-    parser = Parser(
-        prog="jaxmotif",
-        description="Find and count small patterns in graphs, exactly, on CPUs and accelerators.",
-        epilog="Results go to standard output or --output, progress and notes to standard error. "
-        "Exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted (143 and 129: by SIGTERM and SIGHUP).",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"jaxmotif {jaxmotif.__version__}")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
-    # Every file of this folder may define a command. The jobs come first.
-    modules = [import_module(f"{__package__}.{file.name}") for file in iter_modules([str(Path(__file__).parent)])]
-    commands = [module.COMMAND for module in modules if hasattr(module, "COMMAND")]
-    for command in sorted(commands, key=lambda command: (not command.works, command.name)):
-        command.add_to(subparsers)
-    return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -60,6 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
       SystemExit: Raised by argparse, with 2 on bad usage and with 0 after ``--help`` and ``--version``.
     """
+    args = argparse.Namespace()
     try:
         parser = build_parser()
         args = parser.parse_args(argv)
@@ -70,12 +50,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         # XLA's own warnings say nothing to a user. Python's warnings become notes.
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
         with logging_to_stderr(quiet=getattr(args, "quiet", False)), warnings_as_notes():
-            args.run(args)
+            run_command(args)
         sys.stdout.flush()
         return 0
     except KeyboardInterrupt as stop:
         stop = stop if isinstance(stop, Stopped) else Stopped(signal.SIGINT)
-        print(f"jaxmotif: {stop}", file=sys.stderr)
+        print(f"jaxmotif: {stop}{_what_is_kept(args)}", file=sys.stderr)
         return stop.status
     except BrokenPipeError:
         # The rest of the output has no reader, and the interpreter would complain about it at exit.
@@ -86,6 +66,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         print(f"jaxmotif: error: {describe(error)}", file=sys.stderr)
         return FAILED
+
+
+def _what_is_kept(args: argparse.Namespace) -> str:
+    """Say what an interrupted command leaves behind, and how to go on; nothing of one that never keeps anything."""
+    if not hasattr(args, "checkpoint"):
+        return ""
+    if args.checkpoint is None or not os.path.exists(args.checkpoint):
+        return "; nothing is kept: --checkpoint FOLDER would keep what is done, and the same command would go on"
+    return f"; what was done is kept in {args.checkpoint}, and the same command goes on: {args.argv}"
 
 
 class _VisibleFormatter(logging.Formatter):

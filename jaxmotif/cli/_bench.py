@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 import jaxmotif
-from jaxmotif.cli._command import Command, refuse
+from jaxmotif.cli._command import refuse
 from jaxmotif.cli._output import Report
 
 if TYPE_CHECKING:
@@ -64,10 +64,6 @@ def cases() -> Iterator[Case]:
     yield Case("motifs", "3 nodes, 1000 random graphs", regulation, _motifs(3, 1000), 13_729)
     yield Case("motifs", "4 nodes, 100 random graphs", regulation, _motifs(4, 100), 295_507)
     yield Case("search", "12 vertices, all in play", lambda: synthetic.random_regular(1024, 20), _search, 1_024)
-
-
-JOBS = ("graphlets", "match", "census", "motifs", "search")
-"""Names of the jobs that are timed."""
 
 
 def _labelled(graph: Graph, kinds: int) -> Graph:
@@ -142,7 +138,7 @@ def time_case(case: Case, devices: str | int | None) -> dict[str, object]:
     }
 
 
-def _run(args: argparse.Namespace) -> Report:
+def run(args: argparse.Namespace) -> Report:
     """Time each job on generated graphs, first and later calls, and check the results against known ones."""
     import jax
 
@@ -164,20 +160,3 @@ def _run(args: argparse.Namespace) -> Report:
         "jaxmotif": jaxmotif.__version__,
     }
     return Report(machine, {name: [row[name] for row in rows] for name in rows[0]}, objects="benchmarks")
-
-
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("job", nargs="?", choices=JOBS, metavar="JOB", help=f"{', '.join(JOBS)} (default: all)")
-    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
-    parser.set_defaults(cache="off")  # The first calls should compile.
-
-
-COMMAND = Command(
-    "bench",
-    "time the jobs on generated graphs",
-    _run.__doc__,
-    "[JOB]",
-    _add_options,
-    _run,
-    checkpoint=False,
-)

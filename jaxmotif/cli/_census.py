@@ -10,72 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import (
-    Command,
-    add_certificate,
-    add_estimate,
-    add_size,
-    how,
-    refuse,
-    timed,
-    whole_number,
-)
-from jaxmotif.cli._input import add_input_options, load_graph, network_name
-from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences, write_roles
-from jaxmotif.cli._options import work_options
+from jaxmotif.cli._command import how, refuse, timed, work_options
+from jaxmotif.cli._input import load_graph, network_name
+from jaxmotif.cli._occurrences import class_rows, write_occurrences, write_roles
 from jaxmotif.cli._output import Column, Report
-from jaxmotif.cli._report import add_report_options, write_figures, write_page
+from jaxmotif.cli._report import write_figures, write_page
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    add_input_options(parser)
-    add_size(parser, "2 to 8; with --estimate 3 to 10")
-    amount = add_estimate(parser)
-    amount.add_argument(
-        "--error",
-        type=float,
-        metavar="E",
-        help="with --estimate: draw until intervals reach about this part of the count to either side",
-    )
-    parser.add_argument(
-        "--level", type=float, metavar="L", help="with --estimate: level of the intervals (default: 0.95)"
-    )
-    parser.add_argument("--seed", type=int, metavar="S", help="with --estimate, --strengths: random seed (default: 0)")
-    parser.add_argument(
-        "--per",
-        choices=("graph", "node", "edge"),
-        default="graph",
-        help="node, edge: a row for each, and a column for each of its roles in each class (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--disjoint",
-        choices=("edge", "node"),
-        help="also how many occurrences without a shared edge (F2), or node (F3): a greedy set, and an upper bound",
-    )
-    parser.add_argument(
-        "--strengths",
-        choices=("all", "senders", "strengths"),
-        help="with --weight: also the mean intensity and coherence of each class, and those of the same occurrences "
-        "with random weights, which keep all weights, those that leave each node, or the strengths of each node",
-    )
-    parser.add_argument(
-        "--random-weights",
-        type=whole_number,
-        metavar="R",
-        help="with --strengths: number of random weights (default: 100)",
-    )
-    add_certificate(parser)
-    add_occurrences_option(parser, roles=True)
-    add_report_options(parser)
-
-
 _OF_THE_GRAPH = ("estimate", "occurrences", "roles", "report", "figures", "disjoint", "strengths", "certificate")
 
 
-def _run(args: argparse.Namespace) -> Report:
+def run(args: argparse.Namespace) -> Report:
     """Count every connected induced subgraph of K nodes by isomorphism class, or estimate the counts.
 
     Estimates are for graphs with too many subgraphs to be enumerated. Labels in the file are part of a class.
@@ -107,7 +55,7 @@ def _count_roles(args: argparse.Namespace, graph: Graph) -> Report:
 
     with timed("counted"):
         roles = census_orbits(graph, args.size, per=args.per, **work_options(args))
-    names = np.arange(graph.n) if graph.node_names is None else graph.node_names
+    names = graph._names
     keys = {"node": names} if roles.edges is None else dict(zip(("u", "v"), names[roles.edges].T, strict=True))
     columns = keys | dict(zip(roles.columns, roles.values.T, strict=True))
     return Report({"size": args.size, "directed": graph.directed}, columns)
@@ -179,13 +127,3 @@ def _draw(args: argparse.Namespace, graph: Graph, classes: tuple[str, ...], coun
     if args.figures is not None:
         ordered = [classes[row] for row in np.argsort(-np.asarray(counts, float), kind="stable")]
         write_figures(args, class_patterns(ordered, graph.directed), graph)
-
-
-COMMAND = Command(
-    "census",
-    "count, or estimate, the connected induced subgraphs of one size by class",
-    _run.__doc__,
-    "FILE|DATASET",
-    _options,
-    _run,
-)

@@ -66,7 +66,7 @@ def class_report(columns: Mapping[str, Column], graph: Graph, others: Sequence[s
       graph: The graph, which has the words of labels.
       others: The names of further columns that a terminal shows.
     """
-    classes = [in_words(str(name), graph.node_label_names, graph.edge_label_names) for name in columns["class"]]
+    classes = [in_words(str(name), *graph._label_words) for name in columns["class"]]
     labelled = any(number is None for number in columns["id"])
     narrow = []
     if labelled:

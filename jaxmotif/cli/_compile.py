@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import jaxmotif
-from jaxmotif.cli._command import Command
 from jaxmotif.cli._output import Report
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def _with_hubs(n: int, most: int) -> Graph:
     )
 
 
-def _run(args: argparse.Namespace) -> Report:
+def run(args: argparse.Namespace) -> Report:
     """Compile the programs of all jobs for the usual sizes of graphs, by running each on generated graphs.
 
     They are kept for later runs of the command on this machine.
@@ -122,14 +121,3 @@ def _run(args: argparse.Namespace) -> Report:
         "seconds": np.round(seconds, 2),
     }
     return Report(kept_programs(where), columns)
-
-
-COMMAND = Command(
-    "compile",
-    "compile the programs of all jobs, once",
-    _run.__doc__,
-    "",
-    lambda _: None,
-    _run,
-    checkpoint=False,
-)

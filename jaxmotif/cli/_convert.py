@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from jaxmotif.cli._command import Command
-from jaxmotif.cli._input import add_input_options, load_graph
+from jaxmotif.cli._input import load_graph
 from jaxmotif.cli._output import Report
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    add_input_options(parser)
-    parser.add_argument("to", metavar="OUT", type=Path, help="the file to write; its ending says in which format")
-
-
-def _run(args: argparse.Namespace) -> Report:
+def run(args: argparse.Namespace) -> Report:
     """Read a graph and write it to a file: csv, tsv, sif, graphml, gexf, gml, cyjs, json or npz.
 
     Names, directions, labels and attributes go with it, as far as the format can hold them.
@@ -25,8 +18,3 @@ def _run(args: argparse.Namespace) -> Report:
     graph = load_graph(args, attributes=args.to.suffix != ".npz")
     write_graph(graph, args.to)
     return Report({"file": str(args.to), "nodes": graph.n, "edges": graph.m, "directed": graph.directed}, {})
-
-
-COMMAND = Command(
-    "convert", "write a graph in another format", _run.__doc__, "FILE|DATASET OUT", _options, _run, works=False
-)

@@ -5,31 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from jaxmotif.cli._command import Command, add_certificate, how, refuse, timed, without_directions
-from jaxmotif.cli._input import add_input_options, load_graph, network_name
-from jaxmotif.cli._options import work_options
+from jaxmotif.cli._command import how, refuse, timed, without_directions, work_options
+from jaxmotif.cli._input import load_graph, network_name
 from jaxmotif.cli._output import Report
-from jaxmotif.cli._report import add_report_options, write_figures, write_page
+from jaxmotif.cli._report import write_figures, write_page
 
 if TYPE_CHECKING:
-    from jaxmotif.graph import Graph
+    pass
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    add_input_options(parser)
-    parser.add_argument("--per", choices=("graph", "edge", "node"), default="graph", help="default: %(default)s")
-    parser.add_argument(
-        "-k", "--size", type=int, choices=(4, 5), default=4, help="largest number of nodes (default: 4)"
-    )
-    parser.add_argument("--not-induced", action="store_true", help="count every subgraph, induced or not")
-    parser.add_argument("--typed", action="store_true", help="tell directions, and labels of nodes and edges")
-    add_certificate(parser)
-    add_report_options(parser)
-
-
-def _run(args: argparse.Namespace) -> Report:
+def run(args: argparse.Namespace) -> Report:
     """Count every induced subgraph of 2, 3 and 4 nodes (and 5), in the whole graph, at each edge or node.
 
     Directions and labels are ignored, unless with --typed.
@@ -63,21 +48,7 @@ def _run(args: argparse.Namespace) -> Report:
     if args.per == "graph":
         return Report(sizes, result.table(), mapping="counts")
     if args.per == "edge":
-        keys = dict(zip(("u", "v"), (_names(graph, ids) for ids in result.edges.T), strict=True))
+        keys = dict(zip(("u", "v"), graph._names[result.edges].T, strict=True))
     else:
-        keys = {"node": _names(graph, np.arange(graph.n))}
+        keys = {"node": graph._names}
     return Report(sizes, keys | dict(zip(result.columns, result.to_numpy().T, strict=True)))
-
-
-def _names(graph: Graph, ids: np.ndarray) -> np.ndarray:
-    return ids if graph.node_names is None else graph.node_names[ids]
-
-
-COMMAND = Command(
-    "graphlets",
-    "count the induced subgraphs of 2 to 5 nodes",
-    _run.__doc__,
-    "FILE|DATASET",
-    _options,
-    _run,
-)

@@ -21,25 +21,6 @@ TOPICS: dict[str, Callable[[], str]] = {"columns": explain_columns, "query": _ex
 """Functions that return the explanation of a topic, by its name."""
 
 
-class _Help:
-    """A command that has no options and no result."""
-
-    name, works = "help", False
-
-    def add_to(self, subparsers) -> None:
-        """Add the command's parser."""
-        parser = subparsers.add_parser(
-            self.name,
-            help="explain: the columns of every result, the query language",
-            allow_abbrev=False,
-            description="Explain a topic. For the options of a command: jaxmotif COMMAND --help.",
-        )
-        parser.add_argument("topic", choices=tuple(TOPICS), nargs="?", default="columns", help="default: %(default)s")
-        parser.set_defaults(run=_run)
-
-
-def _run(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
+    """Explain a topic. For the options of a command: jaxmotif COMMAND --help."""
     sys.stdout.write(TOPICS[args.topic]())
-
-
-COMMAND = _Help()

@@ -8,11 +8,10 @@ import platform
 from importlib.metadata import version
 
 import jaxmotif
-from jaxmotif.cli._command import Command
 from jaxmotif.cli._output import Report
 
 
-def _run(args: argparse.Namespace) -> Report:
+def run(args: argparse.Namespace) -> Report:
     """Show versions, devices, their memory, which kernels will run, and how much compiled code is kept."""
     import jax
 
@@ -46,14 +45,3 @@ def _memory(device) -> str:
 
         size = device_memory(device)
     return f"{size / 2**30:.1f} GiB" if size else "unknown"
-
-
-COMMAND = Command(
-    "info",
-    "versions, devices, memory, kernels",
-    _run.__doc__,
-    "",
-    lambda _: None,
-    _run,
-    works=False,
-)

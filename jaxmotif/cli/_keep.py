@@ -16,47 +16,6 @@ if TYPE_CHECKING:
     from jaxmotif.motifs import NullModel
 
 
-def add_keep_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    parser.add_argument(
-        "--keep",
-        choices=("bidegree", "degree", "labels", "blocks", "distances"),
-        default="bidegree",
-        help="what random graphs keep of every node: in-, out- and reciprocal degree, or in- and out-degree only; or "
-        "degrees to each label; or degrees and, of all edges, how many join any two blocks, or how many are how long "
-        "(default: %(default)s)",
-    )
-    parser.add_argument("--blocks", type=Path, metavar="FILE", help="with --keep blocks: rows `node block`")
-    parser.add_argument(
-        "--positions", type=Path, metavar="FILE", help="with --keep distances: rows `node x [y [z ...]]`"
-    )
-    parser.add_argument(
-        "--bins",
-        type=_bins,
-        metavar="N|L,L,...",
-        help="with --keep distances: how many classes of length, of about as many edges each, or the lengths between "
-        "them (default: 10)",
-    )
-    parser.add_argument(
-        "--degrees",
-        choices=("bidegree", "degree"),
-        help="with --keep labels, blocks, distances: which degrees stay (default: bidegree)",
-    )
-
-
-def _bins(text: str) -> int | list[float]:
-    """Parse a number of bins, or the lengths between them.
-
-    Example:
-      >>> _bins("8"), _bins("0.5,2")
-      (8, [0.5, 2.0])
-    """
-    try:
-        return int(text) if text.isdecimal() else [float(part) for part in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of bins nor lengths such as 0.5,2") from None
-
-
 _NEEDS = {"blocks": "blocks", "positions": "distances", "bins": "distances"}
 
 
@@ -107,7 +66,7 @@ def _read_nodes(path: Path, graph: Graph, width: int | None) -> list[list[str]]:
     """
     from jaxmotif.io._text import TextFile
 
-    names = list(map(str, range(graph.n) if graph.node_names is None else graph.node_names.tolist()))
+    names = list(map(str, graph._names.tolist()))
     by_node: dict[str, list[str]] = {}
     with TextFile(path) as file:
         for line, text, fields, _ in node_rows(file, set(names)):

@@ -11,12 +11,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from jaxmotif.cli._command import Command, add_certificate, how, refuse
-from jaxmotif.cli._input import add_input_options, load_graph, network_name
-from jaxmotif.cli._occurrences import add_occurrences_option, write_occurrences
-from jaxmotif.cli._options import limit, seconds
+from jaxmotif.cli._command import how, refuse
+from jaxmotif.cli._input import load_graph, network_name
+from jaxmotif.cli._occurrences import write_occurrences
 from jaxmotif.cli._output import Report
-from jaxmotif.cli._report import add_report_options, write_figures, write_page
+from jaxmotif.cli._report import write_figures, write_page
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
@@ -29,41 +28,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("jaxmotif")
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "query",
-        metavar="QUERY",
-        help="the file of a query graph, a folder of such files, the name of a pattern (triangle, ffl, bi-fan, G7, "
-        "4-cycle, id38, id:4:204, 000100110), or a query in words, perhaps in a file *.motif: "
-        "'A -> B [weight > 20]; B !> A; A.kind = KC'",
-    )
-    parser.add_argument("graph", metavar="FILE|DATASET", help="the target graph's file, or a bundled network")
-    add_input_options(parser, positional=False)
-    parser.add_argument("--induced", action="store_true", help="non-edges must be preserved too")
-    output = parser.add_mutually_exclusive_group()
-    output.add_argument("--count", action="store_true", help="count all matches (the default)")
-    output.add_argument(
-        "--limit", type=limit, default=argparse.SUPPRESS, metavar="N|all", help="list the first N matches, or all"
-    )
-    parser.add_argument(
-        "--per",
-        choices=("map", "occurrence"),
-        default="map",
-        help="count maps, or count maps that differ by an automorphism of the query once (default: %(default)s)",
-    )
-    parser.add_argument("--wildcard", metavar="LABEL", help="a label of the query that any label matches")
-    parser.add_argument(
-        "--seconds",
-        type=seconds,
-        metavar="S",
-        help="stop each search when it has taken that long, with planning and compiling (reading is not counted)",
-    )
-    add_certificate(parser)
-    add_occurrences_option(parser)
-    add_report_options(parser)
-
-
-def _run(args: argparse.Namespace) -> Report:
+def run(args: argparse.Namespace) -> Report:
     """Count the maps from a query graph to a target graph that preserve edges and labels, or list them."""
     from jaxmotif.language import Query, parse
     from jaxmotif.matching._bind import bind
@@ -236,16 +201,6 @@ def _list(args: argparse.Namespace, queries: dict[str, AnyQuery], target: Graph,
     [(name, query)] = queries.items()
     matches = find_matches(query, target, args.induced, args.limit, certify=args.certificate, **options)
     names = _node_names(query) or range(len(matches.order))
-    nodes = matches.nodes if target.node_names is None else target.node_names[matches.nodes]
+    nodes = target._names[matches.nodes]
     scalars = {"query": name, "listed": len(matches), "exact": matches.exact, "status": matches.status}
     return Report(scalars, {str(name): nodes[:, u] for u, name in enumerate(names)})
-
-
-COMMAND = Command(
-    "match",
-    "count or list the matches of query graphs in a target graph",
-    _run.__doc__,
-    "QUERY FILE|DATASET",
-    _options,
-    _run,
-)

@@ -12,23 +12,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import (
-    Command,
-    add_estimate,
-    add_seed,
-    add_size,
-    how,
-    refuse,
-    timed,
-    whole_number,
-    without_directions,
-)
-from jaxmotif.cli._input import add_input_options, load_graph, network_name
-from jaxmotif.cli._keep import add_keep_options, check_keep, null_model
-from jaxmotif.cli._occurrences import add_occurrences_option, class_rows, write_occurrences, write_roles
-from jaxmotif.cli._options import work_options
+from jaxmotif.cli._command import how, refuse, timed, without_directions, work_options
+from jaxmotif.cli._input import load_graph, network_name
+from jaxmotif.cli._keep import check_keep, null_model
+from jaxmotif.cli._occurrences import class_rows, write_occurrences, write_roles
 from jaxmotif.cli._output import Column, Report
-from jaxmotif.cli._report import add_report_options, write_figures, write_page
+from jaxmotif.cli._report import write_figures, write_page
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
@@ -38,104 +27,7 @@ _READ_FIRST = ("count", "mean", "fold", "z", "q", "why")
 _RULE = ("alpha", "min_count", "min_fold", "correction", "family")
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "graph",
-        nargs="+",
-        metavar="FILE|DATASET",
-        help="graph files, plain or .gz, or bundled networks; several are compared in one result",
-    )
-    add_input_options(parser, positional=False)
-    add_size(parser, "2 to 8; with --estimate 3 to 10")
-    parser.add_argument(
-        "--random",
-        type=_number,
-        default=1000,
-        metavar="R|auto",
-        help="number of random graphs to compare with, or as many as decide which q are at most --alpha "
-        "(default: %(default)s)",
-    )
-    parser.add_argument(
-        "--most", type=whole_number, metavar="R", help="with --random auto: random graphs at most (default: 10,000)"
-    )
-    add_keep_options(parser)
-    _add_rule(parser)
-    parser.add_argument(
-        "--switches",
-        type=float,
-        default=15.0,
-        metavar="S",
-        help="moves that every random graph is to be away from the graph, per edge (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--attempts", type=float, metavar="A", help="switches to try per edge, instead of counting those made"
-    )
-    add_estimate(parser)
-    add_seed(parser)
-    parser.add_argument(
-        "--together",
-        action="store_const",
-        const=True,
-        help="of several networks: q accounts for the classes of all of them, for claims about all",
-    )
-    parser.add_argument(
-        "--gcd",
-        choices=("11", "73"),
-        help="of several networks: also their graphlet correlation distances, by the 11 orbits of up to four nodes or "
-        "the 73 of up to five; directions are ignored",
-    )
-    add_occurrences_option(parser, roles=True)
-    add_report_options(parser)
-
-
-def _add_rule(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what a motif is")
-    group.add_argument(
-        "--alpha", type=float, default=0.05, metavar="A", help="its q is at most A (default: %(default)s)"
-    )
-    group.add_argument(
-        "--min-count",
-        type=float,
-        default=4,
-        metavar="N",
-        help="it occurs N times at least; an anti-motif is expected so often (default: %(default)s)",
-    )
-    group.add_argument(
-        "--min-fold",
-        type=float,
-        default=1.5,
-        metavar="F",
-        help="its count is at least F times the mean, with a half added to both (default: %(default)s)",
-    )
-    group.add_argument(
-        "--correction",
-        choices=("bh", "by", "max"),
-        default="bh",
-        help="q is a false discovery rate (bh; by: under any dependence of classes), or the family-wise error by the "
-        "largest deviation in every random graph (max) (default: %(default)s)",
-    )
-    group.add_argument(
-        "--family",
-        choices=("closed", "all"),
-        default="closed",
-        help="of three nodes, test the classes alone from which the others follow, or all (default: %(default)s)",
-    )
-
-
-def _number(text: str) -> int | str:
-    """Parse a number of random graphs, or ``auto``.
-
-    Example:
-      >>> _number("1e4"), _number("auto")
-      (10000, 'auto')
-    """
-    number = text if text == "auto" else whole_number(text)
-    if isinstance(number, int) and number < 2:
-        raise argparse.ArgumentTypeError(f"at least 2, since a standard deviation needs two; got {number}")
-    return number
-
-
-def _run(args: argparse.Namespace) -> Report:
+def run(args: argparse.Namespace) -> Report:
     """Count the connected induced subgraphs of K nodes by class, and say which classes are unusual.
 
     The counts are compared with those in random graphs with the same degrees.
@@ -267,13 +159,3 @@ def _join_reports(names: Sequence[str], reports: Sequence[Report], compared: Map
 def _farthest(values: np.ndarray) -> float:
     """Return the value farthest from 0."""
     return float(values[np.argmax(np.abs(values))]) if values.size else 0.0
-
-
-COMMAND = Command(
-    "motifs",
-    "find subgraphs that occur unexpectedly often",
-    _run.__doc__,
-    "FILE|DATASET...",
-    _options,
-    _run,
-)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 import csv
-import functools
 import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import numpy as np
@@ -32,22 +30,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("jaxmotif")
 
-_ENDINGS: tuple[str, ...] = (".parquet", ".csv", ".jsonl")
 
 Blocks = Iterator[tuple[list[object], np.ndarray]]
 """Values with which rows begin, and a block of nodes by name, a row for each occurrence."""
-
-
-def add_occurrences_option(parser: argparse.ArgumentParser, roles: bool = False) -> None:
-    """Add the option of occurrences and, if ``roles``, that of nodes by role."""
-    options = [("--occurrences", _ENDINGS, "where they occur: a row for each occurrence, with its nodes by name")]
-    if roles:
-        words = "who takes which role in which class how often: a row for each node, class and role"
-        options.append(("--roles", (".parquet", ".csv", ".tsv", ".json"), words))
-    for option, endings, words in options:
-        kind = functools.partial(_file, option=option, endings=endings)
-        metavar = f"FILE{'|'.join(endings).replace('|.', '|')}"
-        parser.add_argument(option, type=kind, metavar=metavar, help=f"also write {words}")
 
 
 def write_roles(args: argparse.Namespace, graph: Graph, classes: Sequence[str], run: Mapping[str, object]) -> None:
@@ -61,17 +46,6 @@ def write_roles(args: argparse.Namespace, graph: Graph, classes: Sequence[str], 
         report = Report({}, table, objects="roles", run=run)
         write_report(report, choose_format(None, args.roles), args.roles, escape_formulas=args.escape_formulas)
         logger.info("%d roles of nodes written to %s", len(table["node"]), args.roles)
-
-
-def _file(text: str, option: str, endings: Sequence[str]) -> Path:
-    if not text.lower().endswith(tuple(endings)):
-        raise argparse.ArgumentTypeError(f"{text!r} must end in {', '.join(endings[:-1])} or {endings[-1]}")
-    if text.lower().endswith(".parquet"):
-        try:
-            pyarrow_for(f"{option} FILE.parquet")
-        except ImportError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-    return Path(text)
 
 
 def write_occurrences(

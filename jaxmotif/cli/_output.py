@@ -26,11 +26,10 @@ from typing import Any, BinaryIO, TextIO
 import numpy as np
 
 from jaxmotif.arrays._present import visible
+from jaxmotif.graph._saved import named_errors, written_whole
 
 Column = Sequence[Any] | np.ndarray
 
-FORMATS = ("table", "json", "csv", "tsv", "parquet")
-"""Names of the formats."""
 
 _SUFFIXES = {".json": "json", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".txt": "table"}
 _CHUNK_ROWS = 8192  # rows that are formatted at a time
@@ -65,27 +64,6 @@ class Report:
     narrow: Sequence[str] | None = None
     objects: str | None = None
     run: Mapping[str, object] = dataclasses.field(default_factory=dict)
-
-
-def add_output_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where and how a result is written."""
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--format", choices=FORMATS, help="default: what the name of the output file ends in, else a table"
-    )
-    group.add_argument(
-        "-o",
-        "--output",
-        type=lambda text: None if text == "-" else Path(text),
-        metavar="FILE",
-        help="write here instead of standard output (-)",
-    )
-    group.add_argument("--wide", action="store_true", help="all columns in a table (other formats have all anyway)")
-    group.add_argument(
-        "--escape-formulas",
-        action="store_true",
-        help="CSV for spreadsheets: put ' before text that they would run as a formula (it begins with = + - @)",
-    )
 
 
 def choose_format(form: str | None, path: Path | None) -> str:
@@ -166,17 +144,6 @@ def _paths_to_read(args: argparse.Namespace, written: Collection[str]) -> list[s
 
 
 @contextlib.contextmanager
-def named_errors(what: str | Path) -> Iterator[None]:
-    """Add the name of a file to an error that does not name it, such as that of a full disk."""
-    try:
-        yield
-    except OSError as error:
-        if isinstance(error, BrokenPipeError) or (error.filename and not str(error.filename).endswith(".part")):
-            raise
-        raise OSError(error.errno, error.strerror or str(error), str(what)) from error
-
-
-@contextlib.contextmanager
 def beside_result(args: argparse.Namespace) -> Iterator[None]:
     """Put off the error of a further file that cannot be written until the result itself is written."""
     try:
@@ -218,17 +185,10 @@ def whole_file(path: Path) -> Iterator[TextIO]:
         with named_errors(path), open(path, "w", encoding="utf-8") as stream:
             yield stream
         return
-    target = path.resolve()
-    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with named_errors(path):
-            with open(partial, "x", encoding="utf-8", newline="") as stream:
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
+    with written_whole(path) as partial, open(partial, "x", encoding="utf-8", newline="") as stream:
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def _is_special(path: Path) -> bool:

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from jaxmotif.cli._options import limit
 from jaxmotif.cli._output import beside_result, whole_file
 
 if TYPE_CHECKING:
@@ -19,31 +18,6 @@ if TYPE_CHECKING:
     from jaxmotif.report._figures import Figures
 
 logger = logging.getLogger("jaxmotif")
-
-MOST_DRAWINGS = 20
-"""Number of classes or queries that ``--figures`` draws by default."""
-
-
-def add_report_options(parser: argparse.ArgumentParser, drawings: bool = True) -> None:
-    """Add the option of a page and, if ``drawings``, those of a folder of figures."""
-    parser.add_argument(
-        "--report", type=Path, metavar="FILE.html", help="also write a page with pictures, which needs nothing else"
-    )
-    if drawings:
-        parser.add_argument(
-            "--figures",
-            type=Path,
-            metavar="DIR",
-            help="also write every figure as SVG and as PDF; needs matplotlib: pip install 'jaxmotif[plot]'",
-        )
-        parser.add_argument(
-            "--drawings",
-            type=limit,
-            default=MOST_DRAWINGS,
-            metavar="N|all",
-            help="with --figures: how many classes or queries to draw at most, the first ones of the result "
-            "(default: %(default)s)",
-        )
 
 
 def write_page(
@@ -87,14 +61,14 @@ def write_figures(
 
     from jaxmotif import report
     from jaxmotif.drawing._drawing import MOST_NODES
-    from jaxmotif.report._figures import STYLE
 
+    style = Path(report.__file__).with_name("templates") / "figures.mplstyle"
     small = {name: pattern for name, pattern in patterns.items() if pattern.num_nodes <= MOST_NODES}
     drawn = dict(itertools.islice(small.items(), args.drawings))
     figures = dict(report.drawing_figures(drawn, graph)) | dict(make(report) if make is not None else {})
     # Files tell no date, so that the same result gives the same bytes.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    with beside_result(args), mpl.rc_context(STYLE):
+    with beside_result(args), mpl.rc_context(fname=style):
         args.figures.mkdir(parents=True, exist_ok=True)
         for name, draw in figures.items():
             plain = "".join(c if c.isalnum() or c in "-_.+" else "_" for c in name)[:100]

@@ -7,13 +7,10 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from jaxmotif.cli._command import Command, add_seed, how, timed
-from jaxmotif.cli._input import add_input_options, load_graph, network_name, node_rows
-from jaxmotif.cli._options import limit, work_options
+from jaxmotif.cli._command import how, timed, work_options
+from jaxmotif.cli._input import load_graph, network_name, node_rows
 from jaxmotif.cli._output import Report
-from jaxmotif.cli._report import add_report_options, write_page
+from jaxmotif.cli._report import write_page
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
@@ -21,49 +18,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("jaxmotif")
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    add_input_options(parser)
-    parser.add_argument(
-        "--colors",
-        required=True,
-        metavar="FILE",
-        help="lines `vertex color[,color...]`; a vertex with several colors may stand for any of them",
-    )
-    parser.add_argument(
-        "--motif",
-        required=True,
-        type=parse_motif,
-        metavar="COLOR:NUMBER,...",
-        help="how many vertices of each color, at most 30 in all, for example red:2,blue:1",
-    )
-    parser.add_argument(
-        "--error",
-        type=probability,
-        default=1e-6,
-        metavar="P",
-        help="largest probability, for each vertex, of missing it (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--limit",
-        type=limit,
-        default=1,
-        metavar="N|all",
-        help="how many matches to list (default: %(default)s; there may be very many)",
-    )
-    parser.add_argument(
-        "--direction",
-        choices=("out", "in", "any"),
-        help="what connects a match in a directed graph: out, one vertex reaches all others of it along arcs; in, all "
-        "others reach one; any, directions are ignored (default). With out and in the result lists these roots",
-    )
-    parser.add_argument(
-        "--only", type=edge_labels, metavar="LABEL,...", help="count only edges with one of these labels (default: all)"
-    )
-    add_seed(parser)
-    add_report_options(parser, drawings=False)
-
-
-def _run(args: argparse.Namespace) -> Report:
+def run(args: argparse.Namespace) -> Report:
     """Find the vertices that lie in a connected subgraph whose colors are exactly the motif.
 
     Such subgraphs themselves are listed, too.
@@ -90,7 +45,7 @@ def _run(args: argparse.Namespace) -> Report:
         result = find_color_motif(graph, colors, args.motif, args.seed, **options, **work_options(args))
     name, motif = network_name(args.graph), args.motif
     write_page(args, how(args), lambda report, run: report.search_report(name, graph, motif, result, colors, run))
-    names = np.arange(graph.n) if graph.node_names is None else graph.node_names
+    names = graph._names
     summary = {
         "found": result.found,
         "repetitions": result.repetitions,
@@ -101,49 +56,6 @@ def _run(args: argparse.Namespace) -> Report:
         return Report(summary | {"vertices": names[result.vertices].tolist(), "matches": matches}, {})
     table = result.table()
     return Report(summary, {"vertex": names[result.vertices], "matches": table["matches"]})
-
-
-def parse_motif(text: str) -> dict[str, int]:
-    """Parse a motif such as ``red:2,blue:1``, where a color without a number occurs once.
-
-    Example:
-      >>> parse_motif("red:2,blue")
-      {'red': 2, 'blue': 1}
-    """
-    motif: dict[str, int] = {}
-    for part in text.split(","):
-        color, colon, number = part.strip().rpartition(":")
-        color, number = (color, number) if colon else (number, "1")
-        if not color or not number.isdecimal() or not int(number):
-            raise argparse.ArgumentTypeError(f"{part!r} is not a color and a number such as red:2")
-        if color in motif:
-            raise argparse.ArgumentTypeError(f"color {color!r} is named twice")
-        motif[color] = int(number)
-    return motif
-
-
-def edge_labels(text: str) -> tuple[str, ...]:
-    """Parse labels of edges such as ``activates,binds``.
-
-    Example:
-      >>> edge_labels("activates,binds")
-      ('activates', 'binds')
-    """
-    labels = tuple(label.strip() for label in text.split(","))
-    if "" in labels:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list of labels such as activates,binds")
-    return labels
-
-
-def probability(text: str) -> float:
-    """Parse a number between 0 and 1, both excluded."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a probability between 0 and 1, such as 1e-6")
-    return value
 
 
 def shortened(names: Sequence[str], most: int = 5) -> str:
@@ -170,8 +82,7 @@ def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
     from jaxmotif.arrays._present import counted
     from jaxmotif.io._text import TextFile
 
-    names = range(graph.n) if graph.node_names is None else graph.node_names.tolist()
-    numbers = {str(name): number for number, name in enumerate(names)}
+    numbers = {str(name): number for number, name in enumerate(graph._names.tolist())}
     colors: list[frozenset[str] | None] = [None] * graph.n
     unknown = 0
     with TextFile(path) as file:
@@ -193,13 +104,3 @@ def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
     if unknown:
         logger.info("%s: %s for vertices that are not in the graph", path, counted(unknown, "line"))
     return colors
-
-
-COMMAND = Command(
-    "search",
-    "find connected subgraphs with given colors",
-    _run.__doc__,
-    "FILE|DATASET --colors FILE --motif COLOR:NUMBER,...",
-    _options,
-    _run,
-)

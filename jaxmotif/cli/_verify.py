@@ -7,20 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxmotif.cli._command import Command
-from jaxmotif.cli._input import add_input_options, load_graph
+from jaxmotif.cli._input import load_graph
 from jaxmotif.cli._output import Report
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="CERTIFICATE", help="the file that --certificate wrote")
-    parser.add_argument("graph", metavar="FILE|DATASET", help="the graph's file, or a bundled network")
-    add_input_options(parser, positional=False)
-    parser.add_argument("--answer", type=Path, metavar="TABLE.csv", help="also the table that the certificate is about")
-    parser.add_argument("--seconds", type=float, default=60.0, metavar="S", help="CPU time to take (default: 60)")
-
-
-def _run(args: argparse.Namespace) -> Report:
+def run(args: argparse.Namespace) -> Report:
+    """Check a certificate of counts by other means than those that made it, and say what that proves."""
     from jaxmotif import verify
 
     graph = load_graph(args, label_ids={})
@@ -41,14 +33,3 @@ def _read_answer(path: Path) -> np.ndarray:
         names, *rows = [line.strip().split(",") for line in file if not line.startswith("#")]
     first = sum(name in ("u", "v", "node") for name in names[:2])
     return np.array([[int(value) for value in row[first:]] for row in rows], object).reshape(-1, len(names) - first)
-
-
-COMMAND = Command(
-    "verify",
-    "check a certificate against a graph",
-    "Check a certificate of counts by other means than those that made it, and say what that proves.",
-    "CERTIFICATE FILE|DATASET",
-    _options,
-    _run,
-    works=False,
-)

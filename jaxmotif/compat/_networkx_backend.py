@@ -80,7 +80,7 @@ class BackendGraph:
     @cached_property
     def edge_triangles(self) -> np.ndarray:
         """Triangles at each edge, int64 ``[m]``."""
-        from jaxmotif.graphlets._cycles import edge_cycles
+        from jaxmotif.graphlets._prepared import edge_cycles
 
         return edge_cycles(self.graph).triangles
 
@@ -245,7 +245,7 @@ def square_clustering(G: BackendGraph, nodes: Nodes = None) -> Any:
     The possible squares are the pairs of a neighbour and a node next to it, without those that triangles and squares
     explain.
     """
-    from jaxmotif.graphlets._cycles import edge_cycles
+    from jaxmotif.graphlets._prepared import edge_cycles
 
     cycles = edge_cycles(G.graph, squares=True)
     assert cycles.squares is not None

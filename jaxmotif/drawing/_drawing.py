@@ -17,6 +17,7 @@ import numpy as np
 from jaxmotif.arrays._present import visible
 from jaxmotif.graph import Graph
 from jaxmotif.graph._plot import ACCENT, INK, new_axes, spring_layout
+from jaxmotif.graph._saved import named_errors
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._readings import sign_of
 from jaxmotif.patterns._ruled import RuledPattern
@@ -123,10 +124,8 @@ class Drawing(NamedTuple):
         Raises:
           OSError: for a file that cannot be written, with its name.
         """
-        try:
+        with named_errors(path):
             Path(path).write_text(self.svg(width=256) + "\n", encoding="utf-8")
-        except OSError as error:  # the error of a full disk does not name the file
-            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the picture in matplotlib (extra ``plot``), on the axes ``ax`` or new ones."""
@@ -324,8 +323,7 @@ def draw_network(graph: Graph, groups: Sequence[int] = (), title: str = "") -> D
     """
     if graph.n > MOST_NODES:
         raise ValueError(f"a network of {graph.n} nodes is too large to draw; at most {MOST_NODES}")
-    names = range(graph.n) if graph.node_names is None else graph.node_names
-    words = [_shorten(str(name), _MOST_LETTERS) for name in names]
+    words = [_shorten(str(name), _MOST_LETTERS) for name in graph._names]
     longest, radius = _FONT * max(map(_width, words), default=0.0), 5.0
     side = min(120.0 + 12 * graph.n, 320.0) + longest
     room = side / 2 - np.array([0.75 * longest + radius + 2, 20])

@@ -88,8 +88,7 @@ def role_table(graph: GraphLike, classes: Sequence[str], **work: Any) -> dict[st
       [('end', 'target', 1), ('mid', 'intermediate', 1), ('tf', 'regulator', 1)]
     """
     graph = as_graph(graph)
-    names = np.arange(graph.n) if graph.node_names is None else graph.node_names
-    words = graph.node_label_names, graph.edge_label_names
+    names, words = graph._names, graph._label_words
     table: dict[str, list[Any]] = {name: [] for name in ("node", "class", "id", "name", "role", "places", "count")}
     if classes:
         pattern = named_pattern(classes[0], graph.directed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import comb
 from typing import Any, Literal, NamedTuple, cast
 
@@ -119,24 +119,40 @@ def pattern_features(
     """
     if per not in ("graph", "node", "edge"):
         raise ValueError(f"per must be 'graph', 'node' or 'edge', got {per!r}")
-    if normalize not in (None, "density", "total"):
-        raise ValueError(f"normalize must be None, 'density' or 'total', got {normalize!r}")
+    check_normalize(normalize)
     many = as_graphs(graphs) or Graphs.from_graphs([as_graph(cast(GraphLike, graphs))])
     source, first = _Source.of(many, per), many[0]
     given = [as_pattern(pattern, first, name="pattern") for pattern in patterns]
     roles = all_roles(given, patterns, per)
     values = _counts(source, given, roles, induced, devices)
     values = with_exact_sums(values)
+    sizes = [pattern.num_nodes for pattern, found in zip(given, roles, strict=True) for _ in found]
     if log or normalize:
-        values = values.astype(np.float64)
+        values = scaled(values.astype(np.float64), lambda: source.sets(sizes), log, normalize)
+    columns = tuple(role.name for found in roles for role in found)
+    return Features(columns, values, per, source.graph, source.edges())
+
+
+def check_normalize(normalize: Normalize) -> None:
+    """Raise ValueError unless counts can be normalized in this way."""
+    if normalize not in (None, "density", "total"):
+        raise ValueError(f"normalize must be None, 'density' or 'total', got {normalize!r}")
+
+
+def scaled(values: np.ndarray, sets: Callable[[], np.ndarray], log: bool, normalize: Normalize) -> np.ndarray:
+    """Return counts as features, float64 ``[rows, columns]``.
+
+    Args:
+      values: the counts, float64.
+      sets: a function that returns how many sets of nodes there are that may be counted, ``[rows, columns]``.
+      log, normalize: as for :func:`pattern_features`.
+    """
     if normalize == "density":
-        sizes = [pattern.num_nodes for pattern, found in zip(given, roles, strict=True) for _ in found]
-        values = values / source.sets(sizes)
+        values = values / np.maximum(sets(), 1)
     elif normalize == "total":
         sums = values.sum(axis=1, keepdims=True)
         values = values / np.where(sums == 0, 1, sums)
-    columns = tuple(role.name for found in roles for role in found)
-    return Features(columns, np.log1p(values) if log else values, per, source.graph, source.edges())
+    return np.log1p(values) if log else values
 
 
 def column_names(graph: Graph, patterns: Sequence[PatternLike]) -> tuple[str, ...]:

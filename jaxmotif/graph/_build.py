@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -28,6 +28,14 @@ from jaxmotif.graph._fields import (
 DEVICE_BUILD_ROWS = 1 << 20
 """Number of edge rows from which on an accelerator sorts its own graphs."""
 
+_CHOICES = {
+    "self_loops": ("drop", "error"),
+    "duplicates": ("drop", "error"),
+    "reverse": ("merge", "error"),
+    "isolated": ("keep", "drop"),
+}
+"""What may be done about edges and nodes that a simple graph does not have, the default first."""
+
 
 def build(
     edges: EdgesLike,
@@ -35,11 +43,7 @@ def build(
     directed: bool,
     node_labels: ArrayLike | None,
     edge_labels: ArrayLike | None,
-    *,
-    self_loops: str = "drop",
-    duplicates: str = "drop",
-    reverse: str = "merge",
-    isolated: str = "keep",
+    choices: Mapping[str, str] | None = None,
     node_names: Sequence[Hashable] | np.ndarray | None = None,
     pad: Pad = "bucket",
     device: Placement = None,
@@ -48,30 +52,27 @@ def build(
     """Build the arrays, the report and the node names of a graph, as :meth:`Graph.from_edges` describes them.
 
     Args:
+      choices: what is done about ``self_loops``, ``duplicates``, ``reverse`` edges and ``isolated`` nodes.
       on_device: sort on the device (``True``) or in NumPy (``False``); ``None``: an accelerator sorts large graphs.
     """
-    choices = {
-        "self_loops": (self_loops, "drop", "error"),
-        "duplicates": (duplicates, "drop", "error"),
-        "reverse": (reverse, "merge", "error"),
-        "isolated": (isolated, "keep", "drop"),
-    }
-    for name, (choice, *known) in choices.items():
-        if choice not in known:
-            raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, got {choice!r}")
-    if directed and reverse == "error":
+    choices = {name: known[0] for name, known in _CHOICES.items()} | dict(choices or {})
+    for name, known in _CHOICES.items():
+        if choices[name] not in known:
+            raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, got {choices[name]!r}")
+    drops_isolated = choices["isolated"] == "drop"
+    if directed and choices["reverse"] == "error":
         raise ValueError('reverse="error" is for undirected graphs: in a directed graph u v and v u are two arcs')
     all_edges = edges = _edge_array(edges)
     if on_device is None:  # a small graph asks for no device, which would start one
         on_device = edges.shape[0] >= DEVICE_BUILD_ROWS and _first_device(device).platform != "cpu"
     # Ids that may have no edge are renumbered on the host, before the edges go to a device.
-    there, ids = enter(edges, _first_device(device)) if on_device and isolated == "keep" else (None, _ids(edges))
+    there, ids = enter(edges, _first_device(device)) if on_device and not drops_isolated else (None, _ids(edges))
     _check_ids(edges, ids)
     given_labels = edge_labels = None if edge_labels is None else _labels(edge_labels, "edge_labels", edges.shape[0])
     node_labels = None if node_labels is None else _labels(node_labels, "node_labels", None)
     node_names = None if node_names is None else _names(node_names)
     n, declared = _node_count(edges, ids.high, num_nodes, node_labels, node_names)
-    if ids.loops and self_loops == "error":
+    if ids.loops and choices["self_loops"] == "error":
         row = int(np.argmax(edges[:, 0] == edges[:, 1]))
         raise ValueError(f'edges[{row}] = {_row(edges, row)} is a self loop; self_loops="drop" leaves them out')
 
@@ -79,7 +80,7 @@ def build(
         real = edges[:, 0] != edges[:, 1]
         edges, edge_labels = edges[real], None if edge_labels is None else edge_labels[real]
     num_isolated = 0
-    if isolated == "drop":
+    if drops_isolated:
         edges, kept_ids = renumber(edges, n)
         only_loops = 0
         if ids.loops:
@@ -98,7 +99,7 @@ def build(
         built = device_rows(there, edge_labels, directed, sizes)
     else:
         built = host_rows(edges, edge_labels, n, directed, sizes)
-    _check_built(built, all_edges, given_labels, directed, duplicates, reverse)
+    _check_built(built, all_edges, given_labels, directed, choices)
     fields = built.fields._replace(num_nodes=np.int32(n), num_edges=np.int32(built.num_edges))
     if node_labels is not None:
         padding = np.full(sizes(built.num_edges)[0] - n, -1, np.int32)
@@ -129,18 +130,18 @@ class LabelConflict(ValueError):
 
 
 def _check_built(
-    built: Rows, given: np.ndarray, labels: np.ndarray | None, directed: bool, duplicates: str, reverse: str
+    built: Rows, given: np.ndarray, labels: np.ndarray | None, directed: bool, choices: Mapping[str, str]
 ) -> None:
     """Raise an error for repeated, reversed or contradictory rows that the caller does not allow.
 
     Sorting only counts such rows; their places are searched for here, after one was met.
     """
-    if duplicates == "error" and built.duplicates:
+    if choices["duplicates"] == "error" and built.duplicates:
         earlier, row = next(_rows_again(given))
         raise ValueError(
             f'edges[{row}] = {_row(given, row)} repeats edges[{earlier}]; duplicates="drop" leaves repeated rows out'
         )
-    if reverse == "error" and built.reverse_duplicates:
+    if choices["reverse"] == "error" and built.reverse_duplicates:
         earlier, row = next(_rows_again(given, backwards=True))
         raise ValueError(
             f'edges[{row}] = {_row(given, row)} is edges[{earlier}] backwards; reverse="merge" makes them one edge'

@@ -21,16 +21,7 @@ from jaxmotif.graph import _saved as saved
 from jaxmotif.graph._attributes import Attributes, Values, as_column, pair_keys
 from jaxmotif.graph._build import build, refuse_traced
 from jaxmotif.graph._build_device import traced_fields
-from jaxmotif.graph._fields import (
-    Array,
-    BuildReport,
-    EdgesLike,
-    Fields,
-    Pad,
-    Placement,
-    capacities,
-    pad_fields,
-)
+from jaxmotif.graph._fields import Array, BuildReport, EdgesLike, Fields, Pad, Placement, capacities, pad_fields
 
 if TYPE_CHECKING:
     import networkx
@@ -151,22 +142,11 @@ class Graph:
           '4 nodes, 3 edges from 5 rows; left out 1 self loop, 1 reverse duplicate'
         """
         using_jax()
-        fields, report, node_names = build(
-            edges,
-            num_nodes,
-            directed,
-            node_labels,
-            edge_labels,
-            self_loops=self_loops,
-            duplicates=duplicates,
-            reverse=reverse,
-            isolated=isolated,
-            node_names=node_names,
-            pad=pad,
-            device=device,
-        )
+        choices = {"self_loops": self_loops, "duplicates": duplicates, "reverse": reverse, "isolated": isolated}
+        labels = node_labels, edge_labels
+        fields, report, names = build(edges, num_nodes, directed, *labels, choices, node_names, pad, device)
         graph = jax.device_put(cls(*fields, directed=bool(directed)), device)
-        return graph._with_host_fields(report, node_names)
+        return graph._with_host_fields(report, names)
 
     @classmethod
     def from_edge_index(
@@ -404,10 +384,8 @@ class Graph:
           >>> graph.to_networkx().edges(data=True)
           EdgeDataView([('a', 'b', {'label': 7})])
         """
-        names = list(range(self.n)) if self.node_names is None else self.node_names.tolist()
-        node_labels, edge_labels = self._labels()
-        words = (_in_words(node_labels, self.node_label_names), _in_words(edge_labels, self.edge_label_names))
-        return convert.to_networkx(self.edge_list(), names, self.directed, *words)
+        words = map(_in_words, self._labels(), self._label_words)
+        return convert.to_networkx(self.edge_list(), self._names.tolist(), self.directed, *words)
 
     def to_scipy(self) -> scipy.sparse.csr_array:
         """Return the adjacency matrix ``[n, n]`` (host): edge labels where there are any, else int32 ones.
@@ -456,9 +434,8 @@ class Graph:
             raise ValueError(
                 "save keeps labels and names, no attributes; graph.with_attributes() is the same graph without them"
             )
-        words = self.node_label_names, self.edge_label_names
-        contents = saved.Saved(self.edge_list(), self.n, self.directed, *self._labels(), self.node_names, *words)
-        saved.write(path, contents)
+        labels = *self._labels(), self.node_names, *self._label_words
+        saved.write(path, saved.Saved(self.edge_list(), self.n, self.directed, *labels))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, pad: Pad = "bucket", device: Placement = None) -> Graph:
@@ -490,6 +467,16 @@ class Graph:
             return graph._with_host_fields(graph.report, graph.node_names, *words)
         except (TypeError, ValueError) as error:
             raise saved.GraphFileError(f"{os.fspath(path)}: {error}", os.fspath(path)) from error
+
+    @property
+    def _names(self) -> np.ndarray:
+        """The names of the nodes, their numbers where they have none, ``[n]``."""
+        return np.arange(self.n) if self.node_names is None else self.node_names
+
+    @property
+    def _label_words(self) -> tuple[Mapping[int, str] | None, Mapping[int, str] | None]:
+        """The words of the labels of nodes, and of edges."""
+        return self.node_label_names, self.edge_label_names
 
     def _labels(self) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Return the labels of the nodes ``[n]``, and of the rows of the edge list ``[m]``."""

@@ -62,7 +62,7 @@ def plot_graph(graph: Graph, ax: Axes | None = None, highlight: Collection[Hasha
     from matplotlib.collections import LineCollection
 
     edges, places = graph.edge_list(), spring_layout(graph)
-    names = np.arange(graph.n) if graph.node_names is None else graph.node_names
+    names = graph._names
     wanted = set(highlight)
     marked = np.array([name in wanted for name in names.tolist()], bool)
     if unknown := wanted - set(names.tolist()):

@@ -50,19 +50,31 @@ class Saved(NamedTuple):
 
 
 @contextlib.contextmanager
+def named_errors(what: str | os.PathLike[str]) -> Iterator[None]:
+    """Add the name of a file to an error that does not name it, such as that of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, BrokenPipeError) or (error.filename and not str(error.filename).endswith(".part")):
+            raise
+        raise OSError(error.errno, error.strerror or str(error), os.fspath(what)) from error
+
+
+@contextlib.contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a path to write to, which becomes the file when all is written; else what was there stays as it was.
+
+    Where the path is a link, the file that it leads to is replaced.
 
     Raises:
       OSError: the file cannot be written; it is named.
     """
-    path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    target = Path(path).resolve()
+    partial = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
     try:
-        yield partial
-        os.replace(partial, path)
-    except OSError as error:  # the error of a full disk does not name the file
-        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+        with named_errors(path):
+            yield partial
+            os.replace(partial, target)
     finally:
         partial.unlink(missing_ok=True)
 

@@ -482,7 +482,7 @@ Counts = tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]
 def _count_five(graph: Graph, padded: Graph, detail: Detail, selection: Selection, how: HowToRun) -> Counts:
     """Count the orbits of up to five nodes in a graph that has edges."""
     from jaxmotif.graphlets.five import orbits as five
-    from jaxmotif.graphlets.five.plan import program_sizes
+    from jaxmotif.graphlets.five.matrices import program_sizes
 
     store = store_for(how.checkpoint, selection.together, lambda: ("graphlets-5", detail, graph.edge_list(), graph.n))
 

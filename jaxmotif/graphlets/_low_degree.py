@@ -6,9 +6,9 @@ found by comparing lists; every sum of :mod:`jaxmotif.graphlets.five.equations` 
 a product of matrices ``[D, D]``, one for each node. The work is ``N D^4``, and for 5-cycles ``D^4`` for each edge.
 Nodes are the last axis of all arrays, which the lanes of a CPU or GPU go along.
 
-All is whole numbers of 32 bits. A connected graph of five nodes has at most ``D^4`` maps that send one of its nodes to
-a given node, and at most ``2 D^3`` that send an edge to a given edge: with ``D`` up to :data:`MAX_DEGREE` they are below
-2^28, whatever the number of nodes.
+All sums are whole numbers of 32 bits. A connected graph of five nodes has at most ``D^4`` maps that send one of its
+nodes to a given node, and at most ``2 D^3`` that send an edge to a given edge: with ``D`` up to :data:`MAX_DEGREE` they
+are below 2^28, whatever the number of nodes.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.graph._container import Graph, refuse_large
 from jaxmotif.graphlets import _equations as four
@@ -32,6 +33,9 @@ MAX_DEGREE = 127
 
 _MOST_CELLS = 2**28
 """Largest number of nodes times ``max_degree`` cubed, the cells of the largest array."""
+
+_MOST_NODES = {4: 36_854, 5: 6_208}
+"""Largest number of nodes of a graph for which :func:`jaxmotif.patterns._totals.all_counts` is exact in 64 bits."""
 
 
 class _Lists(NamedTuple):
@@ -80,19 +84,27 @@ def edge_columns(graph: Graph, max_degree: int, size: Literal[4, 5]) -> Int64:
 
 def graphlet_counts(graph: Graph, max_degree: int, size: Literal[4, 5]) -> Int64:
     """Count in the graph, ``[17]`` or ``[51]``; see :func:`jaxmotif.graphlets.dense_graphlet_counts`."""
-    lists = _lists(graph, max_degree, size)
-    totals = _node_orbits(lists, size).sum(axis=1)
-    counts = counts_of_orbits(jnp.asarray(graph.num_nodes, jnp.int64), totals)
-    return Int64.of(_flagged(counts, lists.unsure.any(), max_degree, lists.near.shape[1]))
+    return counts_of_orbits(graph.num_nodes, node_orbits(graph, max_degree, size).sum(axis=0))
 
 
-def counts_of_orbits(nodes: jax.Array, totals: jax.Array) -> jax.Array:
-    """Return the counts of all graphlets, int64 ``[17, ..]`` or ``[51, ..]``, from sums of orbits ``[15 or 73, ..]``."""
-    small = totals.shape[0] == NUM_ORBITS["node"][4]
-    if small:  # graphs of four nodes ask for no orbit of five
-        totals = jnp.pad(totals, ((0, NUM_ORBITS["node"][5] - totals.shape[0]), *[(0, 0)] * (totals.ndim - 1)))
-    counts = all_counts(jnp, nodes, totals)
-    return counts[:17] if small else counts
+@jit64
+def counts_of_orbits(nodes: jax.Array, totals: Int64) -> Int64:
+    """Count all graphlets in one graph or several.
+
+    Args:
+      nodes: the number of nodes of each graph, integers ``[..]``.
+      totals: ``[.., 15]`` or ``[.., 73]``, the sums of the orbits over the nodes of each graph, negative if not known.
+
+    Returns:
+      ``[.., 17]`` or ``[.., 51]``, -1 in graphs where totals are not known, or counts could pass 64 bits.
+    """
+    sums, n = totals.int64.T, jnp.asarray(nodes, jnp.int64)
+    size = 4 if len(sums) == NUM_ORBITS["node"][4] else 5
+    unsure = (sums[0] < 0) | (n > _MOST_NODES[size])
+    # Graphs of four nodes ask for no orbit of five.
+    rest = jnp.zeros((NUM_ORBITS["node"][5] - len(sums), *sums.shape[1:]), jnp.int64)
+    counts = all_counts(jnp, n, jnp.concatenate([sums, rest]))[: 17 if size == 4 else 51]
+    return Int64.of(jnp.where(unsure[None], -1, counts).T)
 
 
 def _lists(graph: Graph, max_degree: int, size: Literal[4, 5]) -> _Lists:
@@ -156,14 +168,16 @@ def _arcs(lists: _Lists) -> Arcs:
 
 
 def _sums(lists: _Lists, edges: bool) -> tuple[Arcs, Sums, Rims | None]:
-    """Compute the sums of the equations, int32 ``[D, P]``, by the formulas of :mod:`._dense_five` node by node."""
+    """Compute the sums of the equations, int32 ``[D, P]``, by the formulas of :mod:`jaxmotif.graphlets._dense` node by node."""
     near, beyond, arcs = lists.near, lists.beyond, _arcs(lists)
     nobody = near.shape[1] - 1
     known = jnp.where(beyond < nobody, beyond, -1)  # padding is nobody's neighbour
 
     # In the neighbourhood of a node, A[i, j] says whether its i-th and j-th neighbours are adjacent. C[i, j] are the
     # common neighbours of both; shared[k, i, j] says whether the k-th neighbour of the i-th is one.
-    at = (known[:, :, None] == near[None, None]).astype(jnp.int32)  # [k, i, j]: is the k-th neighbour of the i-th the j-th
+    at = (known[:, :, None] == near[None, None]).astype(
+        jnp.int32
+    )  # [k, i, j]: is the k-th neighbour of the i-th the j-th
     shared = _sum((beyond[:, None, :, None] == known[None, :, None]).astype(jnp.int32), axis=1)
     A, C, d = _sum(at), _sum(shared), arcs.head(lists.degree)
     t, w3, L2 = _sum(A, axis=1), _sum(C, axis=1), _matmul(A, A)

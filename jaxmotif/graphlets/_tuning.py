@@ -1,4 +1,7 @@
-"""Static sizes of a graphlet run: chosen from the padded graph size, the kind of device and the memory allowed."""
+"""Static sizes of graphlet runs: chosen from the padded graph size, the kind of device and the memory allowed.
+
+Those of five nodes are passed in, so that tests can choose them.
+"""
 
 from __future__ import annotations
 
@@ -93,3 +96,44 @@ def smallest_step_bytes(nodes: int, edges: int) -> int:
 
 def _power(size: int) -> int:
     return 1 << (int(size).bit_length() - 1)
+
+
+class FiveTuning(NamedTuple):
+    """Sizes and limits of a run.
+
+    Attributes:
+      giant: core neighbours beyond which the neighbourhood of a node is not made a matrix
+        (:mod:`jaxmotif.graphlets.five.giants`).
+      cells: cells of matrices of neighbourhoods at a time, and the fewest that a small budget makes of them.
+      long_run: cells of all neighbourhoods beyond which a run is cut into units, to show progress and to hear Ctrl-C:
+        some seconds.
+      edges_together: edges whose orbits are solved at a time; each takes some kilobytes.
+      least_cells: the fewest cells of matrices at a time.
+      unit_steps: about how many steps of a loop on a CPU, of a nanosecond or a few, make a unit.
+      units: about how many units a run is cut into that is kept in a checkpoint or shared out.
+      one_limb: counts at a node or edge below this are exact in one number of 64 bits.
+      largest: counts that may reach this are refused.
+      loops: whether a CPU may use numba's loops.
+      bit_rows: whether bits of all pairs may tell who is adjacent.
+    """
+
+    giant: int
+    cells: int
+    long_run: int
+    edges_together: int
+    least_cells: int = 2**14
+    unit_steps: int = 2**28
+    units: int = 32
+    one_limb: float = 2.0**60
+    largest: float = 2.0**90
+    loops: bool = True
+    bit_rows: bool = True
+
+
+CPU = FiveTuning(giant=1536, cells=2**18, long_run=2**31, edges_together=2**14)
+ACCELERATOR = FiveTuning(giant=4096, cells=2**22, long_run=2**35, edges_together=2**16)
+
+
+def tuning_for(device: jax.Device) -> FiveTuning:
+    """Return the sizes and limits for a device."""
+    return ACCELERATOR if target_of(device).is_accelerator else CPU

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from jaxmotif.io._edge_list import read_any_list
 from jaxmotif.io._format import Contents, Format, Options, Reader, Sample, chosen_format
+from jaxmotif.io._refused import known_by
 from jaxmotif.io._text import TextFile
 
 
@@ -22,9 +23,10 @@ def _read_registry() -> Iterator[Format]:
         if line.startswith("## "):
             readers = import_module(f"jaxmotif.io._{line[3:]}").FORMATS
         elif line and not line.startswith("# "):
-            name, suffixes, nodes, content, *remedy = line.split(" | ")
+            name, suffixes, nodes, content, *refusal = line.split(" | ")
+            remedy, sight = (*refusal, "", "")[:2]
             endings = () if suffixes == "-" else tuple(suffixes.split())
-            yield Format(name, endings, nodes, content, "".join(remedy), *readers[name])
+            yield Format(name, endings, nodes, content, remedy, *(known_by(sight) if sight else readers[name]))
 
 
 FORMATS = {entry.name: entry for entry in _read_registry()}

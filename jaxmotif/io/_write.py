@@ -33,7 +33,7 @@ def _table(separator: str) -> Callable[[Graph, Path], None]:
     """Return a function that writes a row an edge: source, target, label and attributes."""
 
     def write(graph: Graph, path: Path) -> None:
-        names = _names(graph)
+        names = graph._names.tolist()
         columns = _edge_columns(graph)
         if 0 in np.bincount(graph.edge_list().ravel(), minlength=graph.n):
             _logger.info("nodes without an edge are not in a table of edges; GraphML keeps them")
@@ -48,17 +48,13 @@ def _table(separator: str) -> Callable[[Graph, Path], None]:
 
 def _write_sif(graph: Graph, path: Path) -> None:
     """Write ``source relation target`` between tabs; the relation is the label, else ``pd`` of arcs and ``pp``."""
-    names, relations = _names(graph), _edge_columns(graph).get("label")
+    names, relations = graph._names.tolist(), _edge_columns(graph).get("label")
     lines = [
         f"{names[u]}\t{('pd' if graph.directed else 'pp') if relations is None else relations[row]}\t{names[v]}\n"
         for row, (u, v) in enumerate(graph.edge_list().tolist())
     ]
     alone = np.flatnonzero(np.bincount(graph.edge_list().ravel(), minlength=graph.n) == 0)
     path.write_text("".join(lines + [f"{names[node]}\n" for node in alone.tolist()]), encoding="utf-8")
-
-
-def _names(graph: Graph) -> list[Any]:
-    return list(range(graph.n)) if graph.node_names is None else graph.node_names.tolist()
 
 
 def _edge_columns(graph: Graph) -> dict[str, list[Any]]:
@@ -74,7 +70,7 @@ def _edge_columns(graph: Graph) -> dict[str, list[Any]]:
 
 def _with_attributes(graph: Graph) -> networkx.Graph:
     """Return the graph as networkx's, with all attributes but the missing values."""
-    made, names = graph.to_networkx(), _names(graph)
+    made, names = graph.to_networkx(), graph._names.tolist()
     ends = [(names[u], names[v]) for u, v in graph.edge_list().tolist()]
     of_nodes = {} if graph.attributes is None else graph.attributes.nodes
     for name, column in of_nodes.items():

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import jax
 import jax.numpy as jnp
-from jax import lax
+from jax import Array, lax
 
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.kernels._expand import take
@@ -23,10 +21,6 @@ from jaxmotif.kernels._switching import (
     turn_triples,
 )
 from jaxmotif.kernels._walking import walk
-
-if TYPE_CHECKING:
-    from chex import PRNGKey
-    from jax import Array
 
 
 @jit64(static_argnames="lanes")
@@ -45,7 +39,7 @@ def run_chains(
     fixed: Fixed,
     ends: Ends,
     origin: Array,
-    key: PRNGKey,
+    key: Array,
     which: Array,
     used: Array,
     first: Array,

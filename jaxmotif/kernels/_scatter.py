@@ -10,18 +10,14 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.typing import ArrayLike, DTypeLike
 
 from jaxmotif.arrays._compile import target
 from jaxmotif.arrays._sums import running_sum
-
-if TYPE_CHECKING:
-    from jax.typing import ArrayLike, DTypeLike
-
 
 WHOLE_LINES = 63
 """Bits that a spare entry's index has set, so that with the spare entry the array's length is a multiple of 64.
@@ -59,10 +55,30 @@ def compact(valid: jax.Array) -> tuple[jax.Array, jax.Array]:
     return order, count[-1]
 
 
-def count_at(size: int, index: jax.Array) -> jax.Array:
-    """Count how often each int32 index in ``0 .. size`` occurs, ``[size + 1]``; the last entry is arbitrary."""
-    small = _unchecked() and index.size < 2**16  # A CPU is faster with counts of few bytes.
-    return sum_at(size, index, jnp.ones(index.shape, jnp.uint16 if small else jnp.int32))
+def count_at(size: int, index: jax.Array, most_cells: int = 2**31 - 1) -> jax.Array:
+    """Count how often each int32 index in ``0 .. size`` occurs, ``[size + 1]``; the last entry is arbitrary.
+
+    On a CPU all rows of a ``vmap`` become one, since XLA's scatter over several rows takes a fifth longer. Where they
+    would have more than ``most_cells`` cells, more than int32 indices tell apart, rows are counted one by one.
+    """
+    cells = size + 1
+    if not _unchecked():
+        return add_at(accumulator(size, jnp.int32), index, jnp.ones(index.shape, jnp.int32))
+    kind = jnp.uint16 if index.size < 2**16 else jnp.int32  # A CPU is faster with counts of few bytes.
+
+    def count(index: jax.Array, cells: int) -> jax.Array:
+        return jnp.zeros(cells, kind).at[index].add(jnp.ones(index.shape, kind), mode="promise_in_bounds")
+
+    def count_rows(rows: int, _: list[bool], index: jax.Array) -> tuple[jax.Array, bool]:
+        if rows * cells > most_cells:
+            return lax.map(one_row, index), True
+        # The rows follow one another, each with a spare entry of its own.
+        begins = jnp.arange(rows, dtype=jnp.int32).reshape(rows, *[1] * (index.ndim - 1)) * cells
+        return count((index + begins).reshape(-1), rows * cells).reshape(rows, cells), True
+
+    one_row = jax.custom_batching.custom_vmap(lambda index: count(index, cells))
+    one_row.def_vmap(count_rows)
+    return one_row(index)
 
 
 def all_occur(
@@ -130,38 +146,6 @@ def _word_of(index: jax.Array, together: int) -> tuple[jax.Array, jax.Array]:
     """Return the word that holds a count, and the bit at which the count begins."""
     bits = together.bit_length() - 1
     return index >> bits, (index & (together - 1)) << (5 - bits)
-
-
-def sum_at(size: int, index: jax.Array, values: jax.Array) -> jax.Array:
-    """Add the values at each int32 index in ``0 .. size``, ``[size + 1]``; the last entry is arbitrary.
-
-    On a CPU all rows of a ``vmap`` become one, since XLA's scatter over several rows takes twice the time.
-    """
-    cells = size + 1
-    if not _unchecked():
-        return add_at(accumulator(size, values.dtype), index, values)
-
-    def sums(index: jax.Array, values: jax.Array, cells: int) -> jax.Array:
-        return jnp.zeros(cells, values.dtype).at[index].add(values, mode="promise_in_bounds")
-
-    @jax.custom_batching.custom_vmap
-    def one(index: jax.Array, values: jax.Array) -> jax.Array:
-        return sums(index, values, cells)
-
-    @one.def_vmap
-    def several(rows: int, in_batched: list[bool], *arrays: jax.Array) -> tuple[jax.Array, bool]:
-        index, values = (
-            x if batched else jnp.broadcast_to(x[None], (rows, *x.shape))
-            for x, batched in zip(arrays, in_batched, strict=True)
-        )
-        # Indices are int32. Where there are more cells than they can tell apart, rows are summed one by one.
-        if rows * cells >= 2**31:
-            return jax.lax.map(lambda row: sums(row[0], row[1], cells), (index, values)), True
-        # The rows follow one another, each with a spare entry of its own.
-        begins = jnp.arange(rows, dtype=jnp.int32).reshape(rows, *[1] * (index.ndim - 1)) * cells
-        return sums((index + begins).reshape(-1), values.reshape(-1), rows * cells).reshape(rows, cells), True
-
-    return one(index, values)
 
 
 def sum_between(values: jax.Array, begins: jax.Array) -> jax.Array:

@@ -22,11 +22,12 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.typing import DTypeLike
 
 from jaxmotif.arrays._compile import target
 from jaxmotif.arrays._sums import running_sum
@@ -34,9 +35,6 @@ from jaxmotif.kernels import _expand as ex
 from jaxmotif.kernels._expand import FlatWork, take
 from jaxmotif.kernels._lane_body import PLAIN, Read, each_position
 from jaxmotif.kernels._scatter import accumulator, compact, put_at
-
-if TYPE_CHECKING:
-    from jax.typing import DTypeLike
 
 NO_CODE = 0xFFFFFFFF
 """Value that stands for no code, in each word of a code."""

@@ -31,18 +31,15 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
+from jax import Array, lax
 
 from jaxmotif.arrays._compile import target
 from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._scatter import all_occur, count_at, sum_between
-
-if TYPE_CHECKING:
-    from jax import Array
 
 TRIPLES_EVERY = 4  # steps from one round of triples (and one walk) to the next
 ARCS_PER_TRIPLE = 16  # arcs for each triple of either kind

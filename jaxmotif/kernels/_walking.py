@@ -16,10 +16,10 @@ symmetric too. (This is a trace chain, which is what a reversible chain looks li
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
-from jax import lax
+from jax import Array, lax
 
 from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._switching import (
@@ -33,9 +33,6 @@ from jaxmotif.kernels._switching import (
     same_kinds,
     scaled,
 )
-
-if TYPE_CHECKING:
-    from jax import Array
 
 WALK_NODES, WALK_LABELS = 32, 256
 """Number of nodes and of labels of a graph that walks, at most. In larger graphs an excursion hardly ever ends."""

@@ -1,4 +1,4 @@
-"""The grammar of the query language, and the reader that makes a query of a text."""
+"""The reader that makes a query of a text, by the grammar in ``grammar.lark``."""
 
 from __future__ import annotations
 
@@ -11,34 +11,6 @@ from jaxmotif.language._query import Clause, Comparison, Edge, Element, Place, Q
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
 
-GRAMMAR = r"""
-start: (_statement | ";")*
-_statement: edge | constraint | twins | macro | call
-edge: NAME RELATION NAME [clauses] ["as" NAME]
-clauses: "[" clause ("," clause)* "]"
-clause: _key OPERATOR _value
-constraint: member OPERATOR (_value | member)
-member: NAME "." NAME | NAME "[" _key "]"
-twins: NAME "===" NAME
-macro: NAME "(" names ")" "{" body "}"
-body: (edge | constraint | twins | call | ";")*
-call: NAME "(" names ")"
-names: NAME ("," NAME)*
-_key: NAME | STRING
-_value: _single | list
-_single: NAME | NUMBER | STRING
-list: "[" [_single ("," _single)*] "]"
-
-RELATION: /[-~!][-+>|]/
-OPERATOR.2: /<>|[<>!=]=|[<>=]|!?(contains|in)\b/
-NUMBER: /[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?/
-STRING: /"[^"]*"|'[^']*'/
-NAME: /[^\W\d]\w*/
-COMMENT: /#[^\n]*/
-%ignore COMMENT
-%ignore /\s+/
-"""
-
 MOST_STATEMENTS = 2**16
 """Most statements of a query with its macros written out: a few lines of macros could fill any memory."""
 
@@ -49,17 +21,8 @@ _READABLE = {
     "RELATION": "-> or !>",
     "$END": "the end",
     "OPERATOR": "an operator such as = or <",
-    "SEMICOLON": ";",
-    "LSQB": "[",
-    "RSQB": "]",
-    "LPAR": "(",
-    "RPAR": ")",
-    "LBRACE": "{",
-    "RBRACE": "}",
-    "COMMA": ",",
-    "DOT": ".",
-    "AS": "as",
 }
+"""Words for kinds of tokens; others, such as brackets, are shown as they are written."""
 _SAME = {"=": "==", "<>": "!="}
 _BOOLEANS = {"true": True, "True": True, "false": False, "False": False}
 
@@ -88,7 +51,7 @@ def parse(text: str) -> Query:
         tree = parser.parse(text)
     except UnexpectedInput as error:
         expected = error.allowed if isinstance(error, UnexpectedCharacters) else getattr(error, "expected", ())
-        words = sorted({_READABLE.get(name, "===" if name.startswith("__ANON") else name) for name in expected or ()})
+        words = sorted({_READABLE.get(name) or parser.get_terminal(name).pattern.value for name in expected or ()})
         shown = ", ".join(words[:-1]) + (" or " if len(words) > 1 else "") + "".join(words[-1:])
         ended = isinstance(error, UnexpectedEOF) or (isinstance(error, UnexpectedToken) and error.token.type == "$END")
         lines = text.split("\n")
@@ -111,7 +74,7 @@ def _parser() -> Lark:
         from lark import Lark
     except ImportError as error:
         raise ImportError("the query language needs lark: pip install 'jaxmotif[query]'") from error
-    return Lark(GRAMMAR, parser="lalr", lexer="contextual", maybe_placeholders=True)
+    return Lark.open("grammar.lark", __file__, parser="lalr", lexer="contextual", maybe_placeholders=True)
 
 
 def _parts(tree: Tree) -> list[Any]:

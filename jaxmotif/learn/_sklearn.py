@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from math import comb, factorial
 from typing import Any, Literal
@@ -15,7 +16,7 @@ except ImportError as error:
     raise ImportError("this needs scikit-learn: pip install 'jaxmotif[learn]'") from error
 
 from jaxmotif.features import graphlet_correlation_matrix, pattern_features
-from jaxmotif.features._patterns import Normalize, PatternLike, column_names
+from jaxmotif.features._patterns import Normalize, PatternLike, check_normalize, column_names, scaled
 from jaxmotif.graph import Graphs, GraphsLike
 from jaxmotif.graphlets import graphlet_counts, node_orbits
 from jaxmotif.learn._data import data_set
@@ -62,6 +63,7 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
         raise NotImplementedError
 
 
+@dataclasses.dataclass(eq=False, repr=False)
 class GraphletFeatures(_OfGraphs):
     """Counts of every graphlet in each graph, connected or not, as features.
 
@@ -82,10 +84,9 @@ class GraphletFeatures(_OfGraphs):
       (['edge', '2-node-indep', 'triangle', '2-star'], [[3.0, 0.0, 1.0, 0.0], [3.0, 3.0, 0.0, 2.0]])
     """
 
-    def __init__(self, size: Literal[4, 5] = 4, log: bool = True, normalize: Normalize = None):
-        self.size = size
-        self.log = log
-        self.normalize: Normalize = normalize
+    size: Literal[4, 5] = 4
+    log: bool = True
+    normalize: Normalize = None
 
     def _names(self, graphs: Graphs) -> tuple[str, ...]:
         return _graphlet_names(self.size)
@@ -94,6 +95,7 @@ class GraphletFeatures(_OfGraphs):
         return _scaled(_graphlets(graphs, self.size), graphs, self.columns_, self.log, self.normalize)
 
 
+@dataclasses.dataclass(eq=False, repr=False)
 class OrbitFeatures(_OfGraphs):
     """ORCA's orbits of each graph's nodes, pooled over the nodes.
 
@@ -107,10 +109,9 @@ class OrbitFeatures(_OfGraphs):
       [2.0, 1.0, 1.0, 0.0]
     """
 
-    def __init__(self, size: Literal[4, 5] = 4, log: bool = True, pool: Sequence[str] = ("mean", "std", "max")):
-        self.size = size
-        self.log = log
-        self.pool = pool
+    size: Literal[4, 5] = 4
+    log: bool = True
+    pool: Sequence[str] = ("mean", "std", "max")
 
     def _names(self, graphs: Graphs) -> tuple[str, ...]:
         unknown = [name for name in self.pool if name not in POOLS]
@@ -130,6 +131,7 @@ class OrbitFeatures(_OfGraphs):
         return np.array([np.concatenate([POOLS[name](row, axis=0) for name in self.pool]) for row in rows], np.float64)
 
 
+@dataclasses.dataclass(eq=False, repr=False)
 class PatternFeatures(_OfGraphs):
     """Counts of chosen patterns in each graph, as features: :func:`jaxmotif.pattern_features`.
 
@@ -143,19 +145,11 @@ class PatternFeatures(_OfGraphs):
       array([[0., 1.]])
     """
 
-    def __init__(
-        self,
-        patterns: Sequence[PatternLike] = ("triangle", "2-star"),
-        induced: bool = True,
-        log: bool = True,
-        normalize: Normalize = None,
-        directed: bool = False,
-    ):
-        self.patterns = patterns
-        self.induced = induced
-        self.log = log
-        self.normalize = normalize
-        self.directed = directed
+    patterns: Sequence[PatternLike] = ("triangle", "2-star")
+    induced: bool = True
+    log: bool = True
+    normalize: Normalize = None
+    directed: bool = False
 
     def _names(self, graphs: Graphs) -> tuple[str, ...]:
         return column_names(graphs[0], self.patterns)
@@ -165,6 +159,7 @@ class PatternFeatures(_OfGraphs):
         return pattern_features(graphs, self.patterns, **options).values.astype(np.float64)
 
 
+@dataclasses.dataclass(eq=False, repr=False)
 class GraphletKernel(_OfGraphs):
     """A positive semidefinite kernel between graphs, for ``SVC(kernel="precomputed")`` behind it in a pipeline.
 
@@ -188,17 +183,10 @@ class GraphletKernel(_OfGraphs):
       hidden language of complex networks", Scientific Reports 2014.
     """
 
-    def __init__(
-        self,
-        kind: Literal["counts", "density", "centred", "gcd"] = "density",
-        size: Literal[4, 5] = 4,
-        normalize: bool = True,
-        gamma: float = 0.1,
-    ):
-        self.kind = kind
-        self.size = size
-        self.normalize = normalize
-        self.gamma = gamma
+    kind: Literal["counts", "density", "centred", "gcd"] = "density"
+    size: Literal[4, 5] = 4
+    normalize: bool = True
+    gamma: float = 0.1
 
     def _learn(self, graphs: Graphs) -> None:
         self.vectors_ = self._vectors(graphs)
@@ -241,14 +229,8 @@ def _graphlets(graphs: Graphs, size: int) -> np.ndarray:
 
 
 def _scaled(counts: np.ndarray, graphs: Graphs, names: tuple[str, ...], log: bool, normalize: Normalize) -> np.ndarray:
-    if normalize == "density":
-        counts = counts / np.maximum(_sets(graphs, [_pattern(name) for name in names]), 1)
-    elif normalize == "total":
-        sums = counts.sum(axis=1, keepdims=True)
-        counts = counts / np.where(sums == 0, 1, sums)
-    elif normalize is not None:
-        raise ValueError(f"normalize must be None, 'density' or 'total', got {normalize!r}")
-    return np.log1p(counts) if log else counts
+    check_normalize(normalize)
+    return scaled(counts, lambda: _sets(graphs, [_pattern(name) for name in names]), log, normalize)
 
 
 def _sets(graphs: Graphs, patterns: list[Pattern]) -> np.ndarray:

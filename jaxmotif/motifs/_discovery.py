@@ -208,7 +208,9 @@ def _counted(
     starts = np.arange(stage.stop - begin + 2)
     if not stage.first:
         starts = (starts - 1).clip(0)
-    parts = min(number, max(MOST_UNITS, -(-number // least)))
+    # Units are dealt out one by one, unless they would become one batch of each worker, which is quickly counted.
+    at_once = store is None and not helper and _first_batch(work, least, selection.main) == least
+    parts = min(number, max(1 if at_once else MOST_UNITS, -(-number // least)))
     job = Job(name, starts, parts, joined, "random graphs", "motifs", shrinking=store is None)
     return run_job(
         job,
@@ -272,16 +274,7 @@ class _Task:
     def __init__(self, work: _Work, device: jax.Device, most: int, memory: int | None, begin: int = 0):
         self._work, self._device, self._memory, self._begin = work, device, memory, begin
         self._most = most
-        # This estimate sizes the first batch alone; later ones go by the clock.
-        fast = target_of(device).is_accelerator
-        if work.estimate is None:
-            seconds = likely_subgraphs(work.chains.graph, work.size) / RATE[fast]
-        else:
-            seconds = work.estimate / DRAW_RATE[fast]
-        self._batch = min(most, floor_power_of_two(int(min(STEP_SECONDS / max(seconds, 1e-9), most))))
-        # All items are done at once where that takes no longer than a batch should.
-        if seconds * most <= STEP_SECONDS:
-            self._batch = most
+        self._batch = _first_batch(work, most, device)
         self._hits = self._hit_counter()
         self._chains: Chains | None = None
         self._compiled: set[int] = set()
@@ -512,7 +505,7 @@ def _motifs(
         float(moves[:, 0].mean() / labels),
         moves_by_kind(chains.wiring, *moves.T),
         notes,
-        (graph.node_label_names, graph.edge_label_names),
+        graph._label_words,
         work.estimate,
         decided,
         error,
@@ -552,6 +545,19 @@ def _cheaper(work: _Work, total: float) -> tuple[str, ...]:
     note = f"there are about {total:.3g} subgraphs in the graph: exact counts, without an estimate, take less time"
     logging.getLogger("jaxmotif").warning("%s", note)
     return (note,)
+
+
+def _first_batch(work: _Work, most: int, device: jax.Device) -> int:
+    """Return how many random graphs to count in a first batch, from an estimate; later batches go by the clock."""
+    fast = target_of(device).is_accelerator
+    if work.estimate is None:
+        seconds = likely_subgraphs(work.chains.graph, work.size) / RATE[fast]
+    else:
+        seconds = work.estimate / DRAW_RATE[fast]
+    # All are counted at once where that takes no longer than a batch should.
+    if seconds * most <= STEP_SECONDS:
+        return most
+    return min(most, floor_power_of_two(int(min(STEP_SECONDS / max(seconds, 1e-9), most))))
 
 
 def _workers(device: jax.Device, memory: int | None) -> int:

@@ -312,7 +312,7 @@ class _Work:
             tuple(arrays["accepted"].tolist()),
             maps,
             notes,
-            (self.graph.node_label_names, self.graph.edge_label_names),
+            self.graph._label_words,
         )
 
     def planned(self, error: float) -> tuple[list[int], tuple[str, ...]]:

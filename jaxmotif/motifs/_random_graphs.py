@@ -27,15 +27,7 @@ from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._coerce import load_graph
 from jaxmotif.kernels._chains import begin_chains, run_chains
-from jaxmotif.kernels._switching import (
-    FOCUS_EVERY,
-    SLOTS_PER_LABEL,
-    TRIPLES_EVERY,
-    Accepted,
-    Ends,
-    Fixed,
-    whole_rounds,
-)
+from jaxmotif.kernels._switching import FOCUS_EVERY, SLOTS_PER_LABEL, TRIPLES_EVERY, Accepted, Ends, Fixed, whole_rounds
 from jaxmotif.motifs._null_models import NullModel, States, Wiring, null_model_of
 
 if TYPE_CHECKING:

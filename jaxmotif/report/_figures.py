@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,15 +24,6 @@ Figures = Mapping[str, Callable[[], "Figure"]]
 """Functions that draw figures, by the names of their files without endings."""
 
 _MOST_DRAWN = 16  # classes that have room for drawings below the axis
-STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "jaxmotif",
-    "pdf.fonttype": 42,
-    "font.size": 8,
-    "font.family": "sans-serif",
-    "font.sans-serif": ["Liberation Sans", "Arial", "Helvetica", "DejaVu Sans"],
-}
-"""Settings of matplotlib for figures: the same bytes for the same figure, and letters that journals take."""
 
 
 def drawing_figures(patterns: Mapping[str, Pattern], graph: Graph) -> Figures:
@@ -42,8 +33,7 @@ def drawing_figures(patterns: Mapping[str, Pattern], graph: Graph) -> Figures:
       patterns: the patterns.
       graph: the graph that they occur in, which has the words of labels.
     """
-    words = graph.node_label_names, graph.edge_label_names
-    drawings = {name: draw_pattern(pattern, *words, title=name) for name, pattern in patterns.items()}
+    drawings = {name: draw_pattern(pattern, *graph._label_words, title=name) for name, pattern in patterns.items()}
     return {name: partial(_draw, drawing, 1.6) for name, drawing in drawings.items()}
 
 

@@ -7,32 +7,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxmotif.arrays._present import counted
 from jaxmotif.drawing._drawing import Drawing, as_text, draw_pattern
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import Motifs
 from jaxmotif.motifs._compare import MotifComparison, check_comparable, compare_motifs
 from jaxmotif.motifs._result import null_interval
 from jaxmotif.patterns import class_columns, class_labels, named_pattern
+from jaxmotif.report import _page as html
+from jaxmotif.report import _parts as shared
 from jaxmotif.report._charts import Profile, bar, legend, profile_chart, tree_chart
-from jaxmotif.report._page import Cell, count_cell, figure, number, page, paragraphs, section, table, text_cell
-from jaxmotif.report._parts import (
-    MEANINGS,
-    MOST_CLASSES,
-    MOST_RANKED,
-    class_cells,
-    class_heads,
-    class_title,
-    describe_size,
-    label_names,
-    omission_note,
-    origin_section,
-    roles_section,
-)
-from jaxmotif.report._words import mixing_in_words
 
 _HEADS = ("count", "mean", "sd", "effect", "z", " ", "q", "verdict")
 _WIDE = ("id", "mean", "sd", "z", " ")  # what a phone does not show
-_MEANINGS = MEANINGS | {
+_MEANINGS = shared.MEANINGS | {
     "mean": "of the counts in the random graphs",
     "effect": "(count + 1/2) / (mean + 1/2)",
     "z": "(count - mean) / sd, of estimates with their errors",
@@ -93,20 +81,20 @@ def motifs_report(
     check_comparable({n.name: (n.motifs.directed, n.motifs.size) for n in compared})
     several = len(compared) > 1
     ranked = _rank_classes(compared)
-    classes = sorted(ranked[:MOST_CLASSES])
+    classes = sorted(ranked[: shared.MOST_CLASSES])
     drawings = _draw_classes(classes, compared[0])
     found = compare_motifs({network.name: network.motifs for network in compared}) if several else None
     sections = [_profile_section(compared, classes, drawings, found)]
     if found is not None:
         sections.append(_comparison_section(found, distances or {}))
-    shown, omitted = ranked[:MOST_CLASSES], omission_note(len(ranked))
+    shown, omitted = ranked[: shared.MOST_CLASSES], shared.omission_note(len(ranked))
     sections += [_class_section(network, several, shown, drawings, omitted) for network in compared]
     sections += [_motif_roles(network, several) for network in compared]
-    sections += [_random_graphs_section(compared), origin_section("motifs", run)]
+    sections += [_random_graphs_section(compared), shared.origin_section("motifs", run)]
     names = ", ".join(n.name for n in compared)
     eyebrow = f"Network motifs · {first.size} nodes{', directed' if first.directed else ''}"
     lead = "<br>".join(_lead(network, several) for network in compared)
-    return page(f"Motifs of {names}", eyebrow, names, lead, sections)
+    return html.page(f"Motifs of {names}", eyebrow, names, lead, sections)
 
 
 def _rank_classes(networks: Sequence[NetworkMotifs]) -> list[str]:
@@ -119,18 +107,18 @@ def _rank_classes(networks: Sequence[NetworkMotifs]) -> list[str]:
 
 
 def _draw_classes(classes: Sequence[str], network: NetworkMotifs) -> dict[str, Drawing]:
-    columns = class_columns(classes, network.motifs.directed, label_names(network.graph))
+    columns = class_columns(classes, network.motifs.directed, network.graph._label_words)
     drawings = {}
     for i, name in enumerate(classes):
         pattern = named_pattern(name, network.motifs.directed)
-        drawings[name] = draw_pattern(pattern, *label_names(network.graph), title=class_title(columns, i))
+        drawings[name] = draw_pattern(pattern, *network.graph._label_words, title=shared.class_title(columns, i))
     return drawings
 
 
 def _lead(network: NetworkMotifs, named: bool) -> str:
     name = f"{network.name}: " if named else ""
     found = network.motifs.summary
-    return as_text(f"{name}{describe_size(network.graph)}. {found[:1].upper()}{found[1:]}.")
+    return as_text(f"{name}{shared.describe_size(network.graph)}. {found[:1].upper()}{found[1:]}.")
 
 
 def _profile_section(
@@ -139,7 +127,7 @@ def _profile_section(
     drawings: Mapping[str, Drawing],
     compared: MotifComparison | None,
 ) -> str:
-    labels = class_labels(class_columns(classes, networks[0].motifs.directed, label_names(networks[0].graph)))
+    labels = class_labels(class_columns(classes, networks[0].motifs.directed, networks[0].graph._label_words))
     profiles = []
     for i, network in enumerate(networks):
         motifs = network.motifs
@@ -161,7 +149,7 @@ def _profile_section(
         note += "Bands are 95 % intervals, from random graphs drawn again."
     lines = legend([n.name for n in networks]) if compared is not None else ""
     chart = profile_chart(labels, [drawings[c] for c in classes], profiles)
-    return section("Significance profile", lines, figure(chart, "profile"), note=note)
+    return html.section("Significance profile", lines, html.figure(chart, "profile"), note=note)
 
 
 def _comparison_section(found: MotifComparison, distances: Mapping[str, np.ndarray]) -> str:
@@ -173,7 +161,7 @@ def _comparison_section(found: MotifComparison, distances: Mapping[str, np.ndarr
     titled = {f"Correlation over {name}": matrix for name, matrix in tables.items()} | dict(distances)
     parts = [f"<h3>{as_text(title)}</h3>" + _square(found.names, matrix) for title, matrix in titled.items()]
     for words, matrix in ({"1 - correlation": 1 - found.correlation} | dict(distances)).items():
-        parts.append(figure(tree_chart(found.names, matrix, words), f"tree {words}"))
+        parts.append(html.figure(tree_chart(found.names, matrix, words), f"tree {words}"))
     note = (
         "Pearson's correlation of significance profiles. Classes depend on each other, so that it has no simple test. "
         "The 95 % intervals, over all classes, are from random graphs drawn again; each network itself is one draw. "
@@ -183,16 +171,16 @@ def _comparison_section(found: MotifComparison, distances: Mapping[str, np.ndarr
         f"{one} and {other}: {value:.3f} ({low:.3f} to {high:.3f})"
         for one, other, value, low, high, _ in zip(*found.table().values(), strict=True)
     ]
-    return section("The networks compared", *parts, paragraphs(ends), note=note)
+    return html.section("The networks compared", *parts, html.paragraphs(ends), note=note)
 
 
 def _square(names: Sequence[str], matrix: np.ndarray) -> str:
     """Return a table with a row and a column for each network."""
     rows = [
-        [text_cell(name), *(Cell(number(value, 3), value) for value in values)]
+        [html.text_cell(name), *(html.Cell(html.number(value, 3), value) for value in values)]
         for name, values in zip(names, matrix.tolist(), strict=True)
     ]
-    return table(["", *names], rows)
+    return html.table(["", *names], rows)
 
 
 def _class_section(
@@ -208,21 +196,21 @@ def _class_section(
       omitted: A note on classes that are not shown.
     """
     motifs = network.motifs
-    columns = class_columns(classes, motifs.directed, label_names(network.graph))
+    columns = class_columns(classes, motifs.directed, network.graph._label_words)
     scores = motifs.significance.z[np.isfinite(motifs.significance.z)]
     longest_bar = float(np.abs(scores).max(initial=0.0))
     rows = []
     for i, name in enumerate(classes):
         if name in network.row_of:
-            cells = [Cell(drawings[name].svg()), *class_cells(columns, i, network.graph)]
+            cells = [html.Cell(drawings[name].svg()), *shared.class_cells(columns, i, network.graph)]
             rows.append([*cells, *_statistics_cells(network, name, longest_bar)])
     note = (
         f"A motif has {motifs.rule}; an anti-motif is as much rarer than expected. The effect is the count over the "
         f"mean, with a half added to both; z decides nothing. {omitted}"
     )
     heading = f"Classes: {network.name}" if named else "Classes"
-    heads = ["", *class_heads(columns), *_HEADS]
-    return section(heading, table(heads, rows, _MEANINGS, _WIDE), note=note.strip())
+    heads = ["", *shared.class_heads(columns), *_HEADS]
+    return html.section(heading, html.table(heads, rows, _MEANINGS, _WIDE), note=note.strip())
 
 
 def _marked(content: str, verdict: str) -> str:
@@ -231,14 +219,14 @@ def _marked(content: str, verdict: str) -> str:
     return f'<span class="{kind}">{content}</span>'
 
 
-def _frequency_cell(motifs: Motifs, row: int) -> Cell:
+def _frequency_cell(motifs: Motifs, row: int) -> html.Cell:
     if motifs.estimate is None:
-        return count_cell(int(motifs.counts[row]))
+        return html.count_cell(int(motifs.counts[row]))
     estimate = float(motifs.counts[row])
-    return Cell(number(estimate), estimate)
+    return html.Cell(html.number(estimate), estimate)
 
 
-def _statistics_cells(network: NetworkMotifs, name: str, longest_bar: float) -> list[Cell]:
+def _statistics_cells(network: NetworkMotifs, name: str, longest_bar: float) -> list[html.Cell]:
     """Return the cells of a class under :data:`_HEADS`.
 
     Args:
@@ -254,13 +242,13 @@ def _statistics_cells(network: NetworkMotifs, name: str, longest_bar: float) -> 
     verdict, why = (column[row] for column in motifs.verdicts)
     return [
         _frequency_cell(motifs, row),
-        Cell(number(mean), mean),
-        Cell(number(sd), sd),
-        Cell(number(fold, 0 if fold >= 100 else 2) + "×", fold),
-        Cell(number(z, 1), z),
-        Cell(bar(z, longest_bar)),
-        Cell("–" if np.isnan(q) else f"{q:.2g}", q),
-        Cell(_marked(as_text(why), verdict), why),
+        html.Cell(html.number(mean), mean),
+        html.Cell(html.number(sd), sd),
+        html.Cell(html.number(fold, 0 if fold >= 100 else 2) + "×", fold),
+        html.Cell(html.number(z, 1), z),
+        html.Cell(bar(z, longest_bar)),
+        html.Cell("–" if np.isnan(q) else f"{q:.2g}", q),
+        html.Cell(_marked(as_text(why), verdict), why),
     ]
 
 
@@ -271,7 +259,9 @@ def _motif_roles(network: NetworkMotifs, named: bool) -> str:
     order = np.argsort(-np.nan_to_num(motifs.significance.z, nan=-np.inf), kind="stable").tolist()
     best = [(motifs.classes[i], int(motifs.counts[i])) for i in order if motifs.is_motif[i] and motifs.counts[i]]
     heading = f"Top nodes by role: {network.name}" if named else "Top nodes by role"
-    return roles_section(network.graph, motifs.directed, best[:MOST_RANKED], heading, "of the most unusual motifs")
+    return shared.roles_section(
+        network.graph, motifs.directed, best[: shared.MOST_RANKED], heading, "of the most unusual motifs"
+    )
 
 
 def _random_graphs_section(networks: Sequence[NetworkMotifs]) -> str:
@@ -279,5 +269,53 @@ def _random_graphs_section(networks: Sequence[NetworkMotifs]) -> str:
     for network in networks:
         if len(networks) > 1:
             parts.append(f"<h3>{as_text(network.name)}</h3>")
-        parts.append(paragraphs([f"The null model {network.motifs.null_model}.", *mixing_in_words(network.motifs)]))
-    return section("The random graphs", *parts)
+        parts.append(
+            html.paragraphs([f"The null model {network.motifs.null_model}.", *mixing_in_words(network.motifs)])
+        )
+    return html.section("The random graphs", *parts)
+
+
+def mixing_in_words(found: Motifs) -> list[str]:
+    """Return sentences on how well the random graphs of some motifs are mixed.
+
+    Example:
+      >>> from jaxmotif import datasets, find_motifs
+      >>> print(mixing_in_words(find_motifs(datasets.load("florentine"), 3, 20))[0])  # doctest: +ELLIPSIS
+      Each of the 20 random graphs was made from the network by a chain of its own, of ...
+    """
+    graphs = len(found.random_counts)
+    sentences = [
+        f"Each of the {graphs:,} random graphs was made from the network by a chain of its own, of "
+        f"{found.accepted:.1f} moves per edge ({found.attempts:.0f} tried)"
+        + "".join(f"; {kind} made {made:.1f} each" for kind, made in found.accepted_by_kind.items())
+        + "."
+    ]
+    if found.estimate is not None:
+        sentences.append(
+            f"All counts are estimates, from {counted(found.estimate, 'random subgraph')} of each graph; z has their "
+            "errors in it, and sd has not."
+        )
+    varies = found.significance.scale > 0
+    if varies.any():
+        sentences += _chain_sentences(found, varies)
+    else:
+        sentences.append("No count differs between them: the degrees alone decide it, and nothing is unusual.")
+    return [*sentences, *found.notes]
+
+
+def _chain_sentences(found: Motifs, varies: np.ndarray) -> list[str]:
+    """Return what the chains that went on show, from the classes whose counts vary (a mask)."""
+    mixing = found.mixing
+    difference = float(np.abs(mixing.longer_z[varies]).max())
+    if mixing.disagrees.any():
+        verdict = "farther than chance has it: the chains are too short, take more --switches"
+    else:
+        verdict = "as chance alone has it: the chains are long enough"
+    independent = float(mixing.effective_size[varies].min())
+    correlation = float(np.clip(mixing.lag_correlation[varies].max(), 0, 1))
+    return [
+        f"{counted(mixing.graphs, 'chain')} went on to {mixing.times} times the length. Their mean counts differ from "
+        f"those at full length by at most {difference:.1f} standard errors, {verdict}.",
+        f"The counts of a chain at these two lengths correlate by at most {correlation:.2f}, so that for every class "
+        f"the random graphs are worth at least {independent:,.0f} independent ones, by a cautious reckoning.",
+    ]

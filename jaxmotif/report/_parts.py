@@ -13,20 +13,8 @@ from jaxmotif.arrays._present import Column, counted
 from jaxmotif.drawing._drawing import as_text
 from jaxmotif.graph import Graph
 from jaxmotif.patterns import Pattern, class_columns, named_pattern
-from jaxmotif.report._page import (
-    Cell,
-    cards,
-    count_cell,
-    facts,
-    figure,
-    legend_of_groups,
-    paragraphs,
-    section,
-    table,
-    text_cell,
-)
+from jaxmotif.report import _page as html
 from jaxmotif.report._roles import MOST_OCCURRENCES, count_roles, locate, role_card
-from jaxmotif.report._words import citations
 
 MOST_CLASSES = 500
 """Number of classes that a page shows at most; it says where the others are."""
@@ -42,18 +30,7 @@ MOST_RANKED = 4
 
 _MOST_LETTERS = 100  # of a class's string in a table
 
-LabelNames = Mapping[int, str] | None
 ClassColumns = Mapping[str, Column]
-
-
-def label_names(graph: Graph) -> tuple[LabelNames, LabelNames]:
-    """Return the names of a graph's node labels and edge labels."""
-    return graph.node_label_names, graph.edge_label_names
-
-
-def node_names(graph: Graph) -> np.ndarray:
-    """Return the names of a graph's nodes, their numbers where it has none."""
-    return np.arange(graph.n) if graph.node_names is None else graph.node_names
 
 
 def describe_size(graph: Graph) -> str:
@@ -71,20 +48,20 @@ def class_heads(columns: ClassColumns) -> tuple[str, str]:
     return ("class", "labels") if None in columns["id"] else ("id", "class")
 
 
-def class_cells(columns: ClassColumns, i: int, graph: Graph) -> list[Cell]:
+def class_cells(columns: ClassColumns, i: int, graph: Graph) -> list[html.Cell]:
     """Return two cells that say which class ``i`` is.
 
     Classes of unlabelled graphs get their number and their name, or their string where they have no name. Classes
     of labelled graphs, which are not numbered, get their name and their reading in words.
     """
-    full = in_words(columns["class"][i], *label_names(graph)) if None not in columns["id"] else columns["reading"][i]
+    full = in_words(columns["class"][i], *graph._label_words) if None not in columns["id"] else columns["reading"][i]
     short = full if len(full) <= _MOST_LETTERS else full[: _MOST_LETTERS - 1] + "…"
     string = f'<span class="soft small">{as_text(short)}</span>'
     name = " · ".join(filter(None, (columns["name"][i], columns["przulj"][i])))
     if None in columns["id"]:
-        return [text_cell(name), Cell(string, full)]
+        return [html.text_cell(name), html.Cell(string, full)]
     number = columns["id"][i]
-    return [Cell(str(number), number), text_cell(name) if name else Cell(string, full)]
+    return [html.Cell(str(number), number), html.text_cell(name) if name else html.Cell(string, full)]
 
 
 def omission_note(classes: int) -> str:
@@ -106,7 +83,7 @@ def roles_section(graph: Graph, directed: bool, classes: Sequence[tuple[str, int
     """
     if not classes:
         return ""
-    columns = class_columns([name for name, _ in classes], directed, label_names(graph))
+    columns = class_columns([name for name, _ in classes], directed, graph._label_words)
     bodies, too_frequent, drawn = [], [], []
     taken: dict[str, np.ndarray] = {}  # how often each node takes a role, by the role
     for i, (name, count) in enumerate(classes):
@@ -122,7 +99,7 @@ def roles_section(graph: Graph, directed: bool, classes: Sequence[tuple[str, int
     if too_frequent:
         note += f" Left out, with more than {MOST_OCCURRENCES:,} subgraphs each: {', '.join(too_frequent)}."
     pairs = f'<div class="pair">{"".join(drawn)}</div>'
-    return section(heading, cards(bodies), pairs, _node_table(graph, taken), note=note)
+    return html.section(heading, html.cards(bodies), pairs, _node_table(graph, taken), note=note)
 
 
 def _node_table(graph: Graph, taken: Mapping[str, np.ndarray]) -> str:
@@ -132,19 +109,19 @@ def _node_table(graph: Graph, taken: Mapping[str, np.ndarray]) -> str:
     counts = np.stack(list(taken.values()), axis=1)
     total = counts.sum(axis=1)
     order = np.argsort(-total, kind="stable")[: min(MOST_NODES, np.count_nonzero(total))].tolist()
-    names = node_names(graph)
-    rows = [[text_cell(names[v]), *map(count_cell, counts[v].tolist())] for v in order]
+    names = graph._names
+    rows = [[html.text_cell(names[v]), *map(html.count_cell, counts[v].tolist())] for v in order]
     more = ""
     if len(order) < np.count_nonzero(total):
         more = f"{len(order)} of {np.count_nonzero(total):,} nodes that take a role; --roles FILE.csv has all."
-    return "<h3>Every role of a node</h3>" + table(["node", *taken], rows) + paragraphs(filter(None, [more]))
+    return "<h3>Every role of a node</h3>" + html.table(["node", *taken], rows) + html.paragraphs(filter(None, [more]))
 
 
 def _where(graph: Graph, pattern: Pattern, title: str, count: int) -> str:
     """Return a figure of a part of the network in which a class occurs, ``count`` times in all."""
     found = locate(graph, pattern)
     caption = f"{as_text(title)}: {found.occurrences:,} of {counted(count, 'subgraph')}"
-    return figure(found.drawing.svg(), f"where {title}", f"{caption}. {legend_of_groups(found.roles)}")
+    return html.figure(found.drawing.svg(), f"where {title}", f"{caption}. {html.legend_of_groups(found.roles)}")
 
 
 def origin_section(job: str, run: Mapping[str, object] | None) -> str:
@@ -158,4 +135,13 @@ def origin_section(job: str, run: Mapping[str, object] | None) -> str:
     values |= {name: value for name, value in (run or {}).items() if value is not None and value is not False}
     command = values.pop("argv", None)
     line = f"<pre>{as_text(command)}</pre>" if command else ""
-    return section("How to make it again, and what to cite", line, facts(values), paragraphs(citations(job)))
+    return html.section(
+        "How to make it again, and what to cite", line, html.facts(values), html.paragraphs(citations(job))
+    )
+
+
+def citations(job: str) -> list[str]:
+    """Return what to cite for a job: the software, then the papers of the method."""
+    own = f"The jaxmotif authors: jaxmotif: small patterns in graphs with JAX, version {jaxmotif.__version__}."
+    papers = html.read_template("citations.txt").partition(f"## {job}\n")[2].partition("\n##")[0]
+    return [own, *papers.strip().splitlines()]

@@ -15,37 +15,9 @@ from jaxmotif.matching import MatchCount
 from jaxmotif.motifs import Census, CensusEstimate
 from jaxmotif.patterns import NODE_ORBITS, Pattern, class_columns, graphlet_columns, named_pattern
 from jaxmotif.patterns._orbits import CONNECTED
+from jaxmotif.report import _page as html
+from jaxmotif.report import _parts as shared
 from jaxmotif.report._charts import bar, distributions
-from jaxmotif.report._page import (
-    Cell,
-    cards,
-    count_cell,
-    facts,
-    figure,
-    legend_of_groups,
-    number,
-    page,
-    paragraphs,
-    role_list,
-    section,
-    share_cell,
-    table,
-    text_cell,
-)
-from jaxmotif.report._parts import (
-    MEANINGS,
-    MOST_CLASSES,
-    MOST_RANKED,
-    class_cells,
-    class_heads,
-    class_title,
-    describe_size,
-    label_names,
-    node_names,
-    omission_note,
-    origin_section,
-    roles_section,
-)
 from jaxmotif.report._roles import MOST_OCCURRENCES, SHOWN, count_roles, role_card
 from jaxmotif.sieve import ColorMotifs
 
@@ -65,44 +37,46 @@ def census_report(
       census: Its classes and their counts.
       run: How the result was made: the command line as ``"argv"``, and the options by name.
     """
-    order = np.argsort(-census.counts, kind="stable")[:MOST_CLASSES].tolist()
+    order = np.argsort(-census.counts, kind="stable")[: shared.MOST_CLASSES].tolist()
     columns, classes = class_columns(census.classes, census.directed, census.label_words), len(census.classes)
-    note = omission_note(classes)
+    note = shared.omission_note(classes)
     if isinstance(census, CensusEstimate):
         amounts, level = ["counts", "low", "high", "hits"], f"{100 * census.level:g} %"
         lead = (
-            f"about {number(census.total)} connected induced subgraphs of {census.size} nodes ({level} "
-            f"{number(census.total_low)} to {number(census.total_high)}), estimated from "
+            f"about {html.number(census.total)} connected induced subgraphs of {census.size} nodes ({level} "
+            f"{html.number(census.total_low)} to {html.number(census.total_high)}), estimated from "
             f"{counted(sum(census.samples), 'draw')}, which met {counted(classes, 'class')}."
         )
         note = f"low and high: intervals of {level}; hits: draws that fell on the class. {note}"
-        more = section("The estimate", paragraphs(census.notes)) if census.notes else ""
+        more = html.section("The estimate", html.paragraphs(census.notes)) if census.notes else ""
     else:
         amounts = ["counts"]
         subgraphs = counted(census.total, "connected induced subgraph")
         lead = f"{subgraphs} of {census.size} nodes, in {counted(classes, 'class')}."
-        frequent = [(census.classes[i], int(census.counts[i])) for i in order[:MOST_RANKED]]
-        more = roles_section(graph, census.directed, frequent, "Top nodes by role", "of the most frequent classes")
-    heads = ["", *class_heads(columns), "count", *amounts[1:], "share", " "]
+        frequent = [(census.classes[i], int(census.counts[i])) for i in order[: shared.MOST_RANKED]]
+        more = shared.roles_section(
+            graph, census.directed, frequent, "Top nodes by role", "of the most frequent classes"
+        )
+    heads = ["", *shared.class_heads(columns), "count", *amounts[1:], "share", " "]
     wide = ("id", " ") if census.size <= _LARGEST_WORDED else ("id", "class", "labels", " ")
     rows = []
     for i in order:
         share = float(census.counts[i] / max(census.total, 1))
         pattern = named_pattern(census.classes[i], census.directed)
-        drawing = draw_pattern(pattern, *label_names(graph), title=class_title(columns, i))
+        drawing = draw_pattern(pattern, *graph._label_words, title=shared.class_title(columns, i))
         counts = [_amount_cell(getattr(census, name)[i]) for name in amounts]
-        shares = share_cell(share), Cell(bar(share, 1.0))
-        rows.append([Cell(drawing.svg()), *class_cells(columns, i, graph), *counts, *shares])
-    sections = [section("Classes", table(heads, rows, MEANINGS, wide), note=note.strip()), more]
-    sections.append(origin_section("census", run))
-    lead = as_text(f"{describe_size(graph)} with {lead}")
-    return page(f"Subgraphs of {name}", f"Census · {census.size} nodes", name, lead, sections)
+        shares = html.share_cell(share), html.Cell(bar(share, 1.0))
+        rows.append([html.Cell(drawing.svg()), *shared.class_cells(columns, i, graph), *counts, *shares])
+    sections = [html.section("Classes", html.table(heads, rows, shared.MEANINGS, wide), note=note.strip()), more]
+    sections.append(shared.origin_section("census", run))
+    lead = as_text(f"{shared.describe_size(graph)} with {lead}")
+    return html.page(f"Subgraphs of {name}", f"Census · {census.size} nodes", name, lead, sections)
 
 
-def _amount_cell(amount: float) -> Cell:
+def _amount_cell(amount: float) -> html.Cell:
     """Return a cell with a count, or with an estimate of one."""
     whole = isinstance(amount, int | np.integer)
-    return count_cell(int(amount)) if whole else Cell(number(float(amount)), float(amount))
+    return html.count_cell(int(amount)) if whole else html.Cell(html.number(float(amount)), float(amount))
 
 
 def graphlets_report(name: str, graph: Graph, found: NodeOrbits, run: Mapping[str, object] | None = None) -> str:
@@ -124,16 +98,18 @@ def graphlets_report(name: str, graph: Graph, found: NodeOrbits, run: Mapping[st
         "places of nodes in connected graphlets, in the numbering of ORCA."
     )
     sections = [
-        section(
+        html.section(
             "Graphlets", _graphlet_table(counts), note="How many sets of nodes induce each graph, connected or not."
         ),
-        section("Graphlet degree distributions", distributions(by_orbit, drawings), note=distribution_note),
-        section("Top nodes by role", _orbit_cards(graph, by_orbit, drawings)),
-        section("Notes", paragraphs(found.notes)) if found.notes else "",
-        origin_section("graphlets", run),
+        html.section("Graphlet degree distributions", distributions(by_orbit, drawings), note=distribution_note),
+        html.section("Top nodes by role", _orbit_cards(graph, by_orbit, drawings)),
+        html.section("Notes", html.paragraphs(found.notes)) if found.notes else "",
+        shared.origin_section("graphlets", run),
     ]
-    lead = f"{describe_size(graph)}, {counts['triangle']:,} triangles and {counts['4-clique']:,} cliques of four."
-    return page(f"Graphlets of {name}", "Graphlets", name, as_text(lead), sections)
+    lead = (
+        f"{shared.describe_size(graph)}, {counts['triangle']:,} triangles and {counts['4-clique']:,} cliques of four."
+    )
+    return html.page(f"Graphlets of {name}", "Graphlets", name, as_text(lead), sections)
 
 
 def _graphlet_table(counts: Mapping[str, int]) -> str:
@@ -149,16 +125,16 @@ def _graphlet_table(counts: Mapping[str, int]) -> str:
         total = totals[pattern.num_nodes]
         rows.append(
             [
-                Cell(draw_pattern(pattern, title=graphlet).svg()),
-                text_cell(graphlet),
-                Cell(przulj[i], przulj[i]),
-                count_cell(pattern.num_nodes),
-                count_cell(count),
-                share_cell(count / total if total else 0.0),
+                html.Cell(draw_pattern(pattern, title=graphlet).svg()),
+                html.text_cell(graphlet),
+                html.Cell(przulj[i], przulj[i]),
+                html.count_cell(pattern.num_nodes),
+                html.count_cell(count),
+                html.share_cell(count / total if total else 0.0),
             ]
         )
     heads = ["", "graphlet", "Pržulj", "nodes", "count", "share"]
-    return table(heads, rows, {"share": "of all sets of this many nodes"})
+    return html.table(heads, rows, {"share": "of all sets of this many nodes"})
 
 
 def _draw_orbit(number: int) -> Drawing:
@@ -172,14 +148,14 @@ def _draw_orbit(number: int) -> Drawing:
 
 
 def _orbit_cards(graph: Graph, columns: Mapping[str, np.ndarray], drawings: Mapping[str, str]) -> str:
-    names = node_names(graph)
+    names = graph._names
     titles = {orbit.name: f"{orbit.graphlet}: {orbit.role}" for orbit in NODE_ORBITS}
     bodies = []
     for name, values in columns.items():
         largest = [i for i in np.argsort(-values, kind="stable")[:SHOWN].tolist() if values[i]]
         nodes = [(names[i], int(values[i])) for i in largest]
-        bodies.append(f"<h3>{as_text(titles.get(name, name))}</h3>{role_list(drawings[name], nodes)}")
-    return cards(bodies)
+        bodies.append(f"<h3>{as_text(titles.get(name, name))}</h3>{html.role_list(drawings[name], nodes)}")
+    return html.cards(bodies)
 
 
 class Matched(NamedTuple):
@@ -219,25 +195,30 @@ def match_report(
     rows, role_cards = [], []
     for query, (pattern, matches, names) in queries.items():
         drawable = pattern.num_nodes <= MOST_NODES
-        drawing = draw_pattern(pattern, *label_names(graph), title=query, names=names).svg() if drawable else ""
-        counts = [count_cell(count) for count in (pattern.num_nodes, pattern.num_edges, matches.count)]
-        rows.append([Cell(drawing), text_cell(query), *counts, text_cell(matches.status)])
-        if drawable and matches.exact and 0 < matches.count <= MOST_OCCURRENCES and len(role_cards) < MOST_RANKED:
+        drawing = draw_pattern(pattern, *graph._label_words, title=query, names=names).svg() if drawable else ""
+        counts = [html.count_cell(count) for count in (pattern.num_nodes, pattern.num_edges, matches.count)]
+        rows.append([html.Cell(drawing), html.text_cell(query), *counts, html.text_cell(matches.status)])
+        if (
+            drawable
+            and matches.exact
+            and 0 < matches.count <= MOST_OCCURRENCES
+            and len(role_cards) < shared.MOST_RANKED
+        ):
             roles = count_roles(graph, pattern, induced, wildcard)
             role_cards.append(role_card(graph, pattern, query, roles, names))
     heads = ["", "query", "nodes", "arcs" if graph.directed else "edges", "matches", "status"]
     unit = "sets of nodes" if per == "occurrence" else "maps"
     preserved = "edges and non-edges" if induced else "edges"
-    lead = f"{describe_size(graph)}. Counted are {unit} that keep {preserved} and labels."
+    lead = f"{shared.describe_size(graph)}. Counted are {unit} that keep {preserved} and labels."
     note = (
-        f"Of each part in the first {MOST_RANKED} queries with at most {MOST_OCCURRENCES:,} matches, who takes it "
-        "most, in how many of them."
+        f"Of each part in the first {shared.MOST_RANKED} queries with at most {MOST_OCCURRENCES:,} matches, who takes "
+        "it most, in how many of them."
     )
-    sections = [section("Matches", table(heads, rows))]
+    sections = [html.section("Matches", html.table(heads, rows))]
     if role_cards:
-        sections.append(section("Top nodes by role", cards(role_cards), note=note))
-    sections.append(origin_section("match", run))
-    return page(f"Matches in {name}", "Subgraph matching", name, as_text(lead), sections)
+        sections.append(html.section("Top nodes by role", html.cards(role_cards), note=note))
+    sections.append(shared.origin_section("match", run))
+    return html.page(f"Matches in {name}", "Subgraph matching", name, as_text(lead), sections)
 
 
 def search_report(
@@ -258,7 +239,7 @@ def search_report(
       colors: The colors of each vertex, ``None`` for a vertex without.
       run: How the result was made: the command line as ``"argv"``, and the options by name.
     """
-    names = node_names(graph)
+    names = graph._names
     wanted = ", ".join(f"{times} × {color}" for color, times in motif.items())
     if found.found:
         verb = "root" if run and run.get("direction") in ("out", "in") else "lie in"
@@ -268,7 +249,7 @@ def search_report(
         lead = f"No connected subgraph is colored {colors}."
     rows = []
     for i, match in enumerate(found.matches[:_MOST_MATCHES], 1):
-        rows.append([count_cell(i), text_cell(", ".join(str(names[v]) for v in match))])
+        rows.append([html.count_cell(i), html.text_cell(", ".join(str(names[v]) for v in match))])
     more = f"{_MOST_MATCHES} of {len(found.matches):,} listed." if len(found.matches) > _MOST_MATCHES else ""
     bound = {
         "runs of the sieve": found.repetitions,
@@ -276,14 +257,16 @@ def search_report(
     }
     listed = ", ".join(map(str, names[found.vertices].tolist()))
     sections = [
-        section("Matches", _drawn_matches(graph, motif, found, colors), table(["number", "vertices"], rows), note=more)
+        html.section(
+            "Matches", _drawn_matches(graph, motif, found, colors), html.table(["number", "vertices"], rows), note=more
+        )
         if rows
         else "",
-        section("Vertices", paragraphs([listed])) if found.found else "",
-        section("Certainty", facts(bound), paragraphs(found.notes)),
-        origin_section("search", run),
+        html.section("Vertices", html.paragraphs([listed])) if found.found else "",
+        html.section("Certainty", html.facts(bound), html.paragraphs(found.notes)),
+        shared.origin_section("search", run),
     ]
-    return page(f"Search in {name}", "Graph motif problem", name, as_text(lead), sections)
+    return html.page(f"Search in {name}", "Graph motif problem", name, as_text(lead), sections)
 
 
 def _drawn_matches(
@@ -293,7 +276,7 @@ def _drawn_matches(
     from scipy.optimize import linear_sum_assignment
 
     places = [number for number, times in enumerate(motif.values()) for _ in range(times)]
-    wanted, edges, names = list(motif), graph.edge_list(), node_names(graph)
+    wanted, edges, names = list(motif), graph.edge_list(), graph._names
     bodies = []
     for match in found.matches[:_MOST_DRAWN]:
         # A vertex of several colors stands for one of them, so that all colors together are the motif.
@@ -304,5 +287,5 @@ def _drawn_matches(
         order = np.argsort(match)
         part = Graph.from_edges(own, len(match), graph.directed, node_names=names[np.sort(match)].astype(str))
         drawing = draw_network(part, [groups[i] for i in order.tolist()], f"match {len(bodies) + 1}")
-        bodies.append(figure(drawing.svg(), f"match {len(bodies) + 1}"))
-    return f'<p class="small">{legend_of_groups(map(str, wanted))}</p>{cards(bodies)}'
+        bodies.append(html.figure(drawing.svg(), f"match {len(bodies) + 1}"))
+    return f'<p class="small">{html.legend_of_groups(map(str, wanted))}</p>{html.cards(bodies)}'

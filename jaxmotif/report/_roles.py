@@ -119,8 +119,8 @@ def locate(graph: Graph, pattern: Pattern) -> Located:
             for member in members:
                 takes[place[row[member]], number] += 1
         edges |= {(place[row[a]], place[row[b]]) for a, b in np.argwhere(pattern.adjacency).tolist()}
-    names = np.arange(graph.n) if graph.node_names is None else graph.node_names
-    excerpt = Graph.from_edges(sorted(edges), len(order), graph.directed, node_names=names[order].astype(str))
+    names = graph._names[order].astype(str)
+    excerpt = Graph.from_edges(sorted(edges), len(order), graph.directed, node_names=names)
     drawing = draw_network(excerpt, takes.argmax(axis=1).tolist(), "where the class occurs")
     return Located(drawing, [name for name, _ in parts], len(chosen))
 
@@ -135,11 +135,10 @@ def role_card(graph: Graph, pattern: Pattern, title: str, roles: Sequence[Role],
       roles: Its roles.
       names: The names of the pattern's nodes, if they have some.
     """
-    called = np.arange(graph.n) if graph.node_names is None else graph.node_names
-    parts = [f"<h3>{as_text(title)}</h3>"]
+    parts, node_names = [f"<h3>{as_text(title)}</h3>"], graph._names
     for role in roles:
-        labels = graph.node_label_names, graph.edge_label_names
-        drawing = draw_pattern(pattern, *labels, role.members, f"{title}, {role.name or 'a role'}", names)
-        nodes = [(called[i], int(role.counts[i])) for i in role.top()]
+        called = f"{title}, {role.name or 'a role'}"
+        drawing = draw_pattern(pattern, *graph._label_words, role.members, called, names)
+        nodes = [(node_names[i], int(role.counts[i])) for i in role.top()]
         parts.append(role_list(drawing.svg(), nodes, role.name))
     return "".join(parts)

@@ -17,42 +17,35 @@ from collections.abc import Iterable, Iterator
 import jax
 import numpy as np
 
+from jaxmotif.sieve import _prune as prune
 from jaxmotif.sieve._colors import Motif
-from jaxmotif.sieve._prune import ColoredGraph, breadth_first, candidates, components, reached, restrict
 from jaxmotif.sieve._runner import Sieve
 
 
-def is_match(graph: ColoredGraph, motif: Motif, vertices: Iterable[int]) -> bool:
+def is_match(graph: prune.ColoredGraph, motif: Motif, vertices: Iterable[int]) -> bool:
     """Return whether vertices form a match.
 
     They do if they are k distinct ones, if they are connected (with arcs: if one reaches all), and if they can take
     all shades, one each.
     """
+    from scipy import sparse
+    from scipy.sparse import csgraph
+
     vertices = np.unique(np.fromiter(vertices, np.int64))
     if vertices.size != motif.size:
         return False
     keep = np.zeros(graph.n, bool)
     keep[vertices] = True
-    inside, _ = restrict(graph, keep)
-    # In a connected graph all vertices have the label of the smallest one, 0.
-    if components(inside).any():
+    inside, _ = prune.restrict(graph, keep)
+    # In a connected graph all vertices are of component 0.
+    if prune.components(inside).any():
         return False
-    if inside.arcs is not None and not any(reached(inside, root, motif.size).all() for root in np.eye(motif.size) > 0):
+    if inside.arcs is not None and not any(
+        prune.reached(inside, root, motif.size).all() for root in np.eye(motif.size) > 0
+    ):
         return False
-    taken: dict[int, int] = {}  # shade -> vertex
-
-    def place(vertex: int, tried: set[int]) -> bool:
-        """Give the vertex a shade along an augmenting path (bipartite matching)."""
-        for shade in range(motif.size):
-            if inside.shades[vertex] >> shade & 1 and shade not in tried:
-                tried.add(shade)
-                # The shade must be free, or its vertex must be able to take another one.
-                if shade not in taken or place(taken[shade], tried):
-                    taken[shade] = vertex
-                    return True
-        return False
-
-    return all(place(vertex, set()) for vertex in range(motif.size))
+    may_take = sparse.csr_array(inside.shades[:, None] >> np.arange(motif.size, dtype=np.uint32) & 1)
+    return bool((csgraph.maximum_bipartite_matching(may_take) >= 0).all())
 
 
 class Matches:
@@ -70,7 +63,7 @@ class Matches:
     def __init__(
         self,
         sieve: Sieve,
-        graph: ColoredGraph,
+        graph: prune.ColoredGraph,
         motif: Motif,
         key: jax.Array,
         repetitions: int,
@@ -127,10 +120,10 @@ class Matches:
 
     def _parts(self, keep: np.ndarray, forced: frozenset[int] = frozenset()) -> list[np.ndarray]:
         """Return the components of a mask that could hold a match with the forced vertices, as masks, largest first."""
-        inside, ids = restrict(self.graph, keep)
+        inside, ids = prune.restrict(self.graph, keep)
         # The cheap tests come first, since the rest may fall into more components.
-        inside, ids = restrict(self.graph, self._mask(ids[candidates(inside, self.motif)]))
-        label = components(inside)
+        inside, ids = prune.restrict(self.graph, self._mask(ids[prune.candidates(inside, self.motif)]))
+        label = prune.components(inside)
         parts = (self._mask(ids[label == root]) for root in np.unique(label))
         return sorted((x for x in parts if x[list(forced)].all()), key=np.count_nonzero, reverse=True)
 
@@ -153,10 +146,10 @@ class Matches:
 
         That vertex is forced, or has the color that is rarest in the component.
         """
-        inside, ids = restrict(self.graph, part)
+        inside, ids = prune.restrict(self.graph, part)
         able = [np.flatnonzero(inside.shades & np.uint32(mask)) for mask in self.motif.masks.values()]
         root = min(forced) if forced else ids[self._order.choice(min(able, key=len))]
-        order = ids[breadth_first(inside, int(np.searchsorted(ids, root)))]
+        order = ids[prune.breadth_first(inside, int(np.searchsorted(ids, root)))]
         count = 2 * self.motif.size
         while count < order.size:
             yield self._mask(order[:count])
@@ -218,7 +211,7 @@ class Matches:
             return None
         # One run covers all components that could hold a match.
         keep = np.logical_or.reduce(parts)
-        inside, ids = restrict(self.graph._replace(shades=shades), keep)
+        inside, ids = prune.restrict(self.graph._replace(shades=shades), keep)
         self._key, key = jax.random.split(self._key)
         in_match = self.sieve.values(self.sieve.place(inside, self._capacities), key) != 0
         if not in_match.any():
@@ -226,7 +219,7 @@ class Matches:
         if inside.arcs is not None:
             # With arcs these are roots, which reach all vertices of their match.
             root = np.arange(inside.n) == self._order.choice(np.flatnonzero(in_match))
-            in_match = reached(inside, root, self.motif.size - 1)
+            in_match = prune.reached(inside, root, self.motif.size - 1)
         positive = self._mask(ids[in_match])
         # A run may miss a vertex, and the positive ones then hold no match; the component that they lie in does.
         parts = self._parts(positive, forced) or [part for part in parts if part[positive].any()]

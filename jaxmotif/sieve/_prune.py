@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -94,48 +94,31 @@ def restrict(graph: ColoredGraph, keep: np.ndarray) -> tuple[ColoredGraph, np.nd
 
 
 def components(graph: ColoredGraph) -> np.ndarray:
-    """Return the connected component of each vertex, named by its smallest vertex, int32 ``[n]``.
+    """Return the number of each vertex's connected component, int32 ``[n]``; components ascend by their first vertices.
 
     Example:
       >>> import numpy as np
       >>> components(ColoredGraph(np.array([0, 1, 1, 2]), np.array([2, 0]), np.zeros(3, np.uint32))).tolist()
       [0, 1, 0]
     """
-    label = np.arange(graph.n, dtype=np.int32)
-    if not graph.targets.size:
-        return label
-    rows = np.flatnonzero(np.diff(graph.offsets))
-    starts = graph.offsets[rows]
-    # A round takes the least label of the neighbours, then follows the labels, so that a long path takes few rounds.
-    while True:
-        least = label.copy()
-        least[rows] = np.minimum(least[rows], np.minimum.reduceat(label[graph.targets], starts))
-        # All vertices of a component follow one that has a smaller neighbour.
-        changed = np.flatnonzero(least < label)
-        if not changed.size:
-            return label
-        np.minimum.at(least, label[changed], least[changed])
-        # Follow each chain of labels to its end.
-        while True:
-            shorter = least[least]
-            if np.array_equal(shorter, least):
-                break
-            least = shorter
-        label = least
+    from scipy.sparse import csgraph
+
+    return csgraph.connected_components(_matrix(graph), directed=False)[1]
 
 
 def breadth_first(graph: ColoredGraph, root: int) -> np.ndarray:
     """Return the vertices of the root's component in the order of their distance from it."""
-    seen = np.zeros(graph.n, bool)
-    seen[root] = True
-    order = [np.array([root])]
-    while order[-1].size:
-        rows = [graph.targets[graph.offsets[vertex] : graph.offsets[vertex + 1]] for vertex in order[-1]]
-        fresh = np.unique(np.concatenate(rows))
-        fresh = fresh[~seen[fresh]]
-        seen[fresh] = True
-        order.append(fresh)
-    return np.concatenate(order)
+    from scipy.sparse import csgraph
+
+    distance = csgraph.dijkstra(_matrix(graph), indices=root, unweighted=True)
+    return np.argsort(distance, kind="stable")[: np.isfinite(distance).sum()]
+
+
+def _matrix(graph: ColoredGraph) -> Any:
+    """Return the adjacency matrix of a graph, as SciPy has it."""
+    from scipy import sparse
+
+    return sparse.csr_array((np.ones(graph.targets.size), graph.targets, graph.offsets), shape=(graph.n, graph.n))
 
 
 def reached(graph: ColoredGraph, roots: np.ndarray, steps: int) -> np.ndarray:
@@ -209,7 +192,7 @@ def _candidates(
 
     def fall(state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         label, _ = state
-        # A round is the same as in `components`.
+        # A round takes the least label of the neighbours, then follows the labels: few rounds do for a long path.
         least = label.at[row].min(jnp.where(joined, take(label, targets), nodes), mode="promise_in_bounds")
         least = least.at[label].min(least, mode="promise_in_bounds")
         least = lax.while_loop(lambda x: jnp.any(take(x, x) != x), lambda x: take(x, x), least)

@@ -24,17 +24,9 @@ from jaxmotif.devices._select import Devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._coerce import load_graph
 from jaxmotif.graph._ignored import ignored_labels
+from jaxmotif.sieve import _prune as prune
 from jaxmotif.sieve._colors import ColorsLike, Motif, MotifLike, parse_motif, vertex_shades
 from jaxmotif.sieve._extract import Matches
-from jaxmotif.sieve._prune import (
-    ColoredGraph,
-    Direction,
-    candidates,
-    candidates_on_device,
-    colored_graph,
-    reached,
-    restrict,
-)
 from jaxmotif.sieve._runner import Placed, Sieve, capacities
 
 PRUNED_ON_DEVICE = 2**16
@@ -101,7 +93,7 @@ def find_color_motif(
     key: jax.Array | int,
     *,
     edge_labels: Collection[int | str] | None = None,
-    direction: Direction | None = None,
+    direction: prune.Direction | None = None,
     error: float = 1e-6,
     limit: int | None = 1,
     devices: Devices = None,
@@ -178,10 +170,10 @@ def find_color_motif(
     # There are two keys, so that the matches extracted do not depend on how many runs it took to find the vertices.
     run_key, match_key = jax.random.split(as_key(key))
 
-    whole = colored_graph(graph, vertex_shades(colors, parsed, graph.n, graph.node_names), labels, direction)
+    whole = prune.colored_graph(graph, vertex_shades(colors, parsed, graph.n, graph.node_names), labels, direction)
     # All further work is on the vertices that the cheap tests leave.
     placed, keep = _prune(sieve, whole, parsed)
-    colored, ids = restrict(whole, keep)
+    colored, ids = prune.restrict(whole, keep)
     store = store_for(
         checkpoint, sieve.selection.together, lambda: ("sieve", parsed.size, capacities(colored), *colored, run_key)
     )
@@ -194,8 +186,8 @@ def find_color_motif(
     matches: list[tuple[int, ...]] = []
     if positive.any() and limit != 0:
         # All vertices of a match are positive, up to the error, or are reached from a positive root.
-        region = positive if colored.arcs is None else reached(colored, positive, parsed.size - 1)
-        inside, inner = restrict(colored, region)
+        region = positive if colored.arcs is None else prune.reached(colored, positive, parsed.size - 1)
+        inside, inner = prune.restrict(colored, region)
         finder = Matches(sieve, inside, parsed, match_key, repetitions, capacities(colored))
         some_matches = itertools.islice(finder.among(np.ones(inside.n, bool)), limit)
         with meter(limit, unit="matches", label="extracting", enabled=progress) as shown:
@@ -206,9 +198,9 @@ def find_color_motif(
     return ColorMotifs(bool(positive.any()), vertices, matches, runs, bound, notes)
 
 
-def _check_direction(graph: Graph, direction: Direction | None) -> None:
+def _check_direction(graph: Graph, direction: prune.Direction | None) -> None:
     """Refuse a directed graph without a direction, and the reverse."""
-    allowed = get_args(Direction)
+    allowed = get_args(prune.Direction)
     if graph.directed and direction not in allowed:
         raise ValueError(
             f"in a directed graph direction must be one of {', '.join(map(repr, allowed))}; got {direction!r}"
@@ -233,7 +225,7 @@ def _label_numbers(graph: Graph, wanted: Collection[int | str] | None) -> set[in
     return {number[label] if isinstance(label, str) else operator.index(label) for label in wanted}
 
 
-def _prune(sieve: Sieve, graph: ColoredGraph, motif: Motif) -> tuple[Placed | None, np.ndarray]:
+def _prune(sieve: Sieve, graph: prune.ColoredGraph, motif: Motif) -> tuple[Placed | None, np.ndarray]:
     """Find the vertices that the cheap tests leave.
 
     Returns:
@@ -244,9 +236,9 @@ def _prune(sieve: Sieve, graph: ColoredGraph, motif: Motif) -> tuple[Placed | No
     # A device has only the slots along which trees grow; components need both ways of an arc, which the host has.
     on_host = graph.n < PRUNED_ON_DEVICE or graph.arcs is not None
     if on_host or not target_of(device).is_accelerator or needed > free_memory(device) // 4:
-        return None, candidates(graph, motif)
+        return None, prune.candidates(graph, motif)
     placed = sieve.place(graph)
-    return placed, candidates_on_device(*placed.arrays[0], motif)[: graph.n]
+    return placed, prune.candidates_on_device(*placed.arrays[0], motif)[: graph.n]
 
 
 def _repeat(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from jaxmotif.census import _many as census_many
+from jaxmotif.census import _count as census_many
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import subgraph_census
 from tests.census.test_count import brute_force, by_node

@@ -123,8 +123,12 @@ def test_ctrl_c_is_130_and_leaves_nothing(monkeypatch, tmp_path, capsys):
 
     monkeypatch.setattr("jaxmotif.graphlets.graphlet_counts", interrupted)
     assert main(["graphlets", "karate", "--output", str(tmp_path / "out")]) == 130
-    assert capsys.readouterr().err.endswith("jaxmotif: interrupted\n")
+    assert "\njaxmotif: interrupted; nothing is kept: --checkpoint FOLDER would " in capsys.readouterr().err
     assert os.listdir(tmp_path) == []
+    kept = str(tmp_path)
+    assert main(["graphlets", "karate", "--checkpoint", kept]) == 130
+    said = f"kept in {kept}, and the same command goes on: jaxmotif graphlets karate --checkpoint {kept}\n"
+    assert capsys.readouterr().err.endswith(said)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell closes the streams")

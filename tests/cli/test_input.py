@@ -7,7 +7,8 @@ import os
 import pytest
 
 from jaxmotif.cli import main
-from jaxmotif.cli._input import add_input_options, load_graph
+from jaxmotif.cli._input import load_graph
+from jaxmotif.cli._parser import add_options
 
 TABLE = "pre,post,sign\nA,B,+\nB,C,-\nC,A,+\n"
 
@@ -20,7 +21,8 @@ def load(tmp_path):
         path = tmp_path / "graph.txt"
         path.write_text(text)
         parser = argparse.ArgumentParser()
-        add_input_options(parser)
+        add_options(parser, "graph")
+        add_options(parser, "reading files")
         return load_graph(parser.parse_args([str(path), *words]))
 
     return load
@@ -37,7 +39,8 @@ def test_direction_is_what_the_file_says_else_undirected(load):
 def test_the_bundled_networks_say_it_themselves(load):
     def bundled(name):
         parser = argparse.ArgumentParser()
-        add_input_options(parser)
+        add_options(parser, "graph")
+        add_options(parser, "reading files")
         return load_graph(parser.parse_args([name]))
 
     assert [bundled(name).directed for name in ("celegans", "karate", "celegans-gap")] == [True, False, False]

@@ -45,6 +45,14 @@ def test_the_three_formats_agree(capsys, network, tmp_path):
     assert json.loads(table.schema.metadata[b"jaxmotif"])["command"] == "census"
 
 
+def test_names_that_a_spreadsheet_or_a_terminal_would_run_are_escaped(network, tmp_path):
+    network.write_text("=1+1 b\nb a\x1bb\n")
+    for options, first in (([], "=1+1"), (["--escape-formulas"], "'=1+1")):
+        run("census", network, "--undirected", "--occurrences", tmp_path / "o.csv", *options)
+        [row] = rows_of(tmp_path / "o.csv")
+        assert {row[f"node_{i}"] for i in range(3)} == {first, "b", "a\\x1bb"}
+
+
 def rows_of(path):
     lines = (line for line in path.read_text().splitlines() if not line.startswith("#"))
     return list(csv.DictReader(lines, delimiter="\t" if path.suffix == ".tsv" else ","))

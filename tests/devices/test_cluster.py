@@ -142,13 +142,17 @@ def test_further_calls(cluster):
         lambda **options: jaxmotif.node_orbits(graph, typed=True, **options).to_numpy().tolist(),
         lambda **options: jaxmotif.graphlet_counts([graph, path], **options).values.tolist(),
         lambda **options: census_orbits(graph, 4, **options).values.tolist(),
-        lambda **options: pattern_features([graph], ["triangle"], **options).values.tolist(),
         lambda **options: disjoint_occurrences(graph, "triangle", **options).occurrences.tolist(),
         lambda **options: jaxmotif.participation_counts(path, graph, **options).tolist(),
         lambda **options: [found.count for found in count_queries([path, "triangle"], graph, **options)],
     ]
     for call in calls:
         assert call(devices=cluster) == call()
+
+
+def test_features_of_several_graphs(cluster):
+    graphs = [jaxmotif.Graph.from_edges(edges) for edges in ([(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2), (2, 3)])]
+    assert pattern_features(graphs, ["triangle"], devices=cluster).values.tolist() == [[1], [0]]
 
 
 def test_a_listing(cluster, tmp_path):

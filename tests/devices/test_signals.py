@@ -64,7 +64,9 @@ def test_what_is_done_is_kept(tmp_path, name):
         process.send_signal(number)
         output, errors = process.communicate(timeout=60)
     assert process.returncode == 128 + number, errors
-    assert errors == f"jaxmotif: {'interrupted' if name == 'SIGINT' else f'stopped by {name}'}\n"
+    assert errors.startswith(
+        f"jaxmotif: {'interrupted' if name == 'SIGINT' else f'stopped by {name}'}; nothing is kept: "
+    )
     steps += map(int, output.split())
     seen = []
     check(run(seen.append, parts=ITEMS, store=Store(tmp_path, "id")))
@@ -129,7 +131,8 @@ def test_ctrl_c_at_random_moments(tmp_path, times):
             assert "_interrupt.py" not in errors
             assert "in program" in errors
         elif process.returncode == 130:
-            assert errors in ("jaxmotif: interrupted\n", "\njaxmotif: interrupted\n")
+            assert errors.lstrip().startswith("jaxmotif: interrupted")
+            assert errors.count("\n") <= 2
         assert not [path for path in tmp_path.rglob("*") if path.name.endswith(".part")]
         (tmp_path / "out").unlink(missing_ok=True)
     assert statuses.count(130) >= times // 2

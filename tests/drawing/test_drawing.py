@@ -29,6 +29,27 @@ def test_named_classes(directed):
         assert corners.max() <= 64
 
 
+@pytest.mark.parametrize("name", ["ffl", "3-cycle", "210", "bi-fan", "300"])
+def test_heads_lie_on_their_arcs_and_point_along_them(name):
+    """A head is a triangle with its tip before the node that the arc leads to, upright on the line between both."""
+    pattern = named_pattern(name, True)
+    drawing = draw_pattern(pattern)
+    found = []
+    for tip, *corners in np.array(drawing.heads):
+        base = np.mean(corners, axis=0)
+        for u, v in np.argwhere(pattern.adjacency).tolist():
+            start, end = np.array([drawing.nodes[u], drawing.nodes[v]])
+            along = (end - start) / np.linalg.norm(end - start)
+            across = np.array([-along[1], along[0]])
+            on_line = np.allclose([(tip - start) @ across, (base - start) @ across], 0)
+            before = [(end - place) @ along for place in (tip, base)]
+            if on_line and drawing.radius < before[0] < drawing.radius + 3 < before[1] < drawing.radius + 12:
+                found.append((u, v))
+                assert np.allclose((corners - base) @ along, 0)
+                assert np.allclose(sum((corners - base) @ across), 0)
+    assert sorted(found) == [(u, v) for u, v in np.argwhere(pattern.adjacency).tolist()]
+
+
 def test_no_line_leads_through_a_third_node():
     rng = np.random.default_rng(0)
     for k in (4, 5, 6, 8):

@@ -101,6 +101,7 @@ def test_strong_classes_are_found():
     table = found.table()
     assert {"intensity", "coherence", "expected_intensity", "ratio", "z", "q", "why"} <= set(table)
     np.testing.assert_allclose(table["expected_intensity"], found.random_intensity.mean(axis=0), rtol=1e-6)
+    np.testing.assert_allclose(table["ratio"], found.intensity / found.random_intensity.mean(axis=0), rtol=1e-6)
 
 
 def test_what_cannot_be(tmp_path):

@@ -20,11 +20,10 @@ ROWS, CAPACITY = 16, (12, 48)  # one compilation for each kind of graph
 def build(
     edges, num_nodes=None, directed=False, node_labels=None, edge_labels=None, *, on_device, pad=CAPACITY, **options
 ):
-    choices = {"self_loops": "drop", "duplicates": "drop", "reverse": "merge", "isolated": "keep", "node_names": None}
+    names = options.pop("node_names", None)
     fields, report, node_names = build_fields(
-        edges, num_nodes, directed, node_labels, edge_labels, pad=pad, device=None, on_device=on_device,
-        **choices | options,
-    )  # fmt: skip
+        edges, num_nodes, directed, node_labels, edge_labels, options, names, pad, None, on_device
+    )
     return jax.device_put(Graph(*fields, directed=directed))._with_host_fields(report, node_names)
 
 

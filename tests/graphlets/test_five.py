@@ -20,12 +20,13 @@ from jaxmotif import Graph, edge_graphlets, graphlet_counts, node_orbits
 from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph import stack_graphs
+from jaxmotif.graphlets import _tuning as tuning
 from jaxmotif.graphlets import dense_edge_columns, dense_graphlet_counts, dense_node_orbits
-from jaxmotif.graphlets.five import engine, giants, plan, results, tuning
+from jaxmotif.graphlets.five import giants, matrices, results
 from jaxmotif.graphlets.five.cpu import CpuLoops, LoopTask, folder_for_loops
 from jaxmotif.graphlets.five.equations import product
 from jaxmotif.graphlets.five.matrices import HubMatrices, HubSumTask
-from jaxmotif.graphlets.five.orbits import five_node_counts, five_node_orbits
+from jaxmotif.graphlets.five.orbits import choose_engine, five_node_counts, five_node_orbits
 from jaxmotif.patterns import _orbits as orbits
 from jaxmotif.patterns._totals import DISCONNECTED_5, NAMES_5, all_counts
 from tests.more import more
@@ -157,7 +158,7 @@ def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices, edges):
     with pytest.raises(ValueError, match="allow at least") as refused:
         five_node_orbits(made, ONE, edges, memory=1, tuning=chosen)
     least = int(str(refused.value).split("at least ")[1].split()[0])
-    planned = plan.prepare_graph(made, "edge" if edges else "node", least, ONE.main, chosen)
+    planned = matrices.prepare_graph(made, "edge" if edges else "node", least, ONE.main, chosen)
     assert planned.giants > 5
     assert planned.sparse
     asked = []  # what giants beside each other may take
@@ -302,7 +303,7 @@ def test_bad_input():
 def test_a_budget_without_room_for_triangles_takes_matrices():
     made = built(nx.complete_graph(100), (100, 9900))
     room = CpuLoops(made, "node", ONE.main, tuning.CPU).bytes
-    kinds = [engine.choose_engine(made, ONE, "node", memory, tuning.CPU)[0] for memory in (room, room - 1)]
+    kinds = [choose_engine(made, ONE, "node", memory, tuning.CPU)[0] for memory in (room, room - 1)]
     assert [type(kind) for kind in kinds] == [CpuLoops, HubMatrices]
 
 

@@ -10,9 +10,10 @@ import pytest
 
 from jaxmotif import Graph, node_orbits
 from jaxmotif.arrays._compile import Target, compiling_for
-from jaxmotif.graphlets import _count, _dense_five, _products, _typed
+from jaxmotif.graphlets import _count, _dense, _products, _typed
+from jaxmotif.graphlets import _tuning as tuning
 from jaxmotif.graphlets._units import units
-from jaxmotif.graphlets.five import engine, hubs, orbits, plan, results, tables, tuning
+from jaxmotif.graphlets.five import hubs, matrices, orbits, results
 from jaxmotif.patterns import NODE_ORBIT_NAMES
 from jaxmotif.patterns._orbits import CONNECTED
 from tests.graphlets.test_five import MATRICES, ONE
@@ -24,8 +25,8 @@ def star(leaves: int, *further: tuple[int, int]) -> Graph:
     return Graph.from_edges(np.concatenate([spokes, np.array(further, int).reshape(-1, 2)]), leaves + 1)
 
 
-def planned(graph: Graph) -> plan.HubPlan:
-    return plan.prepare_graph(graph, "node", None, ONE.main, MATRICES)
+def planned(graph: Graph) -> matrices.HubPlan:
+    return matrices.prepare_graph(graph, "node", None, ONE.main, MATRICES)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,7 @@ def test_a_number_above_all_degrees_and_tables_that_hold_it(degree, most):
     prepared = planned(graph)
     assert prepared.most == most
     ends = jnp.array([0, 32], jnp.int32)
-    made = tables.empty_tables(prepared.graph, ends, rows=32, size=prepared.size, detail="node", most=most)
+    made = hubs.empty_tables(prepared.graph, ends, rows=32, size=prepared.size, detail="node", most=most)
     assert int(made.codegree.astype(jnp.int32).max()) == degree - 2  # leaves of the hub
 
 
@@ -59,8 +60,8 @@ def test_walks_where_tables_are_full(most):
     arcs, size = prepared.graph.heads.shape[0], prepared.size
     with jax.enable_x64(True):
         full = jnp.full((size, size), most - 1, jnp.uint16)
-        up = tables.upward_arcs(prepared.graph), jnp.int32(0), jnp.int32(36)
-        walks = tables.add_fourth_walks(
+        up = hubs.upward_arcs(prepared.graph), jnp.int32(0), jnp.int32(36)
+        walks = hubs.add_fourth_walks(
             jnp.zeros(arcs, jnp.int64),
             full,
             full,
@@ -186,7 +187,7 @@ def test_products_of_the_largest_factors(platform, wide):
     expected = x.astype(np.int64) @ y.T.astype(np.int64)
     assert expected.max() < 2**24
     with compiling_for(Target(platform)):
-        found = np.asarray(_dense_five._times(jnp.asarray(x), jnp.asarray(y.T), wide))
+        found = np.asarray(_dense._times(jnp.asarray(x), jnp.asarray(y.T), wide))
     np.testing.assert_array_equal(found.astype(np.int64), expected)
 
 
@@ -200,7 +201,7 @@ def test_the_bound_of_all_counts_holds(kind, chosen):
         "star": np.outer(np.arange(12) == 0, np.arange(12) > 0) | np.outer(np.arange(12) > 0, np.arange(12) == 0),
     }
     graph = build(shapes[kind] if kind in shapes else adjacency(kind, False), False, (64, 4096))
-    largest = engine.choose_engine(graph, ONE, "node", None, chosen)[0].largest
+    largest = orbits.choose_engine(graph, ONE, "node", None, chosen)[0].largest
     at_nodes = node_orbits(graph, size=5, induced=False).to_numpy()
     trees = [orbit for g in CONNECTED if g.name in ("5-path", "fork", "4-star") for orbit in set(g.node_orbits)]
     assert at_nodes[:, trees].sum(axis=1).max() <= largest

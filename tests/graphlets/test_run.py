@@ -15,8 +15,7 @@ from jaxmotif.devices._select import Hybrid, Selection
 from jaxmotif.graph.synthetic import erdos_renyi
 from jaxmotif.graphlets import _run as run
 from jaxmotif.graphlets._equations import TERMS, join_sums
-from jaxmotif.graphlets._run import hybrid_tunings
-from jaxmotif.graphlets._split import pass_work
+from jaxmotif.graphlets._run import hybrid_tunings, pass_work
 from jaxmotif.graphlets._tuning import choose_tuning
 from tests.compilations import compilations, programs
 from tests.more import more

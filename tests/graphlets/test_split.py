@@ -6,8 +6,8 @@ import pytest
 
 from jaxmotif.devices._ranges import Span, cut
 from jaxmotif.graph._order import degree_order
+from jaxmotif.graphlets._run import pass_work, span_difficulty, span_ranges
 from jaxmotif.graphlets._sparse import Ranges, make_plan
-from jaxmotif.graphlets._split import pass_work, span_difficulty, span_ranges
 from jaxmotif.graphlets._tuning import Tuning
 from tests.samples import GRAPHS, build
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from jaxmotif.graph import GraphFileError, read_graph
+from jaxmotif.io._text import BLOCK
 from tests.more import more
 
 NAMES = ["b1", "a 2", "TP53", "ä", "x.y", "7up"]
@@ -151,10 +152,12 @@ def test_encodings(encoding, named, tmp_path):
     assert any("cp1252" in note for note in graph.report.notes) == (encoding == "cp1252")
 
 
-def test_damaged_utf8_is_not_taken_for_another_encoding(tmp_path):
+@pytest.mark.parametrize("between", [0, BLOCK])
+def test_damaged_utf8_is_not_taken_for_another_encoding(between, tmp_path):
+    """Also where the text that is UTF-8 stands in an earlier block."""
     path = tmp_path / "damaged.csv"
-    path.write_bytes("gène,über\n".encode() + b"\xff,x\n")
-    with pytest.raises(GraphFileError, match=r"line 2: expected UTF-8 text; encoding= \(--encoding\)"):
+    path.write_bytes("gène,über\n".encode() + b"a,b\n" * between + b"\xff,x\n")
+    with pytest.raises(GraphFileError, match=rf"line {between + 2}: expected UTF-8 text; encoding= \(--encoding\)"):
         read_graph(path)
     with pytest.raises(GraphFileError, match="cannot be read as utf-9"):
         read_graph(path, encoding="utf-9")

@@ -128,6 +128,25 @@ def test_pallas_equals_reference(instance, target):
         np.testing.assert_array_equal(run(instance, 4, MAX_ROW, *kernels), instance[-1])
 
 
+@pytest.mark.parametrize(
+    "target",
+    [
+        pytest.param(Target("cpu", "interpreted"), marks=pytest.mark.more),
+        pytest.param(emulated.TARGET, marks=emulated.NEEDS),
+    ],
+    ids=lambda x: x.kernels,
+)
+def test_the_first_round_in_whole_blocks(target):
+    """As many words as one program of the kernel takes, and two programs: against plain XLA."""
+    rng = np.random.default_rng(3)
+    labels, forms = (jnp.asarray(rng.integers(0, 2**20, shape, np.uint32)) for shape in ((32, 8), (2, 32, 8)))
+    for words in (sieve_pallas.BLOCK_WORDS, 2 * sieve_pallas.BLOCK_WORDS):
+        arguments = labels, forms, jnp.int32(6 * words), words, jnp.int32(32)
+        expected = jax.jit(sieve_round.start, static_argnums=3)(*arguments)
+        with compiling_for(target):
+            np.testing.assert_array_equal(jit64(sieve_round.start, static_argnums=3)(*arguments), expected)
+
+
 @pytest.mark.parametrize("pieces", [32, *more(0)])
 def test_pallas_lowers_for_cuda(abstract_gpu, pieces):
     shape = jax.ShapeDtypeStruct

@@ -106,6 +106,20 @@ def test_given_domains():
         assert count_matches(query, target, domains=mapping, search=Search(block=BLOCK)).count == expected
 
 
+def test_checkpoints_are_of_some_domains(tmp_path):
+    """In either form of them: what others have found is not taken for what these would find."""
+    [(_, query, host, target)] = cases(8, 1, False)
+    allowed = np.random.default_rng(0).random((query.num_nodes, host.num_nodes)) < 0.8
+    expected = len(brute_force(query, host, False, allowed=allowed))
+    mapping = {u: np.flatnonzero(row) for u, row in enumerate(allowed)}
+    for name, domains in (("array", allowed), ("mapping", mapping)):
+        options = {"checkpoint": tmp_path / name, "search": Search(block=BLOCK)}
+        for _ in range(2):
+            assert count_matches(query, target, domains=domains, **options).count == expected > 0
+        with pytest.raises(ValueError, match="another"):
+            count_matches(query, target, domains=None, **options)
+
+
 def test_laws():
     rng = np.random.default_rng(3)
     for _, query, host, target in cases(9, 10, False, None, None):

@@ -11,6 +11,7 @@ import pytest
 
 from jaxmotif.graph import Graph, stack_graphs
 from jaxmotif.matching import dense_match_count, dense_participation, participation_counts
+from jaxmotif.matching._dense import Tallied, search_dense
 from jaxmotif.patterns import Pattern
 from tests.matching.oracle import count_injections, random_graph
 from tests.more import more
@@ -125,3 +126,15 @@ def test_mistakes():
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
             dense_match_count(query, target, **options)
+
+
+@pytest.mark.parametrize("of", ["node", "edge"])
+@pytest.mark.parametrize("max_steps", [2**27 - 1, 2**27])
+def test_counters_hold_what_all_steps_can_add(of, max_steps):
+    """Just below and just above what 32 bits hold, at 4 lanes and 4 parts: so many steps would take days."""
+    graph = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)], pad=(4, 8))
+    tallied = Tallied(of, np.arange(4, dtype=np.int32), 4)
+    count = partial(search_dense, graph, graph, tallied, induced=False, wildcard=None, lanes=4, max_steps=max_steps)
+    counters = jax.eval_shape(count).values
+    assert counters.shape == (4, 4)
+    assert np.iinfo(counters.dtype).max >= 4 * 4 * max_steps

@@ -1,14 +1,21 @@
 """The phases of a plan: in NumPy and on the device alike, and the domains against their definition."""
 
+import re
+
 import numpy as np
 import pytest
 
 from jaxmotif.arrays._bits import unpack_bits
+from jaxmotif.graph import Graph
 from jaxmotif.matching._options import FILTERS, Options, Search
 from jaxmotif.matching._target import index_target
 from jaxmotif.matching.planner import _host
 from jaxmotif.matching.planner._ask import ABSENT, ANY, constrain_query
+from jaxmotif.matching.planner._order import choose_order
+from jaxmotif.matching.planner._placements import Layout
 from jaxmotif.matching.planner._reduce import filter_target, reduce_and_measure
+from jaxmotif.matching.planner._tally import choose_tallied_orders, lay_out
+from jaxmotif.patterns import Pattern
 from tests.matching.oracle import PAD, random_graph
 from tests.more import more
 
@@ -126,3 +133,21 @@ def test_the_shape_of_what_is_asked():
         assert (non_neighbours[~apart] == -1).all()
     assert np.stack(asked.joined()[:2], axis=1).tolist() == np.argwhere(query.neighbors).tolist()
     assert target.node_capacity == PAD[0]
+
+
+@pytest.mark.parametrize(("of", "each", "added"), [("node", 2**30, 2), ("edge", 2**31, 1)])
+def test_as_many_cells_as_their_numbers_tell_apart(of, each, added):
+    """Of a triangle, two nodes or one edge: lists are said to be so long, since filling them would take gigabytes."""
+    triangle, options = [(0, 1), (1, 2), (2, 0)], Options(tally=of)
+    asked = constrain_query(Pattern.from_edges(triangle), options)
+    lists, measured = measure(index_target(Graph.from_edges(triangle), True, True), asked, options)
+    order = choose_order(asked, measured, options.search, closed_form=True, allowed=None)
+    [tallied] = choose_tallied_orders(asked, order, measured, options, None)
+
+    def cells(number):
+        longer = lists._replace(nodes=number) if of == "node" else lists._replace(totals=np.full(3, number))
+        return lay_out(tallied, Layout(asked, tallied.order, longer, measured)).size
+
+    assert cells(each - 1) == added * (each - 1) < 2**31
+    with pytest.raises(ValueError, match=re.escape(f"{2**31} candidate edges, over the limit of {2**31 - 1}")):
+        cells(each)

@@ -17,7 +17,7 @@ from jaxmotif.motifs._graph_samples import LaneSample, Sample
 from jaxmotif.motifs._random_graphs import Chains, plan_chains
 from jaxmotif.motifs._significance import Mixing, significance_of
 from jaxmotif.report import motifs_report
-from jaxmotif.report._words import mixing_in_words
+from jaxmotif.report._motifs_report import mixing_in_words
 from tests.more import more
 from tests.motifs.resumed import in_small_batches, interrupted
 

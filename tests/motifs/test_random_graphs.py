@@ -375,6 +375,19 @@ def test_chains_that_stay_on_their_device_go_on_as_others_do(nodes, arcs):
     np.testing.assert_array_equal(once.moves, chains.draw(numbers, None, 0, 8).moves)
 
 
+def test_focused_steps_try_the_slow_edges_alone(monkeypatch):
+    """Of four steps, three try all edges and one the slow ones, here two of six."""
+    plans = []
+    for slow in (0, 2):
+        pace = module.Pace(64, np.arange(6) < slow, 0)
+        monkeypatch.setattr(module, "_find_pace", lambda plan, pace=pace: pace)
+        ring = Graph.from_edges([(u, (u + 1) % 6) for u in range(6)], directed=True)
+        plans.append(module.plan_chains(ring, 0, "bidegree", 15.0, None))
+    plain, focused = plans
+    assert plain.steps == focused.steps >= 64
+    assert focused.attempts == pytest.approx(plain.attempts * (3 + 2 / 6) / 4)
+
+
 BUILDERS = {
     "labels": lambda one: keep_labels(one.keep),
     "blocks": lambda one: keep_blocks(one.of, one.keep),

@@ -5,8 +5,11 @@ import pytest
 from scipy import stats
 
 from jaxmotif.motifs import Until
+from jaxmotif.motifs._result import null_interval
 from jaxmotif.motifs._significance import Mixing, mixing_of, significance_of
 from jaxmotif.motifs._until import robbins_interval
+from jaxmotif.patterns import class_names
+from tests.report.made_up import made_up
 
 
 def test_the_interval_of_the_mean_is_that_of_independent_draws():
@@ -49,3 +52,15 @@ def test_all_classes_together_share_an_error():
         high = [2 * robbins_interval(np.zeros(1), n, 0.01 / (2 * classes))[1][0] for n in (r - 2, r)]
         assert high[1] <= 0.05 < high[0]
     assert needed(100) > needed(1)
+
+
+def test_the_range_of_random_graphs_is_on_the_scale_of_the_profile():
+    """A count on the border of the range of 95 % would have its profile there."""
+    found = made_up(sorted(text for text in class_names(True) if len(text) == 9))
+    s = found.significance
+    length = np.sqrt((s.z[np.isfinite(s.z)] ** 2).sum())
+    varies = s.scale > 0
+    for border, share in zip(null_interval(found), (0.025, 0.975), strict=True):
+        away = np.quantile(found.random_counts, share, axis=0) - s.mean
+        np.testing.assert_allclose(border[varies], (away / length)[varies] / s.scale[varies])
+        assert np.isnan(border[~varies]).all()

@@ -1,5 +1,6 @@
 """Names of small graphs against strings and numbers written down by hand, and against networkx."""
 
+from collections import Counter
 from itertools import permutations
 
 import networkx as nx
@@ -20,6 +21,7 @@ from jaxmotif.patterns import (
     named_pattern,
     przulj_names,
 )
+from jaxmotif.patterns._totals import NAMES_5
 
 
 def test_names_of_classes():
@@ -161,6 +163,15 @@ def test_names_against_networkx(name, graph):
     make = nx.DiGraph if graph.is_directed() else nx.Graph
     assert found.directed == graph.is_directed()
     assert nx.is_isomorphic(nx.from_numpy_array(found.adjacency, create_using=make), graph)
+
+
+def test_names_of_graphlets_are_all_graphs_of_two_to_five_nodes():
+    """As many as there are (A000088), and as many connected ones (A001349)."""
+    patterns = [named_pattern(name) for name in NAMES_5]
+    assert len({canonical_string(pattern) for pattern in patterns}) == len(patterns)
+    assert Counter(pattern.num_nodes for pattern in patterns) == {2: 2, 3: 4, 4: 11, 5: 34}
+    connected = Counter(pattern.num_nodes for pattern in patterns if len(pattern.components()) == 1)
+    assert connected == {2: 1, 3: 2, 4: 6, 5: 21}
 
 
 def test_labelled_classes_are_called_by_what_the_labels_are_on():

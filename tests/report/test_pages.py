@@ -13,7 +13,8 @@ from jaxmotif.drawing._drawing import PALETTE
 from jaxmotif.motifs import Rule
 from jaxmotif.patterns import class_names
 from jaxmotif.report import census_report, graphlets_report, motifs_report, search_report
-from jaxmotif.report._words import mixing_in_words
+from jaxmotif.report._charts import bar
+from jaxmotif.report._motifs_report import mixing_in_words
 from tests.report.browser import CHROMIUM, Browser
 from tests.report.made_up import made_up
 
@@ -100,6 +101,15 @@ def test_mixing_in_words(worm):
     assert "too short" in mixing_in_words(dataclasses.replace(found, mixing=far))[1]
     still = dataclasses.replace(found.significance, scale=np.zeros(13))
     assert "No count differs" in mixing_in_words(dataclasses.replace(found, significance=still, notes=("x",)))[1]
+
+
+@pytest.mark.parametrize(("value", "begin", "end"), [(6.0, 50, 98), (3.0, 50, 74), (-3.0, 26, 50)])
+def test_bars_begin_in_the_middle(value, begin, end):
+    """Those of positive numbers lead to the right, and of negative ones to the left."""
+    [line, rectangle] = ET.fromstring(bar(value, 6.0))
+    assert line.get("x1") == line.get("x2") == "50"
+    assert float(rectangle.get("x")) == begin
+    assert float(rectangle.get("x")) + float(rectangle.get("width")) == end
 
 
 def test_notebooks_show_drawings():

@@ -11,7 +11,7 @@ from jaxmotif import verify
 from jaxmotif.certificates import _table
 from jaxmotif.certificates._table import DeviceTable, HostTable, certified_table
 from jaxmotif.graph import synthetic
-from jaxmotif.verify._modular import P, digest, row_weights
+from jaxmotif.verify._modular import P, digest, random_rows, row_weights
 
 CAPACITY, COLUMNS = 300, 5  # three leaves of 512 numbers, the last one in part
 
@@ -45,6 +45,11 @@ def test_tables_are_fixed_alike_on_a_device_and_on_the_host(rows):
     for form in (on_device(table), HostTable(table), HostTable(table.astype(object))):
         assert form.fix() == (exact, digest_by_hand(table))
         assert form.show(seed, shown) == (prints, table[shown].tolist())
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_any_row_may_be_a_witness(rows):
+    assert {*random_rows(b"seed", rows, 200)} == {*range(rows)}
 
 
 def test_counts_beyond_64_bits_are_added_up_exactly():

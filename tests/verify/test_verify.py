@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import random
 import re
 import shutil
@@ -20,6 +21,7 @@ from jaxmotif.certificates import certify_census, certify_graphlets, certify_mat
 from jaxmotif.cli import main
 from jaxmotif.patterns import named_pattern
 from jaxmotif.verify._algebra import Query
+from jaxmotif.verify._certificate import Refused
 from jaxmotif.verify._modular import P, digest, multiply, random_weights, weighted_sums
 from tests.more import more
 
@@ -494,6 +496,27 @@ def test_algebra_beyond_the_limits_is_left_out(karate, tmp_path, monkeypatch):
     assert re.match("nothing could be checked: .* rows", report.reason)
     hurried = verify.check(tmp_path / "c.json", plain(karate), seconds=0)
     assert hurried.reason == "nothing could be checked: the time was over"
+
+
+def test_shapes_of_as_many_nodes_as_there_may_be_are_proved(tmp_path):
+    ring = jaxmotif.Graph.from_edges([(u, (u + 1) % 9) for u in range(9)])
+    census = jaxmotif.subgraph_census(ring, 8, certify=tmp_path / "c.json")
+    assert census.counts.tolist() == [9]
+    accepted(tmp_path / "c.json", ring)
+
+
+@pytest.mark.parametrize("nodes", [511, 512])
+def test_keys_of_tables_have_63_bits(nodes):
+    """Tables of an 8-clique have seven columns: 511^7 rows have different keys, and 512^7 = 2^63 would not."""
+    clique = [[int(u != v) for v in range(8)] for u in range(8)]
+    edges = [(nodes - 1 - u, nodes - 1 - v) for v in range(9) for u in range(v)]
+    graph = verify.graph_from_edges(np.array(edges), nodes, False)
+    query = Query({"roots": 1, "arcs": clique, "labels": [0] * 8}, graph, False, np.inf)
+    if nodes**7 < 2**63:
+        assert query.count_at_root().tolist() == [0] * (nodes - 9) + [math.factorial(8)] * 9
+    else:
+        with pytest.raises(Refused, match="too many columns"):
+            query.count_at_root()
 
 
 def test_sums_modulo_the_prime_are_exact():

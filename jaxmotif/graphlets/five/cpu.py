@@ -24,6 +24,7 @@ import numpy as np
 from numba import config as numba_config
 from numba import types
 from numba.extending import intrinsic
+from scipy import sparse
 
 from jaxmotif.arrays._host import on_device, zeros_for_jax
 from jaxmotif.arrays._private_folder import make_private, user_cache_folder, why_not_private
@@ -32,19 +33,9 @@ from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
-from jaxmotif.graphlets._tuning import Detail
+from jaxmotif.graphlets._tuning import Detail, FiveTuning
+from jaxmotif.graphlets.five import results
 from jaxmotif.graphlets.five.equations import Arcs, Nodes, Rims, Sums, all_homs, divided, total_homs
-from jaxmotif.graphlets.five.results import (
-    Limbs,
-    Precision,
-    arcs_of_edges,
-    join_halves,
-    largest_count,
-    rims_of,
-    sum_halves,
-    with_leaves,
-)
-from jaxmotif.graphlets.five.tuning import FiveTuning
 from jaxmotif.patterns._orbits import Root, times24
 
 _logger = logging.getLogger("jaxmotif")
@@ -552,31 +543,6 @@ def sum_over_triangles(starts, around, values, out):
             out[a] += values[around[i]]
 
 
-# ---- equations
-
-
-def _product_signature(kind: Any) -> Any:
-    return types.void(kind[:, ::1], kind[:, ::1], kind[:, ::1])
-
-
-@_loop([_product_signature(types.int64), _product_signature(types.float64)])
-def multiply_sparse(weights, columns, out):
-    """Write the product of ``weights [R, H]``, of which most are 0, and ``columns [H, C]`` to ``out [C, R]``."""
-    together = 64
-    total = np.empty(together, columns.dtype)
-    for first in range(0, columns.shape[1], together):
-        count = min(together, columns.shape[1] - first)
-        for r in range(len(weights)):
-            total[:] = 0
-            for h in range(len(columns)):
-                weight = weights[r, h]
-                if weight != 0:
-                    for c in range(count):
-                        total[c] += weight * columns[h, first + c]
-            for c in range(count):
-                out[first + c, r] = total[c]
-
-
 # ---- the engine
 
 
@@ -644,7 +610,7 @@ class CpuLoops:
             around=np.empty(0, np.uint32),
         )
         self._sums: dict[str, np.ndarray] = {}
-        self.largest = float(largest_count(np, self._arcs, self._degrees.astype(np.float64)))
+        self.largest = float(results.largest_count(np, self._arcs, self._degrees.astype(np.float64)))
         self.most_neighbours = int(degrees.max())
 
     @property
@@ -685,9 +651,11 @@ class CpuLoops:
         return done.notes
 
     def _with_leaves(self) -> Sums:
-        return with_leaves(np, self._arcs, self._degrees, self._walks2, self._arcs.out(self._graph.t), self._sums)
+        return results.with_leaves(
+            np, self._arcs, self._degrees, self._walks2, self._arcs.out(self._graph.t), self._sums
+        )
 
-    def node_orbits(self, precision: Precision) -> jax.Array | np.ndarray:
+    def node_orbits(self, precision: results.Precision) -> jax.Array | np.ndarray:
         """Solve for the orbits at all nodes, ``[N, 73]``."""
         sums, arcs, places = self._with_leaves(), self._arcs, self._places
 
@@ -699,19 +667,19 @@ class CpuLoops:
 
         return self._solve("node", parts, len(places), precision)
 
-    def edge_orbits(self, precision: Precision) -> jax.Array | np.ndarray:
+    def edge_orbits(self, precision: results.Precision) -> jax.Array | np.ndarray:
         """Solve for the orbits at all edges, ``[m, 68]``, in the order of the edge list."""
         arcs, graph, edges = self._arcs, self._graph, self._edges
         sums = self._with_leaves()
         at = Nodes.of(arcs, self._degrees, sums)
-        rims = rims_of(np, arcs, self._degrees, at.tau, self._sums)
+        rims = results.rims_of(np, arcs, self._degrees, at.tau, self._sums)
 
         def parts(cast: Cast) -> Iterator[list[np.ndarray]]:
             nodes = Nodes(*map(cast, at))
             for first in range(0, len(edges), _SOLVED_TOGETHER):
                 some = edges[first : first + _SOLVED_TOGETHER]
                 both = np.concatenate([some, graph.back[some]])
-                ends = arcs_of_edges(np, (self._tails[both], graph.heads[both].astype(np.int64)))
+                ends = results.arcs_of_edges(np, (self._tails[both], graph.heads[both].astype(np.int64)))
                 of_sums, of_rims = ([cast(x[both]) for x in values] for values in (sums, rims))
                 yield all_homs(ends, nodes, Sums(*of_sums), Rims(*of_rims))
 
@@ -720,26 +688,24 @@ class CpuLoops:
     def total_homs(self) -> np.ndarray:
         """Return the homomorphisms of the connected graphs of two to five nodes, Python integers."""
         homs = total_homs(self._arcs, self._degrees, self._with_leaves(), self._arcs.out)
-        return join_halves(sum_halves(np, homs))
+        return results.join_halves(results.sum_halves(np, homs))
 
     def _solve(
-        self, root: Root, parts: Callable[[Cast], Iterator[list[np.ndarray]]], count: int, precision: Precision
+        self, root: Root, parts: Callable[[Cast], Iterator[list[np.ndarray]]], count: int, precision: results.Precision
     ) -> jax.Array | np.ndarray:
         """Solve the equations of one part of the nodes or edges after the other."""
-        weights = times24(root)
 
         def solve(cast: Cast) -> np.ndarray:
-            kind = cast(np.zeros(0, np.int64)).dtype
-            orbits, first = zeros_for_jax((count, len(weights)), kind), 0
+            weights = sparse.csr_array(cast(times24(root)))  # most are 0
+            orbits, first = zeros_for_jax((count, weights.shape[0]), weights.dtype), 0
             for homs in parts(cast):
-                product = np.empty((len(homs[0]), len(weights)), kind)
-                multiply_sparse(weights.astype(kind), np.stack(homs), product)
-                orbits[first : first + len(product)] = divided(product)
-                first += len(product)
+                solved = divided(weights @ np.stack(homs)).T
+                orbits[first : first + len(solved)] = solved
+                first += len(solved)
             return orbits
 
         if precision.wide:
-            return Limbs.of(solve, wide=True).as_integers()
+            return results.Limbs.of(solve, wide=True).as_integers()
         return on_device(solve(lambda x: x), self._device)
 
 

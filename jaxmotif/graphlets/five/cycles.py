@@ -16,8 +16,7 @@ import jax.numpy as jnp
 
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.graphlets._sparse import loop_in_blocks
-from jaxmotif.graphlets.five.adjacency import Adjacency
-from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph
+from jaxmotif.graphlets.five.graphs import Adjacency, DegreeOrderedGraph
 from jaxmotif.kernels._expand import FlatWork, expand, flat_work, long, take
 
 

@@ -30,9 +30,8 @@ from jaxmotif.graphlets import _sparse as sparse
 from jaxmotif.graphlets._sparse import Plan
 from jaxmotif.graphlets._tuning import Tuning, choose_tuning, fixed_bytes, smallest_step_bytes
 from jaxmotif.graphlets._units import join, times
-from jaxmotif.graphlets.five.adjacency import Adjacency
-from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph
-from jaxmotif.graphlets.five.tables import Tables
+from jaxmotif.graphlets.five.graphs import Adjacency, DegreeOrderedGraph
+from jaxmotif.graphlets.five.hubs import Tables
 from jaxmotif.kernels._expand import long, take
 from jaxmotif.kernels._triangles import triangle_block
 

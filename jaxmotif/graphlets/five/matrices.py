@@ -1,40 +1,233 @@
-"""Five-node orbits from matrices of neighbourhoods, on any device that JAX has: shared out over hubs and rows."""
+"""Five-node orbits from matrices of neighbourhoods, on any device that JAX has.
+
+The plan says which nodes are hubs or giants, and what memory holds; the engine shares the work out over hubs and rows.
+"""
 
 from __future__ import annotations
 
 import threading
 from functools import cached_property, partial
-from typing import cast
+from typing import NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._ahead import in_earnest, rehearsal
-from jaxmotif.arrays._compile import jit64, put64
+from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._host import on_device
+from jaxmotif.arrays._sizes import table_columns
 from jaxmotif.devices._job import Job, run_alone, run_job, workers_on
+from jaxmotif.devices._memory import default_memory, working_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
-from jaxmotif.graphlets._tuning import Detail
-from jaxmotif.graphlets.five import cycles, giants, hubs, tables
+from jaxmotif.graphlets._tuning import Detail, FiveTuning
+from jaxmotif.graphlets.five import cycles, giants, graphs, hubs, results
 from jaxmotif.graphlets.five.giants import Giants
-from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph
-from jaxmotif.graphlets.five.plan import HubPlan, prepare_graph
-from jaxmotif.graphlets.five.results import (
-    Precision,
-    degrees_and_walks,
-    join_halves,
-    late_values,
-    solve_at_edges,
-    solve_at_nodes,
-    sum_total_homs,
-    take_first,
-)
-from jaxmotif.graphlets.five.tables import Tables
-from jaxmotif.graphlets.five.tuning import FiveTuning
+
+_CELL_BYTES, _ARC_BYTES = 100, 400
+"""Bytes that a step takes for a cell of a matrix; and for an arc: sums (168, and as many again while they are named)
+and lists of paths."""
+
+
+class HubPlan(NamedTuple):
+    """A graph, and how its neighbourhoods are made into matrices.
+
+    Attributes:
+      graph: the graph.
+      core: its first node of degree 2 or more.
+      arcs: the number of arcs that are no padding.
+      lengths, later: of the nodes of the core, neighbours in the core, and those of higher number.
+      most: a number above all degrees.
+      detail: whether counts in the graph, node orbits or edge orbits are wanted.
+      memory: bytes that the user allows on each device, or ``None``.
+      renumbering: where the graph's own nodes and slots are.
+      largest: no count at a node is larger.
+      most_neighbours: the largest degree.
+      giants: how many nodes, those of highest number, are no hubs; their ``lengths`` are 0.
+      cells: cells of matrices of neighbourhoods at a time.
+      sizes: the widths that matrices may have.
+      size: columns of a table.
+      index: tells who is adjacent where bits of all pairs would take too much memory.
+      sparse: whether tables are made a block of rows at a time, and 5-cycles found path by path. Then rows are shared
+        out as hubs are, and no two workers make the same row.
+      tuning: sizes and limits of the run.
+    """
+
+    graph: graphs.DegreeOrderedGraph
+    core: int
+    arcs: int
+    lengths: np.ndarray
+    later: np.ndarray
+    most: int
+    detail: Detail
+    memory: int | None
+    renumbering: graphs.Renumbering
+    largest: float
+    most_neighbours: int
+    giants: int
+    cells: int
+    sizes: tuple[int, ...]
+    size: int
+    index: graphs.HashedArcs | None
+    sparse: bool
+    tuning: FiveTuning
+
+    @property
+    def is_long(self) -> bool:
+        """True where the work is cut into units even where one device does it all."""
+        return bool((self.lengths.astype(np.int64) ** 2).sum() > self.tuning.long_run)
+
+    def batches(self, cells: int) -> list[hubs.HubBatch]:
+        """Put the neighbourhoods of all hubs into batches of at most ``cells`` cells, or on a CPU of an eighth of that.
+
+        What is made of a smaller batch stays in the cache of a CPU, and less is padding where hubs are few.
+        """
+        return hubs.batch_hubs(self.lengths, self.core, cells // self._parts, self.sizes)
+
+    def upper_batches(self, cells: int) -> list[hubs.HubBatch]:
+        """Put the neighbours of higher number into batches, where there are enough of them for a 5-clique."""
+        lengths = np.where(self.later < 4, 0, self.later)
+        return hubs.batch_hubs(lengths, self.core, cells // self._parts // 4, self.sizes)
+
+    @property
+    def _parts(self) -> int:
+        return 8 if self.sizes == hubs.SIZES["cpu"] else 1
+
+    def adjacency(self, graph: graphs.DegreeOrderedGraph) -> graphs.Adjacency:
+        """Return what tells who is adjacent in the graph, which may have been put on another device."""
+        (device,) = graph.heads.devices()
+        return put64(self.index, device) if self.index is not None else graphs.make_bit_rows(graph, size=self.size)
+
+    @property
+    def fixed(self) -> int:
+        """Bytes of sums at arcs, of matrices, and of giants."""
+        widest = next(x for x in self.sizes if x >= self.lengths.max(initial=0))
+        giants = (28 if self.detail == "edge" else 20) * self.graph.leaves.shape[0] * self.giants
+        return _ARC_BYTES * self.graph.heads.shape[0] + _CELL_BYTES * max(self.cells, widest**2) + giants
+
+    @property
+    def row(self) -> int:
+        """Bytes of a row of all tables."""
+        if self.sizes == hubs.SIZES["cpu"] and self.most <= 2**16:  # one table in half of it; 5-cycles take two whole
+            return self.size * {"graph": 8, "node": 8, "edge": 10}[self.detail]
+        return 4 * self.size * {"graph": 2, "node": 3, "edge": 4}[self.detail]  # and two copies of one in half of it
+
+    @property
+    def least_rows(self) -> int:
+        """Bytes of the fewest rows that can be held."""
+        return 32 * self.row
+
+    def rows(self, device: jax.Device) -> int:
+        """Return how many rows of the tables may be held at a time.
+
+        Raises:
+          ValueError: the budget has no room for the fewest.
+        """
+        arcs = self.graph.heads.shape[0]
+        fixed = self.fixed + graphs.adjacency_bytes(self.size, arcs, self.index is None)
+        memory = working_memory(self.memory, device, fixed + self.least_rows, "orbits of five nodes")
+        # Cells of a table have 32-bit numbers.
+        return min(self.size, (memory - fixed) // self.row, (2**31 - 1) // self.size)
+
+
+@in_earnest
+def prepare_graph(graph: Graph, detail: Detail, memory: int | None, device: jax.Device, tuning: FiveTuning) -> HubPlan:
+    """Assign numbers to the nodes of a graph by degree, and plan the sums over its neighbourhoods.
+
+    Args:
+      graph: undirected, with edges.
+      detail: whether counts in the graph, node orbits or edge orbits are wanted.
+      memory: bytes that the user allows on each device, or ``None``.
+      device: where the graph of the plan lies.
+      tuning: sizes and limits of the run.
+    """
+    slots = put64((graph.out_offsets, graph.out_targets), device)
+    nodes, arcs = len(slots[0]) - 1, len(slots[1])
+    ranked, renumbering = graphs.order_by_degree(*slots, nodes=nodes, arcs=arcs)
+    # The host waits once for all that sizes depend on.
+    wanted = ranked.offsets, ranked.leaves, renumbering.later, ranked.core, bound_counts(ranked)
+    offsets, leaves, later, core, largest = jax.device_get(wanted)
+    degrees = np.diff(offsets)
+    lengths, most_neighbours, core = degrees - leaves, int(degrees.max()), int(core)
+    # Refused later, where counts may pass the limit: no number above such degrees is needed.
+    steps = (15, 16, 24) if target_of(device).is_accelerator else (12, 16, 24)
+    most = next((1 << bits for bits in steps if most_neighbours < 1 << bits), 1 << 31)
+    cells, giant = _largest_steps(memory, arcs, device, tuning)
+    # Exact in float64 where sums of squares of codegrees are below 2^53.
+    giants = 0 if float(most_neighbours) ** 2 * nodes >= 2.0**53 else int((lengths > giant).sum())
+    lengths[nodes - giants :] = 0
+    plan = HubPlan(
+        graph=ranked,
+        core=core,
+        arcs=int(offsets[-1]),
+        lengths=lengths[core:],
+        later=later[core:],
+        most=most,
+        detail=detail,
+        memory=memory,
+        renumbering=renumbering,
+        largest=float(largest),
+        most_neighbours=most_neighbours,
+        giants=giants,
+        cells=cells,
+        sizes=_sizes_for(device),
+        size=0,
+        index=None,
+        sparse=False,
+        tuning=tuning,
+    )
+    return _plan_tables(plan, device)
+
+
+def program_sizes(graph: Graph, device: jax.Device) -> tuple[int, ...]:
+    """Return what the programs depend on beside a graph's capacities: columns of tables, and widths of matrices."""
+    degrees = graph.degrees[graph.degrees > 1]
+    widths = np.unique(np.searchsorted(_sizes_for(device), degrees))
+    return table_columns(degrees.size, target_of(device).is_accelerator), *widths.tolist()
+
+
+def _sizes_for(device: jax.Device) -> tuple[int, ...]:
+    return hubs.SIZES["accelerator" if target_of(device).is_accelerator else "cpu"]
+
+
+def _plan_tables(plan: HubPlan, device: jax.Device) -> HubPlan:
+    """Choose the size of the tables, what tells who is adjacent, and whether all rows are held at once."""
+    shared = plan.memory is None and target_of(device).is_accelerator
+    # Tables of a size that many graphs share are taken only where all of their rows can be held.
+    for accelerated in (True, False) if shared else (False,):
+        planned = plan._replace(size=table_columns(len(plan.lengths), accelerated))
+        # Bits, which are fastest, may take half of what is left (and all of a device that is the job's own).
+        room = 2 * default_memory(device) if plan.memory is None else plan.memory
+        bits, index = (graphs.adjacency_bytes(planned.size, plan.graph.heads.shape[0], form) for form in (True, False))
+        if not plan.tuning.bit_rows or bits > max(index, (room - planned.fixed - planned.least_rows) // 2):
+            planned = planned._replace(index=graphs.hash_arcs(plan.graph, device))
+        # Walks of length 4 are products of rows of a table, where these are held all at once.
+        planned = planned._replace(sparse=planned.rows(device) < len(plan.lengths))
+        if not planned.sparse:
+            return planned
+    return planned
+
+
+def _largest_steps(memory: int | None, arcs: int, device: jax.Device, tuning: FiveTuning) -> tuple[int, int]:
+    """Return cells of matrices at a time, and core neighbours beyond which a node is a giant.
+
+    The matrix of one hub may have four times as many cells, in no more than a fourth of the memory that sums leave.
+    """
+    cells, giant = tuning.cells, tuning.giant
+    if memory is None:
+        return cells, giant
+    while cells > tuning.least_cells and 4 * cells * _CELL_BYTES > (memory - _ARC_BYTES * arcs) // 4:
+        cells //= 2
+    return cells, min(giant, max(x for x in _sizes_for(device) if x * x <= 4 * cells))
+
+
+@jit64
+def bound_counts(graph: graphs.DegreeOrderedGraph) -> jax.Array:
+    """Return a bound of all five-node counts at a node, float64."""
+    return results.largest_count(jnp, results.arcs_of(graph), jnp.diff(graph.offsets).astype(jnp.float64))
 
 
 class HubMatrices:
@@ -44,7 +237,7 @@ class HubMatrices:
     numba, and for budgets that hold no lists of triangles. Its cost is the sum over all hubs, of D neighbours, of D^3
     in products and of D^2 in scattered reads and writes, plus m n for walks of length 4; or, where the tables take more
     than memory has, the number of paths of three edges. A hub of more neighbours than
-    :attr:`~jaxmotif.graphlets.five.tuning.FiveTuning.giant` costs the triangles and 4-cycles of its neighbourhood
+    :attr:`~jaxmotif.graphlets._tuning.FiveTuning.giant` costs the triangles and 4-cycles of its neighbourhood
     instead (:mod:`jaxmotif.graphlets.five.giants`).
     """
 
@@ -70,7 +263,7 @@ class HubMatrices:
             room = None if plan.memory is None else plan.rows(device) * plan.row
             union = giants.add_giant_sums(sums, graph, known, adjacency, device, room)
         if adjacency is not None:
-            late = late_values(graph, sums["t"], sums["l2"])
+            late = results.late_values(graph, sums["t"], sums["l2"])
             late_sums = hubs.zero_sums(arcs=graph.heads.shape[0], names=tuple(late))
             (batches,) = hubs.put_batches(device, plan.batches(plan.cells))
             for width, ids in hubs.steps_between(batches, plan.core, 2**31):
@@ -81,16 +274,16 @@ class HubMatrices:
         self._sums = sums
         return notes
 
-    def node_orbits(self, precision: Precision) -> jax.Array | np.ndarray:
+    def node_orbits(self, precision: results.Precision) -> jax.Array | np.ndarray:
         """Solve for the orbits at all nodes, ``[N, 73]``."""
-        limbs = solve_at_nodes(self._plan.graph, self._sums, wide=precision.wide, small=precision.small)
+        limbs = results.solve_at_nodes(self._plan.graph, self._sums, wide=precision.wide, small=precision.small)
         return limbs.as_integers(self._plan.renumbering.nodes)
 
-    def edge_orbits(self, precision: Precision) -> jax.Array | np.ndarray:
+    def edge_orbits(self, precision: results.Precision) -> jax.Array | np.ndarray:
         """Solve for the orbits at all edges, ``[m, 68]``, and give the sums up, which take as much as the result."""
         plan = self._plan
         slots = jax.device_put((self._graph.out_offsets, self._graph.out_targets), self._device)
-        by_arc = solve_at_edges(
+        by_arc = results.solve_at_edges(
             plan.graph,
             self._sums,
             plan.renumbering,
@@ -100,11 +293,11 @@ class HubMatrices:
             together=plan.tuning.edges_together,
         )
         self._sums = {}
-        return take_first(by_arc, edges=self._graph.m).as_integers()
+        return results.take_first(by_arc, edges=self._graph.m).as_integers()
 
     def total_homs(self) -> np.ndarray:
         """Return the homomorphisms of the connected graphs of two to five nodes, Python integers."""
-        return join_halves(sum_total_homs(self._plan.graph, self._sums))
+        return results.join_halves(results.sum_total_homs(self._plan.graph, self._sums))
 
 
 def _share_out_hubs(
@@ -168,7 +361,7 @@ def _move_to_blocks(work: np.ndarray, rows: int) -> np.ndarray:
 
 
 @jit64
-def _sum_around_rows(graph: DegreeOrderedGraph, values: jax.Array) -> jax.Array:
+def _sum_around_rows(graph: graphs.DegreeOrderedGraph, values: jax.Array) -> jax.Array:
     """Return sums of values ``[N, K]`` over the neighbours of the node of each row of a table."""
     around = giants.sum_over_neighbours(graph, values)
     return around.at[graph.at_rows + graph.core].get(mode="fill", fill_value=0)
@@ -211,7 +404,7 @@ class HubSumTask:
         self._device, self._total = device, total
         self._cells, self._rows = plan.cells, plan.rows(device)
         self._adjacency = self.plan.adjacency(self.plan.graph)
-        self._node = degrees_and_walks(self.plan.graph)
+        self._node = results.degrees_and_walks(self.plan.graph)
         if plan.sparse:
             later = put64(plan.renumbering.later, device)
             self._paths = cycles.list_paths(self.plan.graph, self._adjacency, later, block=self._cells)
@@ -226,7 +419,7 @@ class HubSumTask:
     def _up(self) -> tuple[jax.Array, np.ndarray]:
         """The upward arcs, and how many of them come before those of each hub."""
         starts = np.concatenate([[0], np.cumsum(self.plan.later)]).astype(np.int32)
-        return tables.upward_arcs(self.plan.graph), starts
+        return hubs.upward_arcs(self.plan.graph), starts
 
     def _lay_out(self) -> None:
         """Put hubs into batches, and begin with sums of nothing."""
@@ -286,9 +479,9 @@ class HubSumTask:
             del block
         jax.block_until_ready((self._of_hubs, self._walks, self._cliques))
 
-    def _gather(self, block: Tables | None, width: int, ids: Ints, ends: Ints, own: bool) -> None:
+    def _gather(self, block: hubs.Tables | None, width: int, ids: Ints, ends: Ints, own: bool) -> None:
         plan = self.plan
-        self._of_hubs = tables.gather_hub_sums(
+        self._of_hubs = hubs.gather_hub_sums(
             self._of_hubs,
             block,
             plan.graph,
@@ -303,7 +496,7 @@ class HubSumTask:
             giants=plan.giants if plan.detail == "edge" else 0,
         )
 
-    def _sum_over_giants(self, known: Giants, block: Tables, ends: Ints) -> None:
+    def _sum_over_giants(self, known: Giants, block: hubs.Tables, ends: Ints) -> None:
         if self._of_tables is None:
             zeros = np.zeros((2, *known.near.shape, known.count), np.int64)
             self._of_tables = cast("jax.Array", put64(zeros, self._device))
@@ -322,7 +515,7 @@ class HubSumTask:
         if blocks <= 1:
             return None
         if self._meets is None:  # of all blocks in one wait
-            self._meets = np.asarray(tables.find_meeting_hubs(self.plan.graph, rows=self._rows, blocks=blocks))
+            self._meets = np.asarray(hubs.find_meeting_hubs(self.plan.graph, rows=self._rows, blocks=blocks))
         # A stretch begins anywhere in these.
         first, last = ends[0] // self._rows, (ends[1] - 1) // self._rows
         return self._meets[first] | self._meets[last]
@@ -331,7 +524,7 @@ class HubSumTask:
         """Return how many rows of the tables are done at a time where giants add to them."""
         return max(1, 16 * self._cells // known.near.size)
 
-    def cached_tables(self, ends: np.ndarray) -> Tables:
+    def cached_tables(self, ends: np.ndarray) -> hubs.Tables:
         """Return the tables between two rows, and keep them where these are all rows."""
         if self._tables is not None:
             return self._tables
@@ -340,15 +533,15 @@ class HubSumTask:
             self._tables = block
         return block
 
-    def build_tables(self, ends: np.ndarray, detail: Detail) -> Tables:
+    def build_tables(self, ends: np.ndarray, detail: Detail) -> hubs.Tables:
         """Make the tables between two rows that some results need."""
         plan, known = self.plan, self.giants
         at = put64(ends, self._device)  # once for all programs
-        block = tables.empty_tables(plan.graph, at, rows=self._rows, size=plan.size, detail=detail, most=plan.most)
+        block = hubs.empty_tables(plan.graph, at, rows=self._rows, size=plan.size, detail=detail, most=plan.most)
         if known is not None:
             block = giants.scatter_giants(block, plan.graph, known, at, part=self._part(known), most=plan.most)
         for width, ids in hubs.steps_between(self._hubs, plan.core, 2**31, self._meeting(ends)):
-            block = tables.scatter_hubs(
+            block = hubs.scatter_hubs(
                 block,
                 plan.graph,
                 self._adjacency,
@@ -363,7 +556,7 @@ class HubSumTask:
     def _walk(self, codegree: jax.Array, row: int, span: Span) -> None:
         """Add walks of length 4 at the upward arcs of a stretch of hubs, whose lower ends are in a block of rows."""
         plan, rows, nodes = self.plan, self._rows, len(self.plan.lengths)
-        narrow = tables.narrow_table if plan.most <= 2**16 and codegree.dtype == jnp.int32 else lambda table: table
+        narrow = hubs.narrow_table if plan.most <= 2**16 and codegree.dtype == jnp.int32 else lambda table: table
         low, block = narrow(codegree), max(16, 16 * self._cells // plan.size)
         up, starts = self._up
         which = (up, starts[span.first], starts[span.stop])
@@ -373,7 +566,7 @@ class HubSumTask:
             if other != row:
                 high = narrow(self.build_tables(_ends(other, min(other + rows, nodes)), "graph").codegree)
             firsts = np.int32(row), np.int32(other)
-            self._walks = tables.add_fourth_walks(
+            self._walks = hubs.add_fourth_walks(
                 self._walks, low, high, plan.graph, which, firsts, block=block, most=plan.most
             )
 
@@ -406,7 +599,7 @@ class HubSumTask:
 
 
 @partial(jit64, static_argnames="giants")
-def _take_from_hubs(graph: DegreeOrderedGraph, x: jax.Array, *, giants: int) -> jax.Array:
+def _take_from_hubs(graph: graphs.DegreeOrderedGraph, x: jax.Array, *, giants: int) -> jax.Array:
     """Return sums at arcs, where an arc from a giant to a hub takes the sum of its reverse.
 
     Args:

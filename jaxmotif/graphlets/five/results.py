@@ -13,9 +13,9 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64
+from jaxmotif.graphlets._tuning import FiveTuning
 from jaxmotif.graphlets.five.equations import Arcs, Array, Nodes, Rims, Sums, all_homs, orbits_of, solved, total_homs
 from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph, Renumbering
-from jaxmotif.graphlets.five.tuning import FiveTuning
 from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS, times24
 
 SMALL = 2.0**34
@@ -120,25 +120,18 @@ def with_leaves(xp: ModuleType, arcs: Arcs, d: Array, p2: Array, tau: Array, sum
     if "q" in sums:
         fixed["q"] = 6 * sums["q"]  # maps of the three others
     # A leaf has one common neighbour with all neighbours of its neighbour, and nothing else within reach.
-    from_leaf = {
-        "w3": arcs.head(d),
-        "far": arcs.head(d * d),
-        "wing": arcs.head(d * d),
-        "arm": arcs.head(tau),
-        "w4": arcs.head(tau),
-        "side": 0,
-    }
-    to_leaf = {
-        "w3": arcs.tail(d),
-        "far": arcs.tail(p2),
-        "wing": arcs.tail(d),
-        "arm": 0,
-        "w4": arcs.tail(tau),
-        "side": arcs.tail(tau),
+    at_leaves = {  # at arcs that lead to a leaf, and from one
+        "w3": (arcs.tail(d), arcs.head(d)),
+        "far": (arcs.tail(p2), arcs.head(d * d)),
+        "wing": (arcs.tail(d), arcs.head(d * d)),
+        "arm": (0, arcs.head(tau)),
+        "w4": (arcs.tail(tau), arcs.head(tau)),
+        "side": (arcs.tail(tau), 0),
     }
     # In this order: that of a set changes from process to process, and a program that was kept would not be found.
-    for name in filter(fixed.__contains__, from_leaf):
-        fixed[name] = xp.where(leaf_head, to_leaf[name], xp.where(leaf_tail, from_leaf[name], fixed[name]))
+    for name in filter(fixed.__contains__, at_leaves):
+        to_leaf, from_leaf = at_leaves[name]
+        fixed[name] = xp.where(leaf_head, to_leaf, xp.where(leaf_tail, from_leaf, fixed[name]))
     # Counts in the graph and node orbits do without some.
     none = xp.zeros_like(tau[:1])
     return Sums(**{name: fixed.get(name, none) for name in Sums._fields})

@@ -1,0 +1,143 @@
+"""The parser of the command line, which ``options.txt`` describes.
+
+This module does not start JAX, so that ``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import functools
+import json
+import re
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+import jaxmotif
+from jaxmotif.cli import _values
+
+_KINDS: dict[str, Callable[[str], Any]] = {"float": float, "int": int, "path": Path, "text": str}
+_MARKS = {"int": {"type": int}, "optional": {"nargs": "?"}, "required": {"required": True}, "several": {"nargs": "+"}}
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that names what was probably meant, and knows the options of the command it parses."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments; a command refuses those that it does not know, instead of the program above it."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown and self._subparsers is None:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with a message, to which the nearest choice or option is added."""
+        known = [name for action in self._actions for name in action.option_strings]
+        wrong = re.search(r"unrecognized arguments: (-\S+)|invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        if wrong:
+            option, choice, choices = wrong.groups()
+            near = difflib.get_close_matches(option or choice, known if option else re.findall(r"[\w-]+", choices), 1)
+            message += f"; did you mean {near[0]}?" if near else ""
+        super().error(message)
+
+
+@functools.cache
+def _blocks() -> dict[str, list[str]]:
+    """Return the lines of every block of ``options.txt``, by the heading of the block, in the order of the file."""
+    text = Path(__file__).with_name("options.txt").read_text(encoding="utf-8")
+    blocks = [block.splitlines() for block in text.strip().split("\n\n")[1:]]
+    return {heading.removeprefix("## "): lines for heading, *lines in blocks}
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    parser = Parser(
+        prog="jaxmotif",
+        description="Find and count small patterns in graphs, exactly, on CPUs and accelerators.",
+        epilog="Results go to standard output or --output, progress and notes to standard error. "
+        "Exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted (143 and 129: by SIGTERM and SIGHUP).",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"jaxmotif {jaxmotif.__version__}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for heading, lines in _blocks().items():
+        if " | " not in heading:
+            continue
+        name, needed, words = heading.split(" | ")
+        needed = "" if needed == "-" else f" {needed}"
+        command = subparsers.add_parser(
+            name,
+            help=words,
+            description=import_module(f"{__package__}._{name}").run.__doc__,
+            allow_abbrev=False,
+            usage=f"jaxmotif {name}{needed} [options]" if "group output" in lines else None,
+            epilog="`jaxmotif help columns` explains every column of a result." if "include devices" in lines else None,
+        )
+        add_options(command, heading)
+        command.set_defaults(unwritten=None)
+    return parser
+
+
+def add_options(parser: Any, heading: str) -> None:
+    """Add the options of a block of ``options.txt`` to a parser, or to a group of one."""
+    exclusive = parser
+    for line in _blocks()[heading]:
+        word, _, rest = line.partition(" ")
+        if word == "include":
+            add_options(parser, rest)
+        elif word == "group":
+            add_options(parser.add_argument_group(rest), rest)
+        elif word == "default":
+            parser.set_defaults(**dict([rest.split("=")]))
+        elif word == "either":
+            exclusive = parser.add_mutually_exclusive_group()
+            _add_option(exclusive, *rest.split(" | "))
+        elif word == "or":
+            _add_option(exclusive, *rest.split(" | "))
+        else:
+            _add_option(parser, *line.split(" | "))
+
+
+def _add_option(parser: Any, names: str, takes: str, meaning: str) -> None:
+    """Add an option, or an argument without one, from the three columns of its line."""
+    words = names.split()
+    flags = [word for word in words if word.startswith("-")] or words[:1]
+    metavar = words[-1] if len(words) > len(flags) else None
+    takes, _, default = takes.partition(" = ")
+    *marks, kind = takes.split()
+    settings: dict[str, Any] = {"help": meaning, "metavar": metavar}
+    for mark in marks:
+        settings |= _MARKS[mark]
+    if default:
+        settings["default"] = argparse.SUPPRESS if default == "absent" else _literal(default)
+    if kind == "yes" or "=" in kind:
+        name, _, value = kind.partition("=")
+        constant = {"action": "store_const", "dest": name, "const": _literal(value)}
+        settings = {"help": meaning} | (constant if value else {"action": "store_true"})
+    elif kind == "ending":
+        settings["type"] = functools.partial(_values.path_with_ending, option=flags[-1], endings=words[-1])
+    elif kind == "format_name":
+        settings["choices"] = _values.FormatNames()
+    elif "|" in kind:
+        settings["choices"] = [settings.get("type", str)(choice) for choice in kind.split("|")]
+    else:
+        settings["type"] = _KINDS.get(kind) or getattr(_values, kind)
+    parser.add_argument(*flags, **settings)
+
+
+def _literal(text: str) -> Any:
+    """Return a number or a truth value as it is written in JSON, and anything else as text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def option_names(*headings: str) -> set[str]:
+    """Return the names of the values of all options of some blocks of ``options.txt``."""
+    parser = argparse.ArgumentParser(add_help=False)
+    for heading in headings:
+        add_options(parser, heading)
+    return {action.dest for action in parser._actions}

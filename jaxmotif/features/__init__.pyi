@@ -1,0 +1,15 @@
+from jaxmotif.features._census import census_orbits as census_orbits
+from jaxmotif.features._census import role_table as role_table
+from jaxmotif.features._compare import Agreement as Agreement
+from jaxmotif.features._compare import gdv_similarity as gdv_similarity
+from jaxmotif.features._compare import graphlet_correlation_distance as graphlet_correlation_distance
+from jaxmotif.features._compare import graphlet_correlation_matrix as graphlet_correlation_matrix
+from jaxmotif.features._compare import graphlet_degree_agreement as graphlet_degree_agreement
+from jaxmotif.features._dense import dense_pattern_features as dense_pattern_features
+from jaxmotif.features._patterns import Features as Features
+from jaxmotif.features._patterns import all_patterns as all_patterns
+from jaxmotif.features._patterns import pattern_features as pattern_features
+from jaxmotif.features._soft import SoftDensities as SoftDensities
+from jaxmotif.features._soft import soft_densities as soft_densities
+from jaxmotif.features._strength import MotifStrengths as MotifStrengths
+from jaxmotif.features._strength import motif_strengths as motif_strengths

@@ -1,0 +1,10 @@
+from jaxmotif.drawing import Drawing as Drawing
+from jaxmotif.drawing import draw_pattern as draw_pattern
+from jaxmotif.report._figures import drawing_figures as drawing_figures
+from jaxmotif.report._figures import motif_figures as motif_figures
+from jaxmotif.report._motifs_report import motifs_report as motifs_report
+from jaxmotif.report._reports import Matched as Matched
+from jaxmotif.report._reports import census_report as census_report
+from jaxmotif.report._reports import graphlets_report as graphlets_report
+from jaxmotif.report._reports import match_report as match_report
+from jaxmotif.report._reports import search_report as search_report

@@ -1,0 +1,101 @@
+"""PyTorch Geometric's transforms where neither it nor torch is installed: NumPy stands in for what they use of both."""
+
+import sys
+from types import SimpleNamespace
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import jaxmotif
+from jaxmotif import Graph
+from jaxmotif.learn.pyg import AddGraphletOrbits, AddPatternCounts
+from jaxmotif.patterns import Pattern
+
+
+class Tensor(np.ndarray):
+    """An array with the methods of a tensor that the transforms call."""
+
+    device = "cpu"
+
+    def cpu(self):
+        return self
+
+    def numpy(self):
+        return np.asarray(self)
+
+    def to(self, kind):
+        return self if isinstance(kind, str) else self.astype(kind)
+
+    def dim(self):
+        return self.ndim
+
+    def view(self, *shape):
+        return self.reshape(shape) if isinstance(shape[0], int) else super().view(*shape)
+
+
+class Data(dict):
+    """Attributes by name, of which ``x`` is ``None`` where it is not given."""
+
+    def __getattr__(self, name):
+        return self.get(name) if name == "x" else self[name]
+
+    __setattr__ = dict.__setitem__
+
+    def __copy__(self):
+        return Data(self)
+
+
+def tensor(values):
+    return np.asarray(values).view(Tensor)
+
+
+@pytest.fixture(autouse=True)
+def torch(monkeypatch):
+    stand_in = SimpleNamespace(from_numpy=tensor, cat=np.concatenate)
+    monkeypatch.setitem(sys.modules, "torch", stand_in)
+
+
+GRAPH = nx.gnm_random_graph(10, 18, seed=1)
+ENDS = np.array(GRAPH.edges).T
+COLUMNS = np.concatenate([ENDS, ENDS[::-1], [[3], [3]]], axis=1)
+"""Both arcs of each edge, and a self loop."""
+
+
+def data(**more):
+    return Data(edge_index=tensor(COLUMNS), num_nodes=10, **{name: tensor(values) for name, values in more.items()})
+
+
+def test_orbits_by_name_and_beside_x():
+    expected = jaxmotif.node_orbits(GRAPH).values
+    assert (AddGraphletOrbits(log=False)(data()).orbits == expected).all()
+    beside = AddGraphletOrbits(attr_name=None, log=False)
+    assert (beside(data()).x == expected).all()
+    for x in (np.arange(10.0), np.ones((10, 2))):
+        given = data(x=x)
+        wide = beside(given).x
+        assert (wide[:, :-15] == x.reshape(10, -1)).all()
+        assert (wide[:, -15:] == expected).all()
+        assert given.x.shape == x.shape  # a copy has the columns
+
+
+@pytest.mark.parametrize("per", ["graph", "node", "edge"])
+def test_patterns_with_labels(per):
+    pattern, labels = Pattern.from_edges([(0, 1), (1, 2)], node_labels=[0, 1, 0]), np.arange(10) % 2
+    built = Graph.from_edges(ENDS.T, 10, node_labels=labels)
+    expected = jaxmotif.pattern_features(built, [pattern], per=per).values
+    if per == "edge":
+        row = {frozenset(edge): i for i, edge in enumerate(built.edge_list().tolist())}
+        expected = [expected[row[frozenset(ends)]] if ends[0] != ends[1] else [0] for ends in COLUMNS.T.tolist()]
+    add = AddPatternCounts([pattern], per, log=False, node_label="z")
+    found = add(data(z=labels)).patterns
+    assert np.asarray(found).tolist() == np.asarray(expected).tolist()
+    assert np.count_nonzero(expected)
+
+
+def test_a_batch_is_its_graphs():
+    expected = jaxmotif.node_orbits(GRAPH).values
+    two = Data(
+        edge_index=tensor(np.concatenate([COLUMNS, COLUMNS + 10], axis=1)), num_nodes=20, ptr=tensor([0, 10, 20])
+    )
+    assert (AddGraphletOrbits(log=False)(two).orbits == np.concatenate([expected, expected])).all()
