@@ -168,7 +168,7 @@ def _arcs(lists: _Lists) -> Arcs:
 
 
 def _sums(lists: _Lists, edges: bool) -> tuple[Arcs, Sums, Rims | None]:
-    """Compute the sums of the equations, int32 ``[D, P]``, by the formulas of :mod:`jaxmotif.graphlets._dense` node by node."""
+    """Compute the sums of the equations, int32 ``[D, P]``: the formulas of ``_dense.py`` around each node."""
     near, beyond, arcs = lists.near, lists.beyond, _arcs(lists)
     nobody = near.shape[1] - 1
     known = jnp.where(beyond < nobody, beyond, -1)  # padding is nobody's neighbour
