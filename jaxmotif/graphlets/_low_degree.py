@@ -3,12 +3,11 @@
 A padded union of molecules has thousands of nodes, but each has at most ``D`` neighbours (4 to 8), so that a graph is a
 table of neighbour lists ``[D, N]``. Whether two neighbours of a node are adjacent, and which neighbours they share, is
 found by comparing lists; every sum of :mod:`jaxmotif.graphlets.five.equations` over the neighbourhood of a node is then
-a product of matrices ``[D, D]``, one for each node. The work is ``N D^4``, and for 5-cycles ``D^4`` for each edge.
-Nodes are the last axis of all arrays, which the lanes of a CPU or GPU go along.
+a product of matrices ``[D, D]``, one for each node. The work is ``D^4`` comparisons for each node, and for 5-cycles as
+many for each edge. Nodes are the last axis of all arrays, which the lanes of a CPU or GPU go along.
 
-All sums are whole numbers of 32 bits. A connected graph of five nodes has at most ``D^4`` maps that send one of its
-nodes to a given node, and at most ``2 D^3`` that send an edge to a given edge: with ``D`` up to :data:`MAX_DEGREE` they
-are below 2^28, whatever the number of nodes.
+All sums are whole numbers of 32 bits, exact for any number of nodes: a connected graph of five nodes has at most
+``D^4 <= 2^20`` maps that send one of its nodes to a given node, and at most ``2 D^3`` that send an edge to an edge.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ from jaxmotif.kernels._expand import take
 from jaxmotif.patterns._orbits import NUM_ORBITS, Root, times24
 from jaxmotif.patterns._totals import all_counts
 
-MAX_DEGREE = 127
-"""Largest ``max_degree``: its fourth power is below 2^28."""
+MAX_DEGREE = 32
+"""Largest ``max_degree``: a set of neighbours is a word of bits."""
 
 _MOST_CELLS = 2**28
 """Largest number of nodes times ``max_degree`` cubed, the cells of the largest array."""
@@ -153,6 +152,17 @@ def _times(matrix: jax.Array, x: jax.Array) -> jax.Array:
     return _sum(matrix * x[None], axis=1)
 
 
+def _bits(x: jax.Array) -> jax.Array:
+    """Pack zeros and ones ``[D, ..]`` along their first axis, uint32 ``[..]``."""
+    place = jnp.arange(len(x), dtype=jnp.uint32).reshape(-1, *[1] * (x.ndim - 1))
+    return (x.astype(jnp.uint32) << place).sum(axis=0, dtype=jnp.uint32)
+
+
+def _shared(x: jax.Array, y: jax.Array) -> jax.Array:
+    """Count the bits that two words share, int32."""
+    return lax.population_count(x & y).astype(jnp.int32)
+
+
 def _arcs(lists: _Lists) -> Arcs:
     """Return arrays over arcs as ``[D, P]``, which are 0 where there is no arc."""
     near = lists.near
@@ -183,10 +193,13 @@ def _sums(lists: _Lists, edges: bool) -> tuple[Arcs, Sums, Rims | None]:
     t, w3, L2 = _sum(A, axis=1), _sum(C, axis=1), _matmul(A, A)
     k, G = A * L2, A * _matmul(A, C)
     s, l2, degrees = _sum(k, axis=1), _times(A, t), _times(A, d)
-    # The adjacent pairs among common neighbours; around[k, l, i] says whether two neighbours of the i-th are adjacent.
-    around = take(A, (slice(None), slice(None), near))
-    among = _sum(shared * _sum(around[:, :, :, None] * shared[None], axis=1))
+    # Sets of neighbours are bits: those of the node that its i-th is adjacent to, and those of the i-th that are shared
+    # with the j-th. The latter hold so many adjacent pairs (`among`), three adjacent neighbours share so many others.
+    near_bits, shared_bits = _bits(A), _bits(shared)
+    beyond_bits = take(near_bits, (slice(None), near))  # [k, i]: of the k-th neighbour of the i-th
+    among = _sum(shared * _shared(beyond_bits[:, :, None], shared_bits[None]))
     triangle = A[:, :, None] * A[:, None] * A[None]  # [i, j, k]
+    cliques = triangle * _shared(near_bits[:, None, None] & near_bits[None, :, None], near_bits[None, None])
     sums = Sums(
         t=t,
         w3=w3,
@@ -209,7 +222,7 @@ def _sums(lists: _Lists, edges: bool) -> tuple[Arcs, Sums, Rims | None]:
         c=_sum(L2 * L2, axis=1),
         k2=_sum(k * k, axis=1),
         tip=_sum(A * _matmul(A, k), axis=1),
-        q=_sum(_sum(triangle * _sum(triangle[:, :, None] * A[None, None], axis=3), axis=2), axis=1),
+        q=_sum(_sum(cliques, axis=2), axis=1),
     )
     if not edges:
         return arcs, sums, None
