@@ -25,6 +25,13 @@ from jaxmotif.cli._parser import build_parser
 FAILED, BAD_USAGE, PIPE_CLOSED = 1, 2, 141
 """Exit statuses; argparse itself exits with 2 on bad usage."""
 
+FIRST_STEPS = """
+Three things to try on a bundled network:
+  jaxmotif motifs celegans --report worm.html    the motifs of a worm's nervous system, as a page
+  jaxmotif match ffl celegans --limit 10         ten feed-forward loops, by the names of their neurons
+  jaxmotif graphlets karate --per node           the orbits of each member of a club
+"""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command.
@@ -46,6 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         args.argv = shlex.join(["jaxmotif", *(sys.argv[1:] if argv is None else argv)])
         if args.command is None:
             parser.print_help(sys.stderr)
+            sys.stderr.write(FIRST_STEPS)
             return BAD_USAGE
         # XLA's own warnings say nothing to a user. Python's warnings become notes.
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")

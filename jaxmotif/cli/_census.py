@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jaxmotif import report
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import how, refuse, timed, work_options
+from jaxmotif.cli._command import refuse, timed, work_options
 from jaxmotif.cli._input import load_graph, network_name
 from jaxmotif.cli._occurrences import class_rows, write_occurrences, write_roles
 from jaxmotif.cli._output import Column, Report
@@ -82,10 +83,10 @@ def _count(args: argparse.Namespace, graph: Graph) -> Report:
     if args.disjoint is not None:
         columns |= _disjoint(args, graph, census.classes)
     table = class_report(columns, graph, shown)
-    write_occurrences(args, graph, class_rows(table.columns, census.classes, graph.directed), how(args))
-    write_roles(args, graph, census.classes, how(args))
+    write_occurrences(args, graph, class_rows(table.columns, census.classes, graph.directed))
+    write_roles(args, graph, census.classes)
     _draw(args, graph, census.classes, census.counts)
-    write_page(args, how(args), lambda report, run: report.census_report(network_name(args.graph), graph, census, run))
+    write_page(args, lambda run: report.census_report(network_name(args.graph), graph, census, run))
     return dataclasses.replace(table, scalars=summary)
 
 
@@ -109,9 +110,7 @@ def _estimate(args: argparse.Namespace, graph: Graph) -> Report:
     with timed("estimated"):
         estimate = estimate_census(graph, args.size, **draws, **work_options(args))
     _draw(args, graph, estimate.classes, estimate.counts)
-    write_page(
-        args, how(args), lambda report, run: report.census_report(network_name(args.graph), graph, estimate, run)
-    )
+    write_page(args, lambda run: report.census_report(network_name(args.graph), graph, estimate, run))
     names = ("size", "directed", "total", "total_low", "total_high", "level")
     summary = {name: getattr(estimate, name) for name in names}
     summary |= {

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-from jaxmotif.cli._command import how, refuse, timed, without_directions, work_options
+from jaxmotif import report
+from jaxmotif.cli._command import refuse, timed, without_directions, work_options
 from jaxmotif.cli._input import load_graph, network_name
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import write_figures, write_page
-
-if TYPE_CHECKING:
-    pass
 
 
 def run(args: argparse.Namespace) -> Report:
@@ -43,7 +40,7 @@ def run(args: argparse.Namespace) -> Report:
             options = {"size": args.size, "devices": args.device, "memory": args.memory}
             orbits = graphlets.node_orbits(graph, progress=not args.quiet, **options)
         name = network_name(args.graph)
-        write_page(args, how(args), lambda report, run: report.graphlets_report(name, graph, orbits, run))
+        write_page(args, lambda run: report.graphlets_report(name, graph, orbits, run))
     sizes = {"nodes": graph.n, "edges": graph.m}
     if args.per == "graph":
         return Report(sizes, result.table(), mapping="counts")

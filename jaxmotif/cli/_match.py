@@ -8,10 +8,10 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from jaxmotif.cli._command import how, refuse
+from jaxmotif import report
+from jaxmotif.cli._command import refuse
 from jaxmotif.cli._input import load_graph, network_name
 from jaxmotif.cli._occurrences import write_occurrences
 from jaxmotif.cli._output import Report
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> Report:
         ({"query": name}, bind(query, target) if isinstance(query, Query) else query) for name, query in queries.items()
     )
     names = _node_names(next(iter(queries.values()))) if len(queries) == 1 else None
-    write_occurrences(args, target, rows, how(args), induced=args.induced, wildcard=wildcard, names=names)
+    write_occurrences(args, target, rows, induced=args.induced, wildcard=wildcard, names=names)
     if listing:
         return _list(args, queries, target, options)
     results = _count(args, queries, target, options)
@@ -89,14 +89,14 @@ def _write_pictures(
     patterns = {name: check_query(query, target, wildcard, args.per) for name, query in queries.items()}
     write_figures(args, patterns, target)
 
-    def make(report: ModuleType, run: Mapping[str, object]) -> str:
+    def make(run: Mapping[str, object]) -> str:
         matched = {}
         for name, query in queries.items():
             matched[name] = report.Matched(patterns[name], results[name], getattr(query, "names", ()))
         network = network_name(args.graph)
         return report.match_report(network, target, matched, args.induced, args.per, wildcard, run)
 
-    write_page(args, how(args), make)
+    write_page(args, make)
 
 
 def _read_query(args: argparse.Namespace, path: Path, target: Graph, labels: dict[str, int]) -> Graph:

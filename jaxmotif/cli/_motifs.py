@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from jaxmotif import report
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import how, refuse, timed, without_directions, work_options
+from jaxmotif.cli._command import refuse, timed, without_directions, work_options
 from jaxmotif.cli._input import load_graph, network_name
 from jaxmotif.cli._keep import check_keep, null_model
 from jaxmotif.cli._occurrences import class_rows, write_occurrences, write_roles
@@ -63,14 +64,14 @@ def run(args: argparse.Namespace) -> Report:
     if len(names) == 1:
         table = motifs[0].table()
         rows = class_rows(reports[0].columns, table["class"], graphs[0].directed)
-        write_occurrences(args, graphs[0], rows, how(args))
-        write_roles(args, graphs[0], [str(text) for text in table["class"]], how(args))
+        write_occurrences(args, graphs[0], rows)
+        write_roles(args, graphs[0], [str(text) for text in table["class"]])
     networks = list(zip(names, graphs, motifs, strict=True))
     if args.figures is not None:
         ranked = list(dict.fromkeys(str(text) for found in motifs for text in found.table()["class"]))
         patterns = class_patterns(ranked, graphs[0].directed)
-        write_figures(args, patterns, graphs[0], lambda report: report.motif_figures(networks, distances))
-    write_page(args, how(args), lambda report, run: report.motifs_report(networks, run, distances))
+        write_figures(args, patterns, graphs[0], lambda: report.motif_figures(networks, distances))
+    write_page(args, lambda run: report.motifs_report(networks, run, distances))
     if len(names) == 1:
         return reports[0]
     compared = compare_motifs(dict(zip(names, motifs, strict=True)), args.seed)

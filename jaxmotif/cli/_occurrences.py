@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import numpy as np
 
+from jaxmotif.cli._command import how
 from jaxmotif.cli._output import (
     Column,
     Report,
@@ -35,7 +36,7 @@ Blocks = Iterator[tuple[list[object], np.ndarray]]
 """Values with which rows begin, and a block of nodes by name, a row for each occurrence."""
 
 
-def write_roles(args: argparse.Namespace, graph: Graph, classes: Sequence[str], run: Mapping[str, object]) -> None:
+def write_roles(args: argparse.Namespace, graph: Graph, classes: Sequence[str]) -> None:
     """Write who takes which role in some classes to the file that the user asked for, if any."""
     if args.roles is None:
         return
@@ -43,7 +44,7 @@ def write_roles(args: argparse.Namespace, graph: Graph, classes: Sequence[str], 
 
     table = role_table(graph, classes, devices=args.device, memory=args.memory, progress=not args.quiet)
     with beside_result(args):
-        report = Report({}, table, objects="roles", run=run)
+        report = Report({}, table, objects="roles", run=how(args))
         write_report(report, choose_format(None, args.roles), args.roles, escape_formulas=args.escape_formulas)
         logger.info("%d roles of nodes written to %s", len(table["node"]), args.roles)
 
@@ -52,7 +53,6 @@ def write_occurrences(
     args: argparse.Namespace,
     graph: Graph,
     patterns: Iterable[tuple[Mapping[str, object], GraphLike | Pattern]],
-    run: Mapping[str, object],
     *,
     induced: bool = True,
     wildcard: int | None = None,
@@ -67,7 +67,6 @@ def write_occurrences(
       graph: The graph that the patterns occur in.
       patterns: Pairs of the values that stand before the nodes in each row, under the same names for all patterns, and
         a pattern.
-      run: How the result was made.
       induced: See :func:`jaxmotif.occurrences`, also for ``wildcard``.
       wildcard: The label that any label matches.
       names: The names of the pattern's nodes, for the columns, where there is only one pattern.
@@ -96,9 +95,9 @@ def write_occurrences(
     with beside_result(args), whole_file(args.occurrences) as stream:
         suffix = args.occurrences.suffix.lower()
         if suffix == ".parquet":
-            _write_parquet(stream.buffer, heads, nodes, blocks(), numbers, run)
+            _write_parquet(stream.buffer, heads, nodes, blocks(), numbers, how(args))
         elif suffix == ".csv":
-            stream.writelines(comments(run))
+            stream.writelines(comments(how(args)))
             _write_csv(stream, heads, nodes, blocks(), numbers, args.escape_formulas)
         else:
             for head, block in blocks():

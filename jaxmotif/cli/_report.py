@@ -7,9 +7,10 @@ import itertools
 import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
+from jaxmotif import report
+from jaxmotif.cli._command import how
 from jaxmotif.cli._output import beside_result, whole_file
 
 if TYPE_CHECKING:
@@ -20,23 +21,17 @@ if TYPE_CHECKING:
 logger = logging.getLogger("jaxmotif")
 
 
-def write_page(
-    args: argparse.Namespace, run: Mapping[str, object], make: Callable[[ModuleType, Mapping[str, object]], str]
-) -> None:
+def write_page(args: argparse.Namespace, make: Callable[[Mapping[str, object]], str]) -> None:
     """Write the page that the user asked for, if any.
 
     Args:
       args: The options.
-      run: How the result was made.
-      make: A function that returns the page. It is called with the package ``jaxmotif.report``, which is imported only
-        when it is needed, and with ``run`` and the command line.
+      make: A function that returns the page. It is called with the command line and how the result was made.
     """
     if args.report is not None:
-        from jaxmotif import report
-
         with beside_result(args):
             with whole_file(args.report) as stream:
-                stream.write(make(report, {"argv": args.argv, **run}))
+                stream.write(make({"argv": args.argv, **how(args)}))
             logger.info("report written to %s", args.report)
 
 
@@ -44,7 +39,7 @@ def write_figures(
     args: argparse.Namespace,
     patterns: Mapping[str, Pattern],
     graph: Graph,
-    make: Callable[[ModuleType], Figures] | None = None,
+    make: Callable[[], Figures] | None = None,
 ) -> None:
     """Write the figures that the user asked for, if any, each as SVG and as PDF.
 
@@ -53,19 +48,18 @@ def write_figures(
       patterns: The patterns that are drawn, by the names of the files without their endings, the first ones of the
         result first.
       graph: The graph that the patterns occur in, which has the words of labels.
-      make: A function that returns further figures, called with the package ``jaxmotif.report``.
+      make: A function that returns further figures.
     """
     if args.figures is None:
         return
     import matplotlib as mpl
 
-    from jaxmotif import report
     from jaxmotif.drawing._drawing import MOST_NODES
 
     style = Path(report.__file__).with_name("templates") / "figures.mplstyle"
     small = {name: pattern for name, pattern in patterns.items() if pattern.num_nodes <= MOST_NODES}
     drawn = dict(itertools.islice(small.items(), args.drawings))
-    figures = dict(report.drawing_figures(drawn, graph)) | dict(make(report) if make is not None else {})
+    figures = dict(report.drawing_figures(drawn, graph)) | dict(make() if make is not None else {})
     # Files tell no date, so that the same result gives the same bytes.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with beside_result(args), mpl.rc_context(fname=style):

@@ -7,7 +7,8 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from jaxmotif.cli._command import how, timed, work_options
+from jaxmotif import report
+from jaxmotif.cli._command import timed, work_options
 from jaxmotif.cli._input import load_graph, network_name, node_rows
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import write_page
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace) -> Report:
     with timed("searched"):
         result = find_color_motif(graph, colors, args.motif, args.seed, **options, **work_options(args))
     name, motif = network_name(args.graph), args.motif
-    write_page(args, how(args), lambda report, run: report.search_report(name, graph, motif, result, colors, run))
+    write_page(args, lambda run: report.search_report(name, graph, motif, result, colors, run))
     names = graph._names
     summary = {
         "found": result.found,

@@ -5,21 +5,6 @@ and :class:`Cluster` has the workers of a cluster share it. :class:`ClusterError
 process, fails. All four are imported when they are first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from jaxmotif.arrays._lazy import attach
 
-if TYPE_CHECKING:
-    from jaxmotif.devices._gather import ClusterError as ClusterError
-    from jaxmotif.devices._select import Cluster as Cluster
-    from jaxmotif.devices._select import Devices as Devices
-    from jaxmotif.devices._select import Hybrid as Hybrid
-
-_HOMES = {"Cluster": "_select", "Devices": "_select", "Hybrid": "_select", "ClusterError": "_gather"}
-
-__all__ = ["Cluster", "ClusterError", "Devices", "Hybrid"]
-
-
-def __getattr__(name: str):
-    if name not in _HOMES:
-        raise AttributeError(f"module 'jaxmotif.devices' has no attribute {name!r}")
-    return getattr(import_module(f"jaxmotif.devices.{_HOMES[name]}"), name)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -10,6 +10,7 @@ import pytest
 
 import jaxmotif
 from jaxmotif.cli import main
+from jaxmotif.cli._parser import build_parser
 from jaxmotif.io._registry import READABLE
 from tests.more import more
 
@@ -49,6 +50,12 @@ def test_without_a_command_there_is_help(capsys):
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "count the induced subgraphs" in shown.err
+    commands = [line.split("   ")[0] for line in shown.err.splitlines() if line.startswith("  jaxmotif ")]
+    assert [build_parser().parse_args(command.split()[1:]).command for command in commands] == [
+        "motifs",
+        "match",
+        "graphlets",
+    ]
 
 
 @pytest.mark.parametrize("command", ["graphlets", "match", "motifs", "census", "sample", "search"])

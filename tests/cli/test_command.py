@@ -1,13 +1,15 @@
 """What all commands share: options alike, quiet when asked to be, columns explained, what is ignored said."""
 
 import argparse
+import inspect
 import re
 
 import pytest
 
-from jaxmotif.cli import main
+from jaxmotif.cli import _values, main
 from jaxmotif.cli._app import build_parser
 from jaxmotif.cli._columns import COLUMNS
+from jaxmotif.cli._parser import _blocks
 
 JOBS = {
     "graphlets": ("jaxmotif.graphlets.graphlet_counts", []),
@@ -130,3 +132,16 @@ def test_labels_without_use_are_said_to_be_ignored(command, more, capsys, tmp_pa
     assert "directions ignored" in shown
     assert main([command, "g.txt", *more, "--quiet"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_the_table_of_options_holds_nothing_in_vain():
+    """Each block is a command or part of one, and each function that reads a value is asked for by an option."""
+    included = {line.split(" ", 1)[1] for lines in _blocks().values() for line in lines if line.startswith("include ")}
+    included |= {line.split(" ", 1)[1] for lines in _blocks().values() for line in lines if line.startswith("group ")}
+    assert included == {heading for heading in _blocks() if " | " not in heading}
+    text = "\n".join(line for lines in _blocks().values() for line in lines)
+    kinds = {name for name, value in vars(_values).items() if inspect.isfunction(value) and name[0] != "_"}
+    kinds -= {"pyarrow_for", "path_with_ending"}  # another module's; "ending" in the table
+    unused = {kind for kind in kinds if not re.search(rf"\| (required )?{kind}( = \S+)? \|", text)}
+    assert unused == set()
+    assert kinds > {"whole_number", "memory_size", "probability"}

@@ -1,0 +1,14 @@
+from jaxmotif.graphlets._count import EdgeGraphlets as EdgeGraphlets
+from jaxmotif.graphlets._count import GraphletCounts as GraphletCounts
+from jaxmotif.graphlets._count import NodeOrbits as NodeOrbits
+from jaxmotif.graphlets._count import edge_graphlets as edge_graphlets
+from jaxmotif.graphlets._count import graphlet_counts as graphlet_counts
+from jaxmotif.graphlets._count import node_orbits as node_orbits
+from jaxmotif.graphlets._dense import dense_edge_columns as dense_edge_columns
+from jaxmotif.graphlets._dense import dense_graphlet_counts as dense_graphlet_counts
+from jaxmotif.graphlets._dense import dense_node_orbits as dense_node_orbits
+from jaxmotif.graphlets._pure import sparse_edge_columns as sparse_edge_columns
+from jaxmotif.graphlets._pure import sparse_graphlet_counts as sparse_graphlet_counts
+from jaxmotif.graphlets._pure import sparse_node_orbits as sparse_node_orbits
+from jaxmotif.graphlets._tuning import Tuning as Tuning
+from jaxmotif.graphlets._tuning import choose_tuning as choose_tuning
