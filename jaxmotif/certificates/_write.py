@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -19,7 +19,7 @@ from jaxmotif.patterns._orbits import CONNECTED, EDGE_NAMES_5
 from jaxmotif.patterns._pattern import Pattern
 from jaxmotif.verify._certificate import ANY, FORMAT, seed_of
 from jaxmotif.verify._graph import describe
-from jaxmotif.verify._modular import random_rows, random_weights, sum_of_products
+from jaxmotif.verify._modular import random_rows, random_weights, sum_of_products, weighted_sums
 
 if TYPE_CHECKING:
     import jax
@@ -54,20 +54,18 @@ def certify_graphlets(
       columns: names of the columns.
       table: int64 or Python integers ``[rows or more, columns]``.
     """
-    patterns = {name: named_pattern(name, False) for name in counts}
-    roots = _roots(at, tuple(columns))
-    labels, described = _describe(graph, False, False)
-    job = {"graph": "graphlet_counts", "edge": "edge_graphlets", "node": "node_orbits"}[at]
-    shapes = [_shape(labels, name, pattern) for name, pattern in patterns.items()]
-    columns_shown = [_shape(labels, name, *roots[name]) for name in columns]
-    claim = _claim(job, induced, shapes, list(counts.values()), columns_shown)
-    rows = graph.m if at == "edge" else graph.n
-    _write(path, described, claim, None if table is None else certified_table(table, rows, WHOLE))
+    fixed = None if table is None else certified_table(table, graph.m if at == "edge" else graph.n, WHOLE)
+    shapes, columns_shown = _graphlet_shapes(at, tuple(counts), tuple(columns))
+    _write(
+        path, _describe(graph, False, False)[1], induced, _with_totals(shapes, counts.values()), columns_shown, fixed
+    )
 
 
 @functools.cache
-def _roots(at: Literal["graph", "edge", "node"], columns: tuple[str, ...]) -> dict[str, tuple[Pattern, Sequence[int]]]:
-    """Return the graphlet of each column, and the places in it that the column counts."""
+def _graphlet_shapes(
+    at: Literal["graph", "edge", "node"], names: tuple[str, ...], columns: tuple[str, ...]
+) -> tuple[list[Shape], list[Shape]]:
+    """Return the graphlets of some names and those of the columns, with the places that these count as roots."""
     roots: dict[str, tuple[Pattern, Sequence[int]]] = {}
     if at == "edge" and len(columns) < len(EDGE_NAMES_5):
         shapes = {g.name: Pattern.from_edges(g.edges, g.num_nodes) for g in GRAPHLETS}
@@ -78,7 +76,8 @@ def _roots(at: Literal["graph", "edge", "node"], columns: tuple[str, ...]) -> di
             places = g.edges if at == "edge" else [(u,) for u in range(g.size)]
             orbits = zip(g.edge_orbits if at == "edge" else g.node_orbits, places, strict=False)
             roots |= {columns[orbit]: (shape, place) for orbit, place in orbits if orbit < len(columns)}
-    return roots
+    whole = [_shape((None, None), name, named_pattern(name, False)) for name in names]
+    return whole, [_shape((None, None), name, *roots[name]) for name in columns]
 
 
 def certify_census(
@@ -95,7 +94,7 @@ def certify_census(
     """
     labels, described = _describe(graph, graph.node_labels is not None, graph.edge_labels is not None)
     shapes = [_shape(labels, name, named_pattern(name, graph.directed)) for name in classes]
-    _write(path, described, _claim("subgraph_census", True, shapes, counts.tolist(), shapes), HostTable(per_node))
+    _write(path, described, True, _with_totals(shapes, counts.tolist()), shapes, HostTable(per_node))
 
 
 def certify_matches(
@@ -123,14 +122,40 @@ def certify_matches(
     asked = query.node_labels, None if query.edge_labels is None else query.edge_labels[query.adjacency]
     by_node, by_edge = (labels is not None and bool(np.any(labels != wildcard)) for labels in asked)
     labels, described = _describe(graph, by_node, by_edge)
-    job = "count_matches" if maps is None else "find_matches"
     shape = _shape(labels, "matches", query, () if part is None else (part[0],), wildcard)
-    claim = _claim(job, induced, [shape], [count], [] if part is None else [shape])
-    _write(path, described, claim, None if part is None else HostTable(part[1][:, None]), maps)
+    if maps is not None:
+        shape["roots"] = query.num_nodes
+
+    def images(seed: bytes) -> list[int]:
+        """Return the sum over all maps of the random weights of some images, or none if no images are known."""
+        weights = [random_weights(seed, f"node {u}", graph.n) for u in range(shape["roots"])]
+        if maps is not None:
+            return [sum_of_products(weights, maps)]
+        return [] if part is None else weighted_sums(weights[0], part[1][:, None])
+
+    _write(path, described, induced, _with_totals([shape], [count]), [], None, _mapping_order(shape["matrix"]), images)
+
+
+def _mapping_order(matrix: list[list[int]]) -> list[int]:
+    """Return the nodes of a query in an order in which the checker maps them: from one end of the query to the other.
+
+    All nodes come in the order of their distance from the last one of the nodes by their distance from the first one.
+    """
+
+    def spread(first: int) -> list[int]:
+        order = [first]
+        while rest := [v for v in range(len(matrix)) if v not in order]:
+            order.append(next((v for u in order for v in rest if matrix[u][v] or matrix[v][u]), rest[0]))
+        return order
+
+    return spread(spread(0)[-1])
 
 
 _KNOWN: WeakKeyDictionary = WeakKeyDictionary()
 """Labels of graphs, and what certificates say of them: they are hashed once, not for each answer."""
+
+Shape = dict[str, Any]
+"""A small graph as a certificate describes it."""
 
 Labels = tuple[np.ndarray | None, np.ndarray | None]
 """Labels of the nodes and of the edges of a graph, int64, if there are some and if they count."""
@@ -148,10 +173,8 @@ def _describe(graph: Graph, node_labels: bool, edge_labels: bool) -> tuple[Label
     return known[node_labels, edge_labels]
 
 
-def _shape(
-    known: Labels, name: str, pattern: Pattern, root: Sequence[int] = (), wildcard: int | None = None
-) -> dict[str, Any]:
-    """Return a shape as a certificate describes it, with the nodes of the root in front."""
+def _shape(known: Labels, name: str, pattern: Pattern, root: Sequence[int] = (), wildcard: int | None = None) -> Shape:
+    """Return a shape as a certificate describes it but for its total, with the nodes of the root in front."""
     order = [*root, *(u for u in range(pattern.num_nodes) if u not in root)]
     arcs, labels = pattern.adjacency.astype(np.int64), np.zeros(pattern.num_nodes, np.int64)
     of_nodes, of_edges = known
@@ -159,8 +182,8 @@ def _shape(
         arcs[pattern.adjacency] = _numbers(of_edges, pattern.edge_labels[pattern.adjacency], 1, wildcard)
     if of_nodes is not None and pattern.node_labels is not None:
         labels = _numbers(of_nodes, pattern.node_labels, 0, wildcard)
-    arcs = arcs[np.ix_(order, order)]
-    return {"name": name, "roots": len(root), "arcs": arcs.tolist(), "labels": labels[order].tolist()}
+    matrix = (arcs + np.diag(labels))[np.ix_(order, order)]
+    return {"name": name, "roots": len(root), "matrix": matrix.tolist()}
 
 
 def _numbers(known: np.ndarray, labels: np.ndarray, first: int, wildcard: int | None) -> np.ndarray:
@@ -169,32 +192,42 @@ def _numbers(known: np.ndarray, labels: np.ndarray, first: int, wildcard: int | 
     return np.array([ANY if label == wildcard else numbers.get(label, -1) for label in labels.tolist()], np.int64)
 
 
-def _claim(job: str, induced: bool, shapes: list[dict], counts: list[int], columns: list[dict]) -> dict[str, Any]:
-    counts = [int(count) for count in counts]
-    return {"job": job, "induced": induced, "shapes": shapes, "counts": counts, "columns": columns}
+def _with_totals(shapes: list[Shape], totals: Iterable[int]) -> list[Shape]:
+    return [{**shape, "total": int(total)} for shape, total in zip(shapes, totals, strict=True)]
 
 
 def _write(
     path: str | os.PathLike[str],
     graph: dict[str, Any],
-    claim: dict[str, Any],
+    induced: bool,
+    shapes: list[Shape],
+    columns: list[Shape],
     table: HostTable | DeviceTable | None,
-    maps: np.ndarray | None = None,
+    order: Sequence[int] = (),
+    images: Callable[[bytes], list[int]] | None = None,
 ) -> None:
-    """Write a certificate, whole or not at all; what is random in it follows from the graph and the claim."""
-    claim["table"] = {"rows": 0, "sums": [], "sha256": ""}
-    if table is not None:
-        sums, sha256 = table.fix()
-        claim["table"] = {"rows": table.shape[0], "sums": sums, "sha256": sha256}
+    """Write a certificate, whole or not at all; what is random in it follows from the graph and the claim.
+
+    Args:
+      path: the file.
+      graph: what it says of the graph.
+      induced: whether only induced subgraphs, or maps, count.
+      shapes: what is counted in the graph.
+      columns: what the columns of the table count, without their sums.
+      table: the table, if there is one.
+      order: for maps, the order of the query's nodes.
+      images: for maps, a function of the seed that returns the fingerprints.
+    """
+    sums, sha256 = ([], "") if table is None else table.fix()
+    claim = {"maps": images is not None, "induced": induced, "shapes": shapes, "order": order}
+    claim |= {"columns": _with_totals(columns, sums), "sha256": sha256}
     certificate = {"format": FORMAT, "graph": graph, "claim": claim, "fingerprints": [], "witnesses": []}
     seed = seed_of(certificate)
     if table is not None:
-        (number, columns), rows = table.shape, []
-        if claim["job"] != "count_matches":
-            rows = range(number) if number * columns <= WHOLE else random_rows(seed, number, WITNESSES)
+        number, width = table.shape
+        rows = range(number) if number * width <= WHOLE else random_rows(seed, number, WITNESSES)
         certificate["fingerprints"], certificate["witnesses"] = table.show(seed, rows)
-    if maps is not None:
-        weights = [random_weights(seed, f"node {u}", graph["nodes"]) for u in range(maps.shape[1])]
-        certificate["fingerprints"] = [sum_of_products(weights, maps)]
+    if images is not None:
+        certificate["fingerprints"] = images(seed)
     with written_whole(path) as partial:
         partial.write_text(json.dumps(certificate, separators=(",", ":")) + "\n", "ascii")

@@ -12,14 +12,15 @@ import hashlib
 import io
 import json
 import os
-import secrets
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
+
+from jaxmotif.graph._saved import named_errors, written_whole
 
 if TYPE_CHECKING:
     from jax.typing import ArrayLike
@@ -82,20 +83,6 @@ def _feed(digest, part: object) -> None:
         raise TypeError(f"a fingerprint takes arrays, keys, strings, numbers and containers of them, got {type(part)}")
 
 
-@contextlib.contextmanager
-def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Put the name of a file into the errors of writing it.
-
-    The error of a full disk names no file, and other errors name the part that is written first.
-    """
-    try:
-        yield
-    except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            raise
-        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
-
-
 def save(path: str | os.PathLike, fingerprint: str, arrays: Mapping[str, ArrayLike]) -> None:
     """Write a checkpoint, in the place of an older one if there is one.
 
@@ -114,20 +101,13 @@ def save(path: str | os.PathLike, fingerprint: str, arrays: Mapping[str, ArrayLi
     np.savez(payload, allow_pickle=False, **{name: np.asarray(array) for name, array in arrays.items()})
     content = payload.getbuffer()
     header = {"fingerprint": fingerprint, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-    # A random name, so that no two writers use the same file, on whatever machines they run.
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
-    try:
-        with naming(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with open(partial, "xb") as stream:
-                stream.write(_FORMAT + _VERSION + b"\n" + json.dumps(header).encode() + b"\n")
-                stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(partial, path)
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
+    with named_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with written_whole(path) as partial, open(partial, "xb") as stream:
+        stream.write(_FORMAT + _VERSION + b"\n" + json.dumps(header).encode() + b"\n")
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 class Lock:
@@ -146,7 +126,7 @@ class Lock:
     def __init__(self, path: Path):
         self._path = path.with_name(f".{path.name}.lock")
         self._file: int | None = None
-        with naming(path):
+        with named_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             while self._file is None:
                 file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)

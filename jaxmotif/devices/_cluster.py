@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FIRST_UNITS = 32
-"""Part of a job that the first units are."""
-
 SHRINKING = 32
 """Part of a usual unit that the last units are: shorter ones take longer to send than to do."""
 
@@ -126,17 +123,17 @@ class _Driver:
         about, free = self._meet_workers()
         on_workers = {"devices": self._devices} | ({"progress": False} if "progress" in self._arguments else {})
         content = worker.pack(function, self._arguments | on_workers)
-        call = worker.Call(self._name, content, self._devices, about, free)
+        call = worker.Call(self._name, content, self._devices, about, free, self._arguments.get("checkpoint") is None)
         sent = self._submit("call", 0, worker.return_same, call)
         results: list[Future] = []
         try:
             while True:
                 self._watch(self._submit("plan", len(results), worker.work_on, sent, self._spent, results))
-                _, reached = self._next(lambda key: "planning")
-                if isinstance(reached, Exception):
-                    raise reached
+                _, reached = self._next()
                 if isinstance(reached, worker.CallResult):
                     return reached.value
+                for result in reached.earlier:
+                    results.append(self._submit("result", len(results), worker.return_same, result))
                 result = self._do_job(reached, sent, results)
                 results.append(self._submit("result", len(results), worker.return_same, result))
         finally:
@@ -177,8 +174,8 @@ class _Driver:
         future.add_done_callback(self._ended.put)
         return future
 
-    def _next(self, name: Callable[[Any], str]) -> tuple[Future, Any]:
-        """Wait for a task, and return it and its result, or raise an error that names it by its key."""
+    def _next(self) -> tuple[Future, Any]:
+        """Wait for a task, and return it and its result, or raise its error."""
         told = False
         while True:
             try:
@@ -189,12 +186,15 @@ class _Driver:
                     _logger.warning("the cluster has no worker left; waiting for one")
                     told = True
         if future.status == "error":
-            raise self._blame(future, name)
+            raise self._blame(future)
         try:
-            return future, future.result()
+            result = future.result()
         except Exception:
             self._check_scheduler()
             raise
+        if isinstance(result, Exception):
+            raise result
+        return future, result
 
     def _check_scheduler(self) -> None:
         if self._client.status != "running":
@@ -211,16 +211,18 @@ class _Driver:
             self._check_scheduler()
             raise
 
-    def _blame(self, future: Future, name: Callable[[Any], str]) -> ClusterError:
+    def _blame(self, future: Future) -> ClusterError:
         """Return the error of a task that failed, as far as Dask knows."""
         error: Any = future.exception()
         if type(error).__name__ != "KilledWorker":
-            return ClusterError(f"{name(future.key)} failed: {type(error).__name__}: {error}")
+            return ClusterError(f"a task of the call failed: {type(error).__name__}: {error}")
         # Dask blames any task that a worker had when it died; the one to blame was begun by all of these.
-        begun = Counter(tuple(key) for _, key in self._client.get_events(worker.BEGUN) if self._name in key[0])
-        blamed = max(begun, key=begun.__getitem__, default=future.key)
+        events = [event for _, event in self._client.get_events(worker.BEGUN) if self._name in event[0][0]]
+        begun = Counter(tuple(key) for key, _ in {(tuple(key), address) for key, address, _ in events})
+        blamed = max(begun, key=begun.__getitem__, default=None)
+        unit = "planning" if blamed is None else [unit for key, _, unit in events if tuple(key) == blamed][-1]
         return ClusterError(
-            f"{name(blamed)} ended {error.allowed_failures + 1} workers that tried it (killed, or out of memory?); "
+            f"{unit} ended {error.allowed_failures + 1} workers that tried it (killed, or out of memory?); "
             "give each worker more memory, or the call less (memory=)"
         )
 
@@ -230,15 +232,12 @@ class _Driver:
         record = Record(job.name, job.whole.stop, job.merge, None if folder is None else Store(folder, reached.work), 0)
         units: dict[Any, Unit] = {}  # by the key of their task
         pending: set[Future] = set()
-
-        def name(key: Any) -> str:
-            return f"unit {units[key].span.first} to {units[key].span.stop} of {job.name}"
-
         try:
-            rest = gaps(from_array(record.open()), job.whole)
+            record.open()
+            for report in reached.begun:
+                record.take(report)
+            rest, piece = gaps(from_array(record.report()["spans"]), job.whole), reached.piece
             left = sum(job.work(span) for span in rest)
-            # A first unit is small, since how long it takes is not known yet.
-            piece = left / FIRST_UNITS
             with progress(left, job.unit, job.label, bool(self._arguments.get("progress"))) as meter:
                 while rest or pending:
                     workers = max(1, self._count_workers())
@@ -254,14 +253,11 @@ class _Driver:
                         future = self._submit(f"unit-{len(results)}", len(units), worker.work_on, *arguments)
                         units[future.key] = unit
                         pending.add(self._watch(future))
-                    future, report = self._next(name)
+                    future, report = self._next()
                     pending.discard(future)
                     # At once: what is still held when its worker dies is done again, though it has come back.
                     future.release()
                     unit = units[future.key]
-                    if isinstance(report, Exception):
-                        error = f"{type(report).__name__}: {report}"
-                        raise ClusterError(f"{name(future.key)} failed on a worker: {error}")
                     record.take(report)
                     meter.advance(unit.work)
                     piece = next_piece(unit.work, float(report["seconds"]))

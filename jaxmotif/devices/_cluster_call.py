@@ -26,18 +26,24 @@ import jaxmotif
 from jaxmotif.arrays._program_cache import keep_compiled
 from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.devices._gather import ClusterError
-from jaxmotif.devices._job import Job, JobResult, Task, empty_units
+from jaxmotif.devices._job import Job, JobResult, Task, empty_units, merge_reports, next_piece
 from jaxmotif.devices._memory import free_memory
-from jaxmotif.devices._queue import Worker
-from jaxmotif.devices._ranges import Span, as_array, cut
+from jaxmotif.devices._queue import Unit, Worker
+from jaxmotif.devices._ranges import Span, as_array, cut, from_array, gaps, split
 from jaxmotif.devices._record import Arrays, Record, Store
 from jaxmotif.devices._select import Devices, on_worker, select_devices
 
 KEPT_CALLS = 2
 """Calls that a worker keeps, with all that was made for them."""
 
+FIRST_UNITS = 32
+"""Part of a job that its first unit is, since how long it takes is not known yet."""
+
+MOMENT = 0.1
+"""Seconds that the worker which plans a call works on a job alone: a short job needs no other worker."""
+
 BEGUN = "jaxmotif units"
-"""Dask's topic of the units that workers have begun."""
+"""Dask's topic of the units that workers have begun: the key of the task, the worker, and the name of the unit."""
 
 
 class Call(NamedTuple):
@@ -49,6 +55,7 @@ class Call(NamedTuple):
       devices: The devices that each worker uses.
       about: What all workers are (see :func:`describe`).
       memory: The bytes that are free for the call on each worker.
+      alone: Whether a worker may work on a job before the others do: no checkpoint may hold some of it.
     """
 
     name: str
@@ -56,6 +63,7 @@ class Call(NamedTuple):
     devices: Devices
     about: dict[str, str]
     memory: int
+    alone: bool
 
 
 class ReachedJob(NamedTuple):
@@ -65,11 +73,17 @@ class ReachedJob(NamedTuple):
       job: The job, without what only its tasks need.
       work: The fingerprint of its input and options.
       identity: The fingerprint of all that decides what an item is.
+      earlier: The results of the jobs before it that the worker did alone.
+      begun: The reports of the units of it that the worker has done.
+      piece: The work that a unit should have.
     """
 
     job: Job
     work: str
     identity: str
+    earlier: Sequence[JobResult] = ()
+    begun: Sequence[Arrays] = ()
+    piece: float = 0.0
 
 
 class CallResult(NamedTuple):
@@ -171,6 +185,40 @@ class RunningCall:
         self._requests.put(request)
         return self._replies.get()
 
+    def do(self, job: Job, span: Span) -> Arrays:
+        """Do a unit of the job that the call has come to, and return its report with the seconds that it took.
+
+        Raises:
+          ClusterError: the unit failed; the error names it.
+        """
+        from distributed import get_worker
+
+        unit, here = f"unit {span.first} to {span.stop} of {job.name}", get_worker()
+        # If the unit ends the worker, this tells which one it was.
+        here.log_event(BEGUN, (here.get_current_task(), here.address, unit))
+        started = time.perf_counter()
+        report = self.ask(span)
+        if isinstance(report, Exception):
+            raise ClusterError(f"{unit} failed on a worker: {type(report).__name__}: {report}")
+        return report | {"seconds": np.array(time.perf_counter() - started)}
+
+    def plan(self, results: Sequence[JobResult], alone: bool) -> ReachedJob | CallResult | Exception:
+        """Return what the call comes to after some results, and after all jobs that this worker can do in a moment."""
+        earlier: list[JobResult] = []
+        while isinstance(reached := self.advance([*results, *earlier]), ReachedJob):
+            job, begun = reached.job, []
+            rest, piece, ends = gaps([], job.whole), job.work(job.whole) / FIRST_UNITS, time.monotonic() + MOMENT
+            while rest and alone and time.monotonic() < ends:
+                unit, more = split(job.starts, Unit(rest[0], job.work(rest[0])), piece)
+                begun.append(self.do(job, unit.span))
+                piece = next_piece(unit.work, float(begun[-1]["seconds"]), MOMENT)
+                # A limit may have stopped the job.
+                rest = [] if more is None or from_array(begun[-1]["spans"]) != [unit.span] else [more.span]
+            if rest:
+                return reached._replace(earlier=earlier, begun=begun, piece=piece)
+            earlier.append(merge_reports(job, begun, []))
+        return reached
+
     def stop(self) -> None:
         """End the thread at the next job, or where it waits."""
         self._requests.put(None)
@@ -217,21 +265,19 @@ def return_same(content: Any) -> Any:
 def work_on(
     call: Call, spent: float, results: Sequence[JobResult], span: tuple[int, int] | None = None, identity: str = ""
 ) -> ReachedJob | CallResult | Exception | Arrays:
-    """Go on with a call, and perhaps do a unit of the job that it comes to; Dask runs this in a thread of a worker.
+    """Plan a call, or do a unit of the job that it comes to; Dask runs this in a thread of a worker.
 
     Args:
       call: The call.
       spent: The seconds since the user made it.
       results: The results of its first jobs.
-      span: The unit to do.
+      span: The unit to do, or ``None`` to plan.
       identity: The fingerprint of the job that the unit belongs to.
 
     Returns:
       What the call comes to, or the report of the unit's record and the seconds it took. Errors are returned, because
       Dask logs those that are raised.
     """
-    from distributed import get_worker
-
     try:
         with _lock:  # Tasks work with the devices of this process, so that only one unit is done at a time.
             if call.name not in _calls:
@@ -241,19 +287,16 @@ def work_on(
                     _calls.pop(name).stop()
                 _calls[call.name] = RunningCall(call, spent)
             running = _calls[call.name]
+            if span is None:
+                return running.plan(results, call.alone)
             reached = running.advance(results)
-            if span is None or isinstance(reached, Exception):
+            if isinstance(reached, Exception):
                 return reached
             if isinstance(reached, CallResult):  # The time of the call was over before this worker had planned it.
                 return {"spans": as_array([]), "notes": np.zeros(0, str), "seconds": np.zeros(())}
             if reached.identity != identity:
                 raise ClusterError("it planned the work otherwise than another worker")
-            # If the unit ends the worker, this tells which one it was.
-            get_worker().log_event(BEGUN, get_worker().get_current_task())
-            started = time.perf_counter()
-            report = running.ask(Span(*span))
-            seconds = time.perf_counter() - started
-            return report if isinstance(report, Exception) else report | {"seconds": np.array(seconds)}
+            return running.do(reached.job, Span(*span))
     except Exception as error:
         return error
 

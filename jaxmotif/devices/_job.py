@@ -342,13 +342,13 @@ def _empty(
     return work
 
 
-def next_piece(work: float, seconds: float) -> float:
-    """Return the work of a next piece that should take PIECE_SECONDS, after one whose work took some seconds.
+def next_piece(work: float, seconds: float, wanted: float = PIECE_SECONDS) -> float:
+    """Return the work of a next piece that should take the wanted seconds, after one whose work took some seconds.
 
     Only the last piece counts, because items differ. The next one is at most four times as large, because the time of
     this one may be that of compiling.
     """
-    return min(work * PIECE_SECONDS / max(seconds, 1e-9), 4 * max(work, 1.0))
+    return min(work * wanted / max(seconds, 1e-9), 4 * max(work, 1.0))
 
 
 class _TaskRunner:

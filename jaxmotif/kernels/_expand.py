@@ -57,7 +57,8 @@ def flat_work(xp: ModuleType, lengths: np.ndarray | jax.Array) -> FlatWork:
     """
     size = lengths.shape[0]
     starts = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(lengths.astype(np.int64))])
-    items = places_of_true(lengths > 0)
+    is_some: Any = lengths > 0
+    items = places_of_true(is_some)
     # Padding starts behind the last position, and names list 0, which is a safe index.
     starts = xp.concatenate([starts[items], starts[-1:]])
     return FlatWork(xp.where(items < size, items, np.int32(0)), starts)

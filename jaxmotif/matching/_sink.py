@@ -18,6 +18,7 @@ from typing import BinaryIO, Protocol
 import numpy as np
 
 from jaxmotif.devices import _checkpoint as checkpoint
+from jaxmotif.graph._saved import named_errors
 from jaxmotif.search._listing import Listed
 
 ROWS = 2**17
@@ -144,7 +145,7 @@ def open_writer(
     waiting, held = np.empty((size, ROWS), np.int32), 0
 
     def write_named(nodes: np.ndarray) -> None:
-        with checkpoint.naming(path):
+        with named_errors(path):
             writer.write(nodes)
 
     def write(nodes: np.ndarray) -> None:
@@ -170,7 +171,7 @@ def open_writer(
         if not whole():
             writer.drop()
             return
-        with checkpoint.naming(path):
+        with named_errors(path):
             writer.close()
             # On the disk before it has its name: no crash leaves a file that is there but empty.
             with open(partial, "rb") as stream:
@@ -236,7 +237,7 @@ class Pieces:
         """More of a stretch."""
         path = self._piece(block.stretch)
         partial = path.with_suffix(".part")
-        with checkpoint.naming(path):
+        with named_errors(path):
             if self._open is None:
                 self._open, self._tail = open(partial, "wb"), partial  # noqa: SIM115
             self._open.write(np.ascontiguousarray(block.nodes.T).data)

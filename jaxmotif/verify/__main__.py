@@ -10,8 +10,7 @@ import numpy as np
 from . import check, graph_from_edges
 
 if __name__ == "__main__":
-    _, certificate, edges = sys.argv
-    rows = np.loadtxt(edges, np.int64, comments=("#", "%"), usecols=(0, 1), ndmin=2)
-    report = check(certificate, graph_from_edges(np.unique(rows, return_inverse=True)[1], directed=True))
+    rows = np.loadtxt(sys.argv[2], np.int64, comments=("#", "%"), usecols=(0, 1), ndmin=2)
+    report = check(sys.argv[1], graph_from_edges(np.unique(rows, return_inverse=True)[1], directed=True))
     print(report)  # noqa: T201
     sys.exit(not report.accepted)

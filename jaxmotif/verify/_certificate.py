@@ -2,48 +2,56 @@
 
 import hashlib
 import json
+import time
 from typing import Any
 
-FORMAT = "jaxmotif certificate 3"
+FORMAT = "jaxmotif certificate 4"
 LARGEST_FILE = 2**23
 
-# A small graph: its first nodes are the root. Entry (u, v) of `arcs` is 0 for no arc, or the number of its label. The
-# labels that occur in the graph are numbered in ascending order: of nodes from 0 on, of arcs from 1 on, which is also
-# the number where there are none. A label that does not occur is -1, and `ANY` stands for any.
-SHAPE = {"name": str, "roots": int, "arcs": [[int]], "labels": [int]}
+# A small graph, and its number in the graph, or the sum of its column: its first nodes are the root. Entry (u, v) of
+# `matrix` is 0 for no arc, or the number of its label; entry (u, u) is the number of the label of node u. The labels
+# that occur in the graph are numbered in ascending order: of nodes from 0 on, of arcs from 1 on, which is also the
+# number where there are none. A label that does not occur is -1, and `ANY` stands for any.
+SHAPE = {"name": str, "roots": int, "matrix": [[int]], "total": int}
 ANY = -2
 
 # What a certificate consists of: a list here stands for any number of what is in it.
-GRAPH = {"sha256": str, "directed": bool, "nodes": int, "edges": int, "node_labels": bool, "edge_labels": bool}
-TABLE = {"rows": int, "sums": [int], "sha256": str}
-CLAIM = {"job": str, "induced": bool, "shapes": [SHAPE], "counts": [int], "columns": [SHAPE], "table": TABLE}
+GRAPH = {"directed": bool, "nodes": int, "edges": int, "sha256": str, "node_labels": str, "edge_labels": str}
+CLAIM = {"maps": bool, "induced": bool, "shapes": [SHAPE], "order": [int], "columns": [SHAPE], "sha256": str}
 FORM = {"format": str, "graph": GRAPH, "claim": CLAIM, "fingerprints": [int], "witnesses": [[int]]}
 
 
-class Refused(Exception):
+class Refused(ValueError):
     """The reason for which a certificate is not accepted."""
 
 
-def need(holds: object, reason: str) -> None:
-    """Refuse the certificate unless something holds."""
+class Beyond(Refused):
+    """The limit of the checker for which something cannot be checked."""
+
+
+def need(holds: object, reason: str, error: type[Refused] = Refused) -> None:
+    """Refuse the certificate, or what is being checked, unless something holds."""
     if not holds:
-        raise Refused(reason)
+        raise error(reason)
+
+
+def need_time(deadline: float) -> None:
+    """Give up what is being checked after the deadline, a value of ``time.process_time``."""
+    need(time.process_time() < deadline, "the time was over", Beyond)
 
 
 def read_certificate(path: str) -> Any:
     """Read what a file of a certificate says, in whatever form.
 
     Raises:
-      Refused: for anything that is no certificate.
-      OSError: the file cannot be read.
+      Refused: the file is too large.
+      ValueError, RecursionError: it is no JSON.
+      OSError: it cannot be read.
     """
     with open(path, "rb") as file:
         content = file.read(LARGEST_FILE + 1)
     need(len(content) <= LARGEST_FILE, f"the file is larger than {LARGEST_FILE} bytes")
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise Refused(f"the file is no certificate: {error}") from None
+    return json.loads(content)
 
 
 def check_form(value: Any, form: Any = FORM, where: str = "certificate") -> None:
@@ -60,5 +68,4 @@ def check_form(value: Any, form: Any = FORM, where: str = "certificate") -> None
 
 def seed_of(certificate: dict) -> bytes:
     """Return the seed of all that is random: SHA-256 of the graph and the claim, which are thereby fixed before it."""
-    fixed = json.dumps([certificate["graph"], certificate["claim"]], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(fixed.encode()).digest()
+    return hashlib.sha256(json.dumps([certificate["graph"], certificate["claim"]], sort_keys=True).encode()).digest()

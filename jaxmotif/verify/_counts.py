@@ -7,7 +7,6 @@ they come from the 0/1 matrix of each node's neighbours.
 Direct counts at one edge or node list all connected node sets around it, one by one. No equation is used.
 """
 
-import time
 from collections import Counter
 from itertools import product
 from math import comb
@@ -15,46 +14,41 @@ from typing import Any
 
 import numpy as np
 
-from ._certificate import need
-from ._graph import Shape, SimpleGraph, automorphisms, canonical, copies, plain_shape
+from ._certificate import Beyond, need, need_time
+from ._graph import Shape, SimpleGraph, as_shape, automorphisms, canonical, copies, plain_shape
 from ._modular import exact_sum
 
 # Limit of the sum of the cubes of the degrees: one matrix has 330 MB then, and all take some minutes.
 MOST_STEPS = 6e12
 
 
-def count_around_nodes(graph: SimpleGraph, deadline: float) -> np.ndarray | None:
+def count_around_nodes(graph: SimpleGraph, deadline: float) -> np.ndarray:
     """Return sums of each arc v -> w over the triangles vwx, int64 ``[5, 2 m]``, arcs as in ``graph.targets``.
 
-    They are the triangles, the 4-cliques, the 4-cycles through vw, and the sums of t(v, x) and of the degree of x. For
-    a graph beyond the limits the result is None.
+    They are the triangles, the 4-cliques, the 4-cycles through vw, and the sums of t(v, x) and of the degree of x.
     """
     offsets, targets, degrees = graph.offsets, graph.targets, np.diff(graph.offsets)
-    if (degrees.astype(float) ** 3).sum() > MOST_STEPS:
-        return None
-    sums, place = np.zeros((5, len(targets)), np.int64), np.full(graph.nodes, -1)
+    need((degrees.astype(float) ** 3).sum() <= MOST_STEPS, "the degrees are too high", Beyond)
+    sums, place = np.zeros((5, len(targets)), np.int64), np.zeros(graph.nodes, np.int64)
     for v in np.flatnonzero(degrees).tolist():
-        if time.process_time() > deadline:
-            return None
+        need_time(deadline)
         near = targets[offsets[v] : offsets[v + 1]]
         lengths = degrees[near]
         starts = np.cumsum(lengths) - lengths
         second = targets[np.repeat(offsets[near] - starts, lengths) + np.arange(lengths.sum())]
         place[near] = np.arange(len(near))
-        w, x = np.repeat(np.arange(len(near)), lengths), place[second]
-        place[near] = -1
-        w, x = w[x >= 0], x[x >= 0]  # the pairs of neighbours that are joined: triangles vwx
+        w, x = np.repeat(np.arange(len(near)), lengths), place[second] % len(near)
+        w, x = w[near[x] == second], x[near[x] == second]  # the pairs of neighbours that are joined: triangles vwx
         joined = np.zeros((len(near), -(-len(near) // 64) * 64), bool)
         joined[w, x] = True
-        bits = np.packbits(joined, axis=1).view(np.uint64)
-        blocks = [slice(i, i + 2**23 // bits.shape[1]) for i in range(0, len(w), 2**23 // bits.shape[1])]
-        shared = [np.bitwise_count(bits[w[block]] & bits[x[block]]).sum(axis=1) for block in blocks]
+        words = np.ascontiguousarray(np.packbits(joined, axis=1).view(np.uint64).T)
+        shared = sum((np.bitwise_count(word[w] & word[x]) for word in words), np.zeros(len(w), np.int64))
         triangles = np.bincount(w, minlength=len(near))
-        walks = np.bincount(second, minlength=graph.nodes)  # of two steps from v
         sums[:, offsets[v] : offsets[v + 1]] = (
             triangles,
-            np.bincount(w, np.concatenate([np.zeros(0), *shared]), len(near)) / 2,
-            np.add.reduceat(walks[second] - 1, starts) - (len(near) - 1),  # without the walk back to v
+            np.bincount(w, shared, len(near)) / 2,
+            # Walks of two steps from v to the neighbours of w, but those over w, and those back to v.
+            np.add.reduceat(np.bincount(second)[second] - 1, starts) - (len(near) - 1),
             np.bincount(w, triangles[x], len(near)),
             np.bincount(w, lengths[x], len(near)),
         )
@@ -65,54 +59,54 @@ def count_graphlets(graph: SimpleGraph, induced: bool, deadline: float) -> dict[
     """Return how many subgraphs of each shape of up to four nodes there are.
 
     Args:
-      graph: a graph; without one that has directions or labels, or is beyond the limits, the result is empty.
+      graph: a graph; of one that has directions or labels the result is empty.
       induced: whether only induced subgraphs count.
       deadline: when to stop, by ``time.process_time``.
 
     Returns:
       For a shape without a root the number in the graph; with a root, if it lies at an edge of the shape, numbers of
       subgraphs that have each node, or edge, as their root.
+
+    Raises:
+      Beyond: beyond the limits of memory and time.
     """
-    is_plain = not graph.directed and graph.states == 2 and graph.node_labels is None
-    if not is_plain or (sums := count_around_nodes(graph, deadline)) is None:
+    if graph.directed or graph.states > 2 or graph.node_labels is not None:
         return {}
     v, w, n, d = graph.sources, graph.targets, graph.nodes, np.diff(graph.offsets)
     back, first = np.lexsort((v, w)), np.flatnonzero(v < w)  # of each arc the arc back; the arcs that stand for edges
     a, b, one = d[v] - 1, d[w] - 1, np.ones(len(v), np.int64)
-    t, cliques, cycles, beside, degrees = sums
+    t, cliques, cycles, beside, degrees = count_around_nodes(graph, deadline)
     near, corners = _at_sources(graph, d[w]), _at_sources(graph, t) // 2  # neighbours' degrees, triangles of a node
-    # Edges of the shape / the arc v -> w. Shapes with nodes that no edge has come from those without.
+    # Edges of the shape, and the arc v -> w. Shapes with nodes that no edge has come from those without.
     formulas = {
-        "01/01": one,
-        "01 23/01": len(v) // 2 - a - b - 1,
-        "01 12/01": b,
-        "01 02 03/10": _pairs(b),
-        "01 02 12/01": t,
-        "01 12 23/01": near[w] - d[v] - b - t,
-        "01 12 23/12": a * b - t,
-        "01 02 12 23/32": corners[w] - t,
-        "01 02 12 23/01": degrees - 2 * t,
-        "01 02 12 23/02": t * (b - 1),
-        "01 12 23 30/01": cycles,
-        "01 02 03 12 13/20": beside[back] - t,
-        "01 02 03 12 13/01": _pairs(t),
-        "01 02 03 12 13 23/01": cliques,
+        "01 at 01": one,
+        "01 23 at 01": len(v) // 2 - a - b - 1,
+        "01 12 at 01": b,
+        "01 02 03 at 10": b * (b - 1) // 2,
+        "01 02 12 at 01": t,
+        "01 12 23 at 01": near[w] - d[v] - b - t,
+        "01 12 23 at 12": a * b - t,
+        "01 02 12 23 at 32": corners[w] - t,
+        "01 02 12 23 at 01": degrees - 2 * t,
+        "01 02 12 23 at 02": t * (b - 1),
+        "01 12 23 30 at 01": cycles,
+        "01 02 03 12 13 at 20": beside[back] - t,
+        "01 02 03 12 13 at 01": t * (t - 1) // 2,
+        "01 02 03 12 13 23 at 01": cliques,
     }
     # Shapes without edges are all sets.
-    numbers: dict[Shape, Any] = {plain_shape([], range(size), 0): comb(n, size) for size in (2, 3, 4)}
+    numbers: dict[Shape, Any] = {plain_shape("", "0123"[:size], 0): comb(n, size) for size in (2, 3, 4)}
     for text, alone in formulas.items():
-        edges, (root, other) = [(int(u), int(v)) for u, v in text[:-3].split()], map(int, text[-2:])
-        connected = 1 + int(max(text))
-        for size, (x, y, flip) in product(range(connected, 5), ((root, other, False), (other, root, True))):
-            at_arcs = (alone[back] if flip else alone) * comb(max(n - connected, 0), size - connected)
-            arc = plain_shape(edges, [x, y, *(z for z in range(size) if z not in (x, y))], 2)
-            whole, node, edge = (canonical((roots, *arc[1:]), False) for roots in range(3))
-            arcs = automorphisms(arc, True)  # of the shape that are alike, by the group that moves them
-            numbers[whole] = exact_sum(at_arcs) * arcs // automorphisms(whole, False)
-            numbers[node] = _at_sources(graph, at_arcs) * arcs // automorphisms(node, False)
-            # Where the ends cannot be exchanged, the other arc of the edge sees other copies.
-            both = automorphisms(edge, False) > arcs
-            numbers[edge] = (at_arcs if both else at_arcs + at_arcs[back])[first]
+        edges, ends = text.split(" at ")
+        connected = 1 + int(max(edges))
+        for size, (arc, at_arcs) in product(range(connected, 5), ((ends, alone), (ends[::-1], alone[back]))):
+            at_arcs = at_arcs * comb(max(n - connected, 0), size - connected)
+            shape = plain_shape(edges, sorted("0123"[:size], key=(arc + "0123").index), 2)
+            sums = exact_sum(at_arcs), _at_sources(graph, at_arcs), (at_arcs + at_arcs[back])[first]
+            for roots, times in enumerate(sums):
+                rooted = canonical((roots, shape[1]), False)
+                # A copy is counted at each arc that an automorphism takes the first one to.
+                numbers[rooted] = times // (automorphisms(rooted, False) // automorphisms(shape, True))
     if induced:
         # Shapes with more edges come first. Those in which this one lies are taken off.
         for shape in sorted(numbers, key=lambda shape: -sum(map(sum, shape[1]))):
@@ -120,10 +114,6 @@ def count_graphlets(graph: SimpleGraph, induced: bool, deadline: float) -> dict[
                 if large != shape and copies(shape, large):
                     numbers[shape] = numbers[shape] - copies(shape, large) * numbers[large]
     return numbers
-
-
-def _pairs(x):
-    return x * (x - 1) // 2
 
 
 def _at_sources(graph: SimpleGraph, values: np.ndarray) -> np.ndarray:
@@ -142,13 +132,13 @@ def count_around(graph: SimpleGraph, root: list[int], sizes: set[int], rooted: b
       deadline: when to stop, by ``time.process_time``.
 
     Raises:
-      TimeoutError: then.
+      Beyond: then, or if there are too many labels.
     """
-    base, labels, kinds = graph.states**2, graph.label_numbers, 1 + int(graph.label_numbers.max())
-    need(base ** max(sizes) * kinds < 2**62, "subgraphs with so many labels are not listed")
+    base = max(graph.states**2, 1 + int(graph.label_numbers.max()))
+    need(base ** max(sizes) < 2**63, "subgraphs with so many labels are not listed", Beyond)
     found, counts, seen = Counter(), Counter(), np.zeros(graph.nodes, bool)
-    # Digit i of a node's code is the state of its pair with member i of the set that is looked at.
-    codes, seen[root] = np.zeros(graph.nodes, np.int64), True
+    # Digit 0 of a node's code is its label, and digit i + 1 the state of its pair with member i of the set.
+    codes, seen[root] = graph.label_numbers.copy(), True
 
     def add(members: list[int], inner: tuple[int, ...], near: np.ndarray) -> None:
         """Count the sets of a set's members and nodes that come after the last one, each set once (Wernicke's ESU).
@@ -158,10 +148,9 @@ def count_around(graph: SimpleGraph, root: list[int], sizes: set[int], rooted: b
           inner: the code of each member when it was added.
           near: neighbours of the other members that come after the last one.
         """
-        if time.process_time() > deadline:
-            raise TimeoutError
+        need_time(deadline)
         row = slice(graph.offsets[members[-1]], graph.offsets[members[-1] + 1])
-        ends, states = graph.targets[row], graph.state[row] * base ** (len(members) - 1)
+        ends, states = graph.targets[row], graph.state[row] * base ** len(members)
         new, inner = ends[~seen[ends]], (*inner, int(codes[members[-1]]))
         near, seen[new] = np.concatenate([near, new]), True
         codes[ends] += states
@@ -170,19 +159,17 @@ def count_around(graph: SimpleGraph, root: list[int], sizes: set[int], rooted: b
         else:
             if len(members) + 1 in sizes:
                 # The last node is not visited.
-                keys, numbers = np.unique(codes[near] * kinds + labels[near], return_counts=True)
-                for key, number in zip(keys.tolist(), numbers.tolist(), strict=True):
-                    found[(*inner, key // kinds), (*labels[members].tolist(), key % kinds)] += number
+                for code, number in zip(*np.unique(codes[near], return_counts=True), strict=True):
+                    found[(*inner, int(code))] += int(number)
             for i, x in enumerate(near.tolist() if len(members) + 1 < max(sizes) else ()):
                 add([*members, x], inner, near[i + 1 :])
         codes[ends] -= states
         seen[new] = False
 
     add([root[0]], (), np.zeros(0, np.int64))
-    for (columns, of_nodes), number in found.items():
-        # Of each pair the state in one direction, and 0 in the other.
-        states = np.array(columns) // base ** np.arange(len(columns))[:, None] % base
-        pairs = states + (states % graph.states * graph.states + states // graph.states).T
-        shape = len(root) if rooted else 0, tuple(map(tuple, pairs.tolist())), of_nodes
+    for of_nodes, number in found.items():
+        labels, *pairs = np.array(of_nodes) // base ** np.arange(1 + len(of_nodes))[:, None] % base
+        there, back = np.array(pairs) % graph.states, np.array(pairs) // graph.states
+        shape = as_shape(len(root) if rooted else 0, np.diag(labels) + there + back.T)
         counts[canonical(shape, graph.directed)] += number
     return counts

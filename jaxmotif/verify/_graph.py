@@ -1,6 +1,5 @@
 """Graphs: the large one, its SHA-256 and rows of neighbours; and small ones with a root, in all orders of nodes."""
 
-import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import permutations
@@ -11,11 +10,8 @@ import numpy as np
 from ._certificate import need
 from ._modular import digest
 
-# The number of roots, which are the first nodes; the states of pairs, as in `SimpleGraph`; the labels of nodes.
-Shape = tuple[int, tuple[tuple[int, ...], ...], tuple[int, ...]]
-
-# Most nodes of a shape of which all orders are tried.
-LARGEST = 8
+# The number of roots, which are the first nodes, and the matrix of a certificate's shape.
+Shape = tuple[int, tuple[tuple[int, ...], ...]]
 
 
 class SimpleGraph(NamedTuple):
@@ -52,15 +48,13 @@ class SimpleGraph(NamedTuple):
 
     def shape(self, described: dict, least: int = 0) -> Shape:
         """Return a shape that a certificate describes, whose labels have numbers from ``least`` on."""
-        roots, arcs, labels = described["roots"], described["arcs"], described["labels"]
-        size, numbers = len(labels), [number for row in arcs for number in row]
-        need(size > 0 and [len(row) for row in arcs] == [size] * size, "a shape is no square of pairs")
-        need(not any(arcs[u][u] for u in range(size)), "a shape has a loop")
-        need(self.directed or arcs == [list(row) for row in zip(*arcs, strict=True)], "a shape has directions")
-        need(0 <= roots <= min(2, size), "a root is not of 0 to 2 nodes")
-        need(least <= min(numbers + labels) and max(numbers) < self.states, "a shape has a label of another graph")
-        pairs = tuple(tuple(arcs[u][v] + self.states * arcs[v][u] for v in range(size)) for u in range(size))
-        return roots, pairs, tuple(labels)
+        roots, matrix = described["roots"], np.array(described["matrix"], np.int64)
+        need(matrix.shape == (len(matrix), len(matrix)), "a shape is no square of pairs")
+        need(self.directed or (matrix == matrix.T).all(), "a shape has directions")
+        need(0 <= roots <= len(matrix), "a root has more nodes than its shape")
+        numbers = np.where(np.eye(len(matrix), dtype=bool), 1 + self.label_numbers.max(initial=0), self.states)
+        need(((matrix >= least) & (matrix < numbers)).all(), "a shape has a label of another graph")
+        return as_shape(roots, matrix)
 
 
 def graph_from_edges(edges, nodes=None, directed=False, node_labels=None, edge_labels=None) -> SimpleGraph:
@@ -76,13 +70,9 @@ def graph_from_edges(edges, nodes=None, directed=False, node_labels=None, edge_l
     edge_labels = None if edge_labels is None else np.asarray(edge_labels, np.int64)[kept]
     (u, v), there = edges[kept].T, 1 + _numbers_of(edge_labels, len(kept))
     states = 1 + int(there.max(initial=1))
+    forward, backward = (1, states) if directed else (1 + states, 1 + states)
     keys, places = np.unique(np.concatenate([u * n + v, v * n + u]), return_inverse=True)
-    state = np.zeros(len(keys), np.int64)
-    forward, backward = np.split(places.reshape(-1), 2)
-    for ends, start in (
-        ((forward, 1), (backward, states)) if directed else ((forward, 1 + states), (backward, 1 + states))
-    ):
-        state[ends] += there * start
+    state = np.bincount(places.reshape(-1), np.concatenate([there * forward, there * backward])).astype(np.int64)
     offsets = np.searchsorted(keys, np.arange(nodes + 1) * n)
     numbers = _numbers_of(node_labels, nodes)
     return SimpleGraph(
@@ -97,34 +87,36 @@ def _numbers_of(labels: np.ndarray | None, count: int) -> np.ndarray:
 
 def describe(nodes: int, edges: np.ndarray, directed: bool, node_labels, edge_labels) -> dict:
     """Return what a certificate says of its graph, whose arrays are those of :class:`SimpleGraph`."""
-    hashes = ["-" if array is None else digest(array) for array in (edges, node_labels, edge_labels)]
-    sha256 = hashlib.sha256(" ".join(hashes).encode()).hexdigest()
-    labels = {"node_labels": node_labels is not None, "edge_labels": edge_labels is not None}
-    return {"sha256": sha256, "directed": directed, "nodes": nodes, "edges": len(edges), **labels}
+    arrays = {"sha256": edges, "node_labels": node_labels, "edge_labels": edge_labels}
+    hashes = {name: "" if array is None else digest(array) for name, array in arrays.items()}
+    return {"directed": directed, "nodes": nodes, "edges": len(edges), **hashes}
 
 
 @lru_cache(maxsize=64)
 def _orders(roots: int, size: int, directed: bool) -> np.ndarray:
     """Return all orders of nodes in which roots stay in front; those of an edge, unlike an arc, may be exchanged."""
-    need(size <= LARGEST, f"a shape has more than {LARGEST} nodes")
+    need(size <= 8, "a shape has more than 8 nodes")
     fronts = permutations(range(roots)) if not directed else [range(roots)]
     return np.array([[*front, *rest] for front in fronts for rest in permutations(range(roots, size))])
 
 
+def as_shape(roots: int, matrix: np.ndarray) -> Shape:
+    """Return a shape by its matrix."""
+    return roots, tuple(map(tuple, matrix.tolist()))
+
+
 def _forms(shape: Shape, directed: bool) -> np.ndarray:
-    """Return the labels and states of a shape in all orders, the first one as it is."""
-    roots, pairs, labels = shape
-    orders = _orders(roots, len(labels), directed)
-    moved = np.array(pairs)[orders[:, :, None], orders[:, None, :]].reshape(len(orders), -1)
-    return np.concatenate([np.array(labels)[orders], moved], axis=1)
+    """Return the matrix of a shape in all orders of its nodes, each one as a row, the first one as it is."""
+    roots, matrix = shape[0], np.array(shape[1])
+    orders = _orders(roots, len(matrix), directed)
+    return matrix[orders[:, :, None], orders[:, None, :]].reshape(len(orders), -1)
 
 
 @lru_cache(maxsize=2**16)
 def canonical(shape: Shape, directed: bool) -> Shape:
     """Return the smallest form of a shape over all orders of its nodes."""
-    forms, size = _forms(shape, directed), len(shape[2])
-    labels, pairs = np.split(forms[np.lexsort(forms.T[::-1])[0]], [size])
-    return shape[0], tuple(map(tuple, pairs.reshape(size, size).tolist())), tuple(labels.tolist())
+    forms, size = _forms(shape, directed), len(shape[1])
+    return as_shape(shape[0], forms[np.lexsort(forms.T[::-1])[0]].reshape(size, size))
 
 
 def automorphisms(shape: Shape, directed: bool) -> int:
@@ -133,14 +125,9 @@ def automorphisms(shape: Shape, directed: bool) -> int:
     return int((forms == forms[0]).all(axis=1).sum())
 
 
-def unrooted(shape: Shape, directed: bool) -> Shape:
-    """Return a shape without its root."""
-    return canonical((0, *shape[1:]), directed)
-
-
 def orbit_size(shape: Shape, directed: bool) -> int:
     """Return how many nodes, or edges, of a shape could be its root; without a root, the number of nodes."""
-    return automorphisms((0, *shape[1:]), directed) // automorphisms(shape, directed) if shape[0] else len(shape[2])
+    return automorphisms((0, shape[1]), directed) // automorphisms(shape, directed) if shape[0] else len(shape[1])
 
 
 @lru_cache(maxsize=2**16)
@@ -149,21 +136,18 @@ def copies(small: Shape, large: Shape, induced: bool = False) -> int:
 
     If they need not be induced, both have no labels and no directions.
     """
-    if induced or (small[0], len(small[2])) != (large[0], len(large[2])):
+    if induced or (small[0], len(small[1])) != (large[0], len(large[1])):
         return small == large
     maps = (_forms(large, False) >= _forms(small, False)[0]).all(axis=1).sum()
     return int(maps) // automorphisms(small, False)
 
 
-def plain_shape(edges: list[tuple[int, int]], order: Sequence[int], roots: int) -> Shape:
-    """Return an undirected shape without labels, of which the first nodes in the order are the root."""
-    pairs = tuple(tuple(3 * ((u, v) in edges or (v, u) in edges) for v in order) for u in order)
-    return roots, pairs, (0,) * len(order)
+def plain_shape(edges: str, order: Sequence[str], roots: int) -> Shape:
+    """Return an undirected shape without labels by edges like ``"01 12"``; its nodes stand in an order."""
+    return roots, tuple(tuple(int(u + v in edges or v + u in edges) for v in order) for u in order)
 
 
 def is_connected(shape: Shape) -> bool:
     """Return whether a shape hangs together."""
-    reached, nodes = {0}, range(len(shape[1]))
-    for _ in nodes:
-        reached |= {v for u in reached for v in nodes if shape[1][u][v]}
-    return len(reached) == len(nodes)
+    joined, size = np.array(shape[1]), len(shape[1])
+    return bool((np.linalg.matrix_power(joined + joined.T + np.eye(size), size) > 0).all())

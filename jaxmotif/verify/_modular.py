@@ -1,6 +1,7 @@
 """Random weights from a seed, the hash of a table, and sums modulo the prime 2^61 - 1."""
 
 import hashlib
+from functools import reduce
 from math import isqrt
 from typing import Any
 
@@ -13,20 +14,15 @@ P = 2**61 - 1
 LEAF, LEAF_END = 8192, b"leaf"
 
 
-def random_words(seed: bytes, purpose: str, count: int) -> np.ndarray:
-    """Return random 64-bit words, the same ones for the same seed and purpose, uint64 ``[count]``."""
-    return np.random.PCG64(int.from_bytes(hashlib.sha256(seed + purpose.encode()).digest(), "little")).random_raw(count)
-
-
 def random_weights(seed: bytes, purpose: str, count: int) -> np.ndarray:
-    """Return random residues modulo P (which stands for 0, too), uint64 ``[count]``."""
-    return random_words(seed, purpose, count) >> np.uint64(3)
+    """Return random residues modulo P (which stands for 0, too), the same for the same seed, uint64 ``[count]``."""
+    state = int.from_bytes(hashlib.sha256(seed + purpose.encode()).digest(), "little")
+    return np.random.PCG64(state).random_raw(count) >> np.uint64(3)
 
 
 def row_factors(seed: bytes, rows: int) -> np.ndarray:
     """Return random residues, uint64 ``[2, side]``; weight ``i`` is number ``i % side`` times number ``i // side``."""
-    side = isqrt(max(rows - 1, 0)) + 1
-    return random_weights(seed, "rows", 2 * side).reshape(2, side)
+    return random_weights(seed, "rows", 2 * isqrt(rows) + 2).reshape(2, -1)
 
 
 def row_weights(seed: bytes, rows: int) -> np.ndarray:
@@ -37,7 +33,7 @@ def row_weights(seed: bytes, rows: int) -> np.ndarray:
 
 def random_rows(seed: bytes, rows: int, count: int) -> list[int]:
     """Return the numbers of rows that are drawn as witnesses, independently of each other."""
-    return (random_words(seed, "witnesses", count) % np.uint64(max(rows, 1))).tolist()
+    return (random_weights(seed, "witnesses", count) % np.uint64(max(rows, 1))).tolist()
 
 
 def digest(table: np.ndarray) -> str:
@@ -46,12 +42,9 @@ def digest(table: np.ndarray) -> str:
     Its numbers are written one after another with the highest byte first, in 64 bits each, or as many times 64 as all
     of them need. Zeros fill the last leaf.
     """
-    if table.dtype == object:
-        numbers = table.ravel().tolist()
-        size = 8 * max((number.bit_length() // 64 + 1 for number in numbers), default=1)
-        content = b"".join(number.to_bytes(size, "big", signed=True) for number in numbers)
-    else:
-        size, content = 8, table.astype(">i8").tobytes()
+    wide = table.ravel().tolist() if table.dtype == object else []
+    size = 8 * max((number.bit_length() // 64 + 1 for number in wide), default=1)
+    content = b"".join(number.to_bytes(size, "big", signed=True) for number in wide) or table.astype(">i8").tobytes()
     leaves = (content[start : start + LEAF].ljust(LEAF, b"\0") for start in range(0, len(content), LEAF))
     return join_leaves(table.shape, size, b"".join(hashlib.sha256(leaf + LEAF_END).digest() for leaf in leaves))
 
@@ -94,7 +87,5 @@ def sum_of_products(weights: list[np.ndarray], maps: np.ndarray) -> int:
       weights: for each query node residues ``[n]``.
       maps: the images of the query nodes, integers ``[maps, query nodes]``.
     """
-    products = np.ones(len(maps), np.uint64)
-    for weight, images in zip(weights, maps.T, strict=True):
-        products = multiply(products, weight[images.astype(np.int64)])
-    return exact_sum(products) % P
+    images = maps.T.astype(np.int64)
+    return exact_sum(reduce(multiply, (weight[image] for weight, image in zip(weights, images, strict=True)))) % P

@@ -2,7 +2,7 @@
 
 Environment: JM_STEPS, a file that gets a line `PID JOB FIRST STOP` for each step; JM_SLOW, seconds that each takes;
 JM_GATE, a file that the ninth step and later ones wait for; JM_FATAL and JM_FAILS, an item whose step ends the worker
-or raises; JM_VERSION, what jaxmotif says that it is.
+or raises; JM_VERSION, what jaxmotif says that it is; JM_MOMENT, seconds that a worker works on a job alone.
 """
 
 import os
@@ -10,9 +10,11 @@ import signal
 import time
 
 import jaxmotif
+from jaxmotif.devices import _cluster_call as calls
 from jaxmotif.devices import _job as runner
 
 jaxmotif.__version__ = os.environ.get("JM_VERSION", jaxmotif.__version__)
+calls.MOMENT = float(os.environ.get("JM_MOMENT", calls.MOMENT))
 
 
 def step(running, span):

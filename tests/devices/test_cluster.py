@@ -19,7 +19,7 @@ import pytest
 import jaxmotif
 from jaxmotif.cli import main
 from jaxmotif.devices import Cluster, ClusterError
-from jaxmotif.devices._cluster import connect
+from jaxmotif.devices._cluster import _Driver, connect
 from jaxmotif.devices._cluster_call import pack, unpack
 from jaxmotif.features import census_orbits, pattern_features
 from jaxmotif.matching import Search, count_matches, count_queries, disjoint_occurrences, find_matches
@@ -107,14 +107,31 @@ def machines(folder, workers=2, **environment):
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    """Two workers that nothing happens to."""
-    with machines(tmp_path_factory.mktemp("cluster")) as (_, two):
+    """Two workers that nothing happens to, and that share every job, however short."""
+    with machines(tmp_path_factory.mktemp("cluster"), JM_MOMENT="0") as (_, two):
         yield two
 
 
 @pytest.mark.parametrize("name", ["graphlets", *more("matching", "census", "sieve", "motifs")])
 def test_the_bits_of_one_machine(cluster, name):
     assert digest(name, devices=cluster) == expected(name)
+
+
+@pytest.mark.parametrize(("moment", "name"), [("60", "graphlets"), *more(("60", "motifs"), ("0.02", "graphlets"))])
+def test_short_jobs_are_done_by_the_worker_that_plans(moment, name, tmp_path, monkeypatch):
+    """All of a call in one task, where there is time; results of jobs done alone reach the workers of later ones."""
+    submitted = []
+
+    def submit(driver, what, *args):
+        submitted.append(what)
+        return plain(driver, what, *args)
+
+    plain = _Driver._submit
+    monkeypatch.setattr(_Driver, "_submit", submit)
+    with machines(tmp_path, JM_MOMENT=moment, JM_SLOW="0.01") as (running, two):
+        assert digest(name, devices=two) == expected(name)
+        assert len({step[0] for step in running.begun()}) == (1 if moment == "60" else 2)
+    assert (submitted == ["call", "plan"]) == (moment == "60")
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ import copy
 import json
 import math
 import random
-import re
 import shutil
 import subprocess
 import sys
@@ -20,8 +19,8 @@ from jaxmotif import verify
 from jaxmotif.certificates import certify_census, certify_graphlets, certify_matches
 from jaxmotif.cli import main
 from jaxmotif.patterns import named_pattern
-from jaxmotif.verify._algebra import Query
-from jaxmotif.verify._certificate import Refused
+from jaxmotif.verify._algebra import count_at_root
+from jaxmotif.verify._certificate import Beyond
 from jaxmotif.verify._modular import P, digest, multiply, random_weights, weighted_sums
 from tests.more import more
 
@@ -70,7 +69,7 @@ def test_tables_of_four_nodes_are_proved_as_a_whole(karate, at, induced, tmp_pat
     assert f"each value of column {', '.join(result.columns)}" in report.checked
     assert path.stat().st_size < 100_000
     assert f"the counts of {', '.join(result.counts)}" in report.checked
-    assert f"all {len(result.values)} rows" in str(report)
+    assert f"{len(result.values)} of {len(result.values)} rows" in str(report)
 
 
 def test_counts_in_the_graph_are_proved_without_any_chance(karate, tmp_path):
@@ -90,7 +89,7 @@ def test_tiny_graphs_have_certificates(nodes, edges, induced, tmp_path):
 
 
 def late(*_):
-    raise TimeoutError
+    raise Beyond("the time was over")
 
 
 @pytest.mark.parametrize("at", ["edge", *more("node")])
@@ -130,10 +129,11 @@ def test_matches_are_counted_again_by_algebra(query, directed, induced, per, tmp
     graph = random_graph(7, directed)
     count = jaxmotif.count_matches(query, graph, induced, per=per, certify=tmp_path / "c.json").count
     report = accepted(tmp_path / "c.json", graph)
-    (maps,) = json.loads((tmp_path / "c.json").read_text())["claim"]["counts"]
+    (shape,) = json.loads((tmp_path / "c.json").read_text())["claim"]["shapes"]
+    maps, size = shape["total"], len(shape["matrix"])
     assert count
     assert report.checked[f"the number of maps, {maps}"] == "1"
-    assert report.checked["how many maps send node 0 of the query to each node"] == "1 - 2^-59"
+    assert report.checked[f"how many maps send the first 1 of {size} query nodes where"] == "1 - 1 / 2^60"
     found = jaxmotif.find_matches(query, graph, induced, certify=tmp_path / "l.json")
     assert (
         len(found)
@@ -142,7 +142,7 @@ def test_matches_are_counted_again_by_algebra(query, directed, induced, per, tmp
     )
     listed = accepted(tmp_path / "l.json", graph, found.nodes[::-1]).checked
     assert {
-        "the maps that were listed, in any order",
+        f"how many maps send the first {size} of {size} query nodes where",
         "the list that you have, with weights that nobody could foresee",
     } <= listed.keys()
     wrong = found.nodes.copy()
@@ -380,18 +380,35 @@ def test_hostile_files_are_refused(content, karate, tmp_path):
 
 def test_files_of_another_format_are_refused_by_its_name(small_certificate):
     graph, certificate = small_certificate
-    report = verify.check({**certificate, "format": "jaxmotif certificate 2"}, plain(graph))
-    assert report.reason == "the format is 'jaxmotif certificate 2'; this checker reads 'jaxmotif certificate 3'"
+    for other in ({**certificate, "format": "jaxmotif certificate 3"}, {"format": "jaxmotif certificate 3"}):
+        report = verify.check(other, plain(graph))
+        assert report.reason == "the format is 'jaxmotif certificate 3'; this checker reads 'jaxmotif certificate 4'"
+
+
+@pytest.mark.parametrize("order", [[], [0], [0, 1, 1], [0, 1, 3], [0, 1, 2, 3]])
+def test_an_order_that_leaves_nodes_of_a_query_out_is_refused(order, karate, tmp_path):
+    """It would count the maps of another query."""
+    jaxmotif.count_matches("triangle", karate, certify=tmp_path / "c.json")
+    certificate = json.loads((tmp_path / "c.json").read_text())
+    certificate["claim"]["order"] = order
+    assert verify.check(certificate, plain(karate)).reason == "the order is none of the nodes of the query"
+
+
+def test_numbers_of_maps_have_no_columns(karate, tmp_path):
+    jaxmotif.count_matches("triangle", karate, certify=tmp_path / "c.json")
+    certificate = json.loads((tmp_path / "c.json").read_text())
+    certificate["claim"]["columns"] = certificate["claim"]["shapes"]
+    assert verify.check(certificate, plain(karate)).reason == "numbers of maps have no columns"
 
 
 def test_shapes_beyond_the_limits_are_refused_in_time(small_certificate):
     graph, certificate = small_certificate
-    large = {"name": "large", "roots": 0, "arcs": [[0] * 9 for _ in range(9)], "labels": [0] * 9}
+    large = {"name": "large", "roots": 0, "matrix": [[0] * 9 for _ in range(9)], "total": 0}
     changed = copy.deepcopy(certificate)
     changed["claim"]["shapes"].append(large)
     assert "more than 8 nodes" in verify.check(changed, plain(graph)).reason
-    arcs = [[int(u != v and not (u * v) % 3) for v in range(8)] for u in range(8)]
-    changed["claim"]["shapes"] = [{"name": str(i), "roots": 0, "arcs": arcs, "labels": [0] * 8} for i in range(9999)]
+    matrix = [[int(u != v and not (u * v) % 3) for v in range(8)] for u in range(8)]
+    changed["claim"]["shapes"] = [{"name": str(i), "roots": 0, "matrix": matrix, "total": 0} for i in range(9999)]
     started = time.process_time()
     assert not verify.check(changed, plain(graph), seconds=1.0).accepted
     assert time.process_time() - started < 5
@@ -434,7 +451,7 @@ def test_the_folder_runs_alone_and_without_jax(alone, karate, tables, tmp_path):
     assert "each value of column 2-star" in done.stdout
     assert done.stdout.endswith("accepted\n")
     certificate = json.loads((tmp_path / "c.json").read_text())
-    certificate["claim"]["counts"][2] += 1
+    certificate["claim"]["shapes"][2]["total"] += 1
     (tmp_path / "wrong.json").write_text(json.dumps(certificate))
     done = run("wrong.json")
     assert (done.returncode, done.stdout[:8]) == (1, "refused:")
@@ -483,9 +500,10 @@ def test_sums_by_algebra_equal_those_over_all_maps(directed, induced):
             arcs |= set() if directed else {(v, u) for u, v in arcs}
             matrix = [[int((u, v) in arcs) for v in range(size)] for u in range(size)]
             weights = [random_weights(b"", str(u), graph.nodes) for u in range(size)] if trial else None
-            query = Query({"roots": 1, "arcs": matrix, "labels": [0] * size}, graph, induced, np.inf)
+            shape, order = {"roots": 1, "matrix": matrix}, rng.permutation(size).tolist()
+            found = count_at_root(shape, order, graph, induced, np.inf, weights or [])
             expected = brute_force(graph.edges.tolist(), arcs, size, graph.nodes, weights, induced, directed)
-            assert query.count_at_root(weights).tolist() == expected
+            assert found.tolist() == expected
 
 
 def test_algebra_beyond_the_limits_is_left_out(karate, tmp_path, monkeypatch):
@@ -493,9 +511,13 @@ def test_algebra_beyond_the_limits_is_left_out(karate, tmp_path, monkeypatch):
     monkeypatch.setattr("jaxmotif.verify._algebra.MOST_ROWS", 100)
     report = verify.check(tmp_path / "c.json", plain(karate))
     assert not report.accepted
-    assert re.match("nothing could be checked: .* rows", report.reason)
+    assert report.reason == "the query needs a table of too many rows"
+    monkeypatch.setattr("jaxmotif.verify._algebra.MOST_TERMS", 3)
+    report = verify.check(tmp_path / "c.json", plain(karate))
+    assert report.reason == "the query has too many pairs of nodes that are not joined"
+    monkeypatch.undo()
     hurried = verify.check(tmp_path / "c.json", plain(karate), seconds=0)
-    assert hurried.reason == "nothing could be checked: the time was over"
+    assert hurried.reason == "the time was over"
 
 
 def test_shapes_of_as_many_nodes_as_there_may_be_are_proved(tmp_path):
@@ -511,12 +533,12 @@ def test_keys_of_tables_have_63_bits(nodes):
     clique = [[int(u != v) for v in range(8)] for u in range(8)]
     edges = [(nodes - 1 - u, nodes - 1 - v) for v in range(9) for u in range(v)]
     graph = verify.graph_from_edges(np.array(edges), nodes, False)
-    query = Query({"roots": 1, "arcs": clique, "labels": [0] * 8}, graph, False, np.inf)
+    query = {"roots": 1, "matrix": clique}, list(range(7, -1, -1)), graph, False, np.inf, []
     if nodes**7 < 2**63:
-        assert query.count_at_root().tolist() == [0] * (nodes - 9) + [math.factorial(8)] * 9
+        assert count_at_root(*query).tolist() == [0] * (nodes - 9) + [math.factorial(8)] * 9
     else:
-        with pytest.raises(Refused, match="too many columns"):
-            query.count_at_root()
+        with pytest.raises(Beyond, match="too many columns"):
+            count_at_root(*query)
 
 
 def test_sums_modulo_the_prime_are_exact():

@@ -696,7 +696,7 @@ class CpuLoops:
         """Solve the equations of one part of the nodes or edges after the other."""
 
         def solve(cast: Cast) -> np.ndarray:
-            weights = sparse.csr_array(cast(times24(root)))  # most are 0
+            weights: Any = sparse.csr_array(cast(times24(root)))  # most are 0
             orbits, first = zeros_for_jax((count, weights.shape[0]), weights.dtype), 0
             for homs in parts(cast):
                 solved = divided(weights @ np.stack(homs)).T
