@@ -23,7 +23,6 @@ from jaxmotif.arrays._int64 import Int64
 from jaxmotif.graph._container import Graph, refuse_large
 from jaxmotif.graphlets import _equations as four
 from jaxmotif.graphlets.five.equations import Arcs, Nodes, Rims, Sums, all_homs, divided, product
-from jaxmotif.kernels._expand import take
 from jaxmotif.patterns._orbits import NUM_ORBITS, Root, times24
 from jaxmotif.patterns._totals import all_counts
 
@@ -130,16 +129,21 @@ def _lists(graph: Graph, max_degree: int, size: Literal[4, 5]) -> _Lists:
 
     unsure = degree > D
     for _ in range(size - 1):
-        unsure |= unsure[near].any(axis=0)
-    beyond = take(near, (slice(None), near))
+        unsure |= _take(unsure, near).any(axis=0)
+    beyond = _take(near, near)
     itself = jnp.where(near < N, jnp.arange(N + 1, dtype=jnp.int32)[None], N + 1)
     slot_back = _sum(jnp.where(beyond == itself[None], place[:, None], 0))
     back = slot_back * (N + 1) + near
-    return _Lists(near, beyond, back, degree, unsure, jnp.stack([first, take(back.reshape(-1), first)]))
+    return _Lists(near, beyond, back, degree, unsure, jnp.stack([first, _take(back.reshape(-1), first)]))
 
 
 def _sum(values: jax.Array, axis: int = 0) -> jax.Array:
     return values.sum(axis=axis, dtype=jnp.int32)
+
+
+def _take(values: jax.Array, places: jax.Array) -> jax.Array:
+    """Return what is at some places along the last axis, all of which exist."""
+    return values.at[..., places].get(mode="promise_in_bounds")
 
 
 def _matmul(x: jax.Array, y: jax.Array) -> jax.Array:
@@ -170,10 +174,10 @@ def _arcs(lists: _Lists) -> Arcs:
     first, second = lists.edges
     return Arcs(
         tail=lambda x: real * x[None],
-        head=lambda x: real * take(x, near),
+        head=lambda x: real * _take(x, near),
         out=_sum,
-        back=lambda x: take(x.reshape(-1), lists.back),
-        both=lambda x: take(x.reshape(-1), first) + take(x.reshape(-1), second),
+        back=lambda x: _take(x.reshape(-1), lists.back),
+        both=lambda x: _take(x.reshape(-1), first) + _take(x.reshape(-1), second),
     )
 
 
@@ -185,18 +189,17 @@ def _sums(lists: _Lists, edges: bool) -> tuple[Arcs, Sums, Rims | None]:
 
     # In the neighbourhood of a node, A[i, j] says whether its i-th and j-th neighbours are adjacent. C[i, j] are the
     # common neighbours of both; shared[k, i, j] says whether the k-th neighbour of the i-th is one.
-    at = (known[:, :, None] == near[None, None]).astype(
-        jnp.int32
-    )  # [k, i, j]: is the k-th neighbour of the i-th the j-th
+    at = (known[:, :, None] == near[None, None]).astype(jnp.int32)  # [k, i, j]: the j-th is the k-th of the i-th
     shared = _sum((beyond[:, None, :, None] == known[None, :, None]).astype(jnp.int32), axis=1)
     A, C, d = _sum(at), _sum(shared), arcs.head(lists.degree)
     t, w3, L2 = _sum(A, axis=1), _sum(C, axis=1), _matmul(A, A)
     k, G = A * L2, A * _matmul(A, C)
     s, l2, degrees = _sum(k, axis=1), _times(A, t), _times(A, d)
-    # Sets of neighbours are bits: those of the node that its i-th is adjacent to, and those of the i-th that are shared
-    # with the j-th. The latter hold so many adjacent pairs (`among`), three adjacent neighbours share so many others.
+    # Sets of neighbours are words of bits: those of the node that its i-th neighbour is adjacent to, and those of the
+    # i-th that it shares with the j-th. Counted are the adjacent pairs that the two share, and in `cliques` what three
+    # adjacent neighbours share.
     near_bits, shared_bits = _bits(A), _bits(shared)
-    beyond_bits = take(near_bits, (slice(None), near))  # [k, i]: of the k-th neighbour of the i-th
+    beyond_bits = _take(near_bits, near)  # [k, i]: of the k-th neighbour of the i-th
     among = _sum(shared * _shared(beyond_bits[:, :, None], shared_bits[None]))
     triangle = A[:, :, None] * A[:, None] * A[None]  # [i, j, k]
     cliques = triangle * _shared(near_bits[:, None, None] & near_bits[None, :, None], near_bits[None, None])
@@ -226,7 +229,7 @@ def _sums(lists: _Lists, edges: bool) -> tuple[Arcs, Sums, Rims | None]:
     )
     if not edges:
         return arcs, sums, None
-    onward = take(t, (slice(None), near))  # [k, i]: t from the i-th neighbour to its k-th
+    onward = _take(t, near)  # [k, i]: t from the i-th neighbour to its k-th
     R = A * _matmul(A, L2)
     rims = Rims(
         floor=_sum(_sum(onward[:, :, None] * shared)),
@@ -236,7 +239,7 @@ def _sums(lists: _Lists, edges: bool) -> tuple[Arcs, Sums, Rims | None]:
         end=arcs.back(_times(A, arcs.back(l2))),
         middle=_times(A * C, t),
         # The place of the node in the lists of its neighbours is in `back`.
-        rim=_sum(_sum(take(R.reshape(len(near), -1), (slice(None), lists.back))[:, :, None] * at)),
+        rim=_sum(_sum(_take(R.reshape(len(near), -1), lists.back)[:, :, None] * at)),
         side=_sum(A * _matmul(A, A * C), axis=1),
         eave=_sum(G),
         tail=_times(k, d),
@@ -251,7 +254,7 @@ def _walks_of_four(lists: _Lists, known: jax.Array) -> jax.Array:
     """
     D, P = lists.near.shape
     u, v = lists.edges % P
-    first, second = (take(x, (slice(None), slice(None), node)) for x, node in ((lists.beyond, u), (known, v)))
+    first, second = _take(lists.beyond, u), _take(known, v)
 
     def meet(walks: jax.Array, some: jax.Array) -> tuple[jax.Array, None]:
         return walks + _sum((some[:, None, None] == second[None]).astype(jnp.int32)), None
@@ -271,7 +274,7 @@ def _four_columns(graph: Graph, lists: _Lists, arcs: Arcs, sums: Sums) -> jax.Ar
     """Count the columns of edges of graphlets of up to four nodes, int64 ``[17, E]``."""
 
     def at_edges(x: jax.Array) -> jax.Array:
-        return take(x.reshape(-1), lists.edges[0]).astype(jnp.int64)
+        return _take(x.reshape(-1), lists.edges[0]).astype(jnp.int64)
 
     n, m = (jnp.asarray(x, jnp.int64) for x in (graph.num_nodes, graph.num_edges))
     d_u, d_v = at_edges(arcs.tail(lists.degree)), at_edges(arcs.head(lists.degree))
