@@ -23,6 +23,7 @@ from jaxmotif.devices._cluster import _Driver, connect
 from jaxmotif.devices._cluster_call import pack, unpack
 from jaxmotif.features import census_orbits, pattern_features
 from jaxmotif.matching import Search, count_matches, count_queries, disjoint_occurrences, find_matches
+from jaxmotif.matching._sink import parts_of
 from tests.devices.jobs import _skewed, digest
 from tests.more import more
 
@@ -183,6 +184,7 @@ def test_a_listing(cluster, tmp_path):
     np.testing.assert_array_equal(some.nodes, whole[:1000])
     assert (some.exact, some.status) == (False, "stopped at limit=1000")
     parquet = pytest.importorskip("pyarrow.parquet")
+    parts_of(tmp_path / "matches.parquet").mkdir()  # a call that died left it
     file = listed(sink=tmp_path / "matches.parquet", devices=cluster)
     assert (file.count, file.exact, Path(file.path)) == (len(whole), True, tmp_path / "matches.parquet")
     assert len(list(tmp_path.glob("matches.parquet/part-*.parquet"))) > 2

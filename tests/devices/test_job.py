@@ -17,8 +17,8 @@ from jaxmotif.devices import _record as record
 from jaxmotif.devices._gather import in_each_process
 from jaxmotif.devices._job import Job, Unfinished, run_job, workers_on
 from jaxmotif.devices._queue import Worker
-from jaxmotif.devices._ranges import Span, cut, gaps, united
-from jaxmotif.devices._record import Store, added, joined, xored
+from jaxmotif.devices._ranges import Span, cut, from_array, gaps, united
+from jaxmotif.devices._record import Record, Store, added, joined, results_in, xored
 from jaxmotif.devices._select import Hybrid, Selection
 
 ITEMS = 60
@@ -248,6 +248,21 @@ def test_other_errors_are_passed_on_and_what_is_done_is_kept(tmp_path):
     seen = []
     check(run(seen.append, store=store))
     assert min(span.first for span in seen) > 0
+
+
+def test_a_report_tells_all_that_a_record_holds():
+    one, other = (Record("job", 10, added, None, process) for process in (0, 1))
+    one.add([Span(0, 4)], {"n": np.array([5])})
+    one.leave({"n": np.array([2])})
+    one.note("smaller steps")
+    other.add([Span(4, 6)], {"n": np.array([7])})
+    other.leave({"n": np.array([1])})
+    other.take(one.report())
+    report = other.report()
+    assert from_array(report["spans"]) == [Span(0, 6)]
+    assert results_in(report, "done/") == {"n": np.array([12])}
+    assert results_in(report, "left/") == {"n": np.array([3])}
+    assert report["notes"].tolist() == ["smaller steps"]
 
 
 def test_a_limit_leaves_the_rest_and_counts_what_there_is(tmp_path):

@@ -13,13 +13,13 @@ import pytest
 from jaxmotif import datasets, graphlet_counts, verify
 from jaxmotif.graph import Graph
 from jaxmotif.graphlets import _copies, _prepared
-from jaxmotif.graphlets._copies import choose_way
+from jaxmotif.graphlets._copies import choose_way, count_factors
 from jaxmotif.graphlets._fringes import closed_form
 from jaxmotif.graphlets._tuning import choose_tuning
 from jaxmotif.kernels._cliques import most_row_words, row_words
 from jaxmotif.matching import Search, count_matches, participation_counts
 from jaxmotif.matching._equations import five_node_work, search_work
-from jaxmotif.patterns import Pattern
+from jaxmotif.patterns import Pattern, named_pattern
 from jaxmotif.search._deadline import Deadline
 from tests.matching.oracle import brute_force
 
@@ -240,6 +240,12 @@ def test_the_work_of_five_nodes():
         mean = sum(min(graph.degree[u], graph.degree[v]) for u, v in graph.edges) / target.m
         wheel = Pattern.from_edges([(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (2, 3), (3, 4), (4, 1)])
         assert (search_work(wheel, mean, four) < five_node_work(wedges, four)) == searched
+
+
+def test_factors_at_a_clique():
+    """One for leaves that are alike, more for leaves that compete; also one for patterns without a closed form."""
+    for name, least, most in (("4-star", 1, 1), ("chordal-cycle", 1, 1), ("5-cycle", 1, 1), ("bull", 6, 24)):
+        assert least <= count_factors(named_pattern(name)) <= most, name
 
 
 def test_certificate(tmp_path):

@@ -9,7 +9,7 @@ from jaxmotif import Graph, datasets, find_motifs
 from jaxmotif.cli import main
 from jaxmotif.features import graphlet_correlation_distance
 from jaxmotif.motifs import Rule, compare_motifs, correct_together
-from jaxmotif.motifs._compare import check_networks
+from jaxmotif.motifs._compare import average_tree, check_networks
 from jaxmotif.motifs._significance import benjamini_hochberg
 
 
@@ -89,3 +89,11 @@ def test_one_run_compares_networks(tmp_path, capsys):
     assert "Classes: karate" in text
     assert "Classes: florentine" in text
     assert f"{distance:.3f}" in text
+
+
+def test_heights_of_a_tree_are_mean_distances():
+    """Also those of a correlation, which are small."""
+    distances = np.array([[0, 0.2, 0.6], [0.2, 0, 0.4], [0.6, 0.4, 0]])
+    order, brackets = average_tree(distances)
+    assert order.index(2) in (0, 2)
+    assert sorted(max(heights) for _, heights in brackets) == pytest.approx([0.2, 0.5])

@@ -12,7 +12,7 @@ from jaxmotif.kernels import _walking as walking
 from jaxmotif.kernels._chains import run_chains
 from jaxmotif.motifs import NULL_MODELS, keep_blocks, keep_distances, keep_labels, random_graphs
 from jaxmotif.motifs import _random_graphs as module
-from jaxmotif.motifs._null_models import NullModel, null_model_of
+from jaxmotif.motifs._null_models import NullModel, Wiring, null_model_of
 from tests.compilations import compilations
 from tests.more import more
 from tests.motifs.ensembles import (
@@ -373,6 +373,20 @@ def test_chains_that_stay_on_their_device_go_on_as_others_do(nodes, arcs):
     np.testing.assert_array_equal(found.ends.head, wanted.ends.head)
     np.testing.assert_array_equal(found.moves, wanted.moves)
     np.testing.assert_array_equal(once.moves, chains.draw(numbers, None, 0, 8).moves)
+
+
+@pytest.mark.parametrize("nodes", [8, 60])
+@pytest.mark.parametrize("kind", ["node", "edge"])
+def test_labels_of_nodes_or_of_edges_alone_make_groups(kind, nodes):
+    """Arcs exchange heads with those of equal labels, here twenty arcs of more nodes and of fewer."""
+    rng = np.random.default_rng(nodes)
+    arcs = rng.permutation(np.argwhere(np.triu(np.ones((nodes, nodes), bool), 1)))[:20]
+    labels = rng.integers(0, 2, nodes if kind == "node" else 20)
+    graph = Graph.from_edges(arcs, nodes, True, **{f"{kind}_labels": labels})
+    of_arcs = labels[arcs] if kind == "node" else labels[:, None]
+    groups = Wiring.of(graph, null_model_of("labels", True)).groups
+    sizes = groups.size[np.unique(groups.first)].tolist()
+    assert sorted(sizes) == sorted(np.unique(of_arcs, axis=0, return_counts=True)[1].tolist())
 
 
 def test_focused_steps_try_the_slow_edges_alone(monkeypatch):

@@ -66,10 +66,23 @@ def test_what_is_written_is_read():
     assert records(program, SetWords, factor.num_sets, factor.sets) == [(-1, 50, 600, 8, 9, 5, -1)]
 
 
+@pytest.mark.parametrize("sets", [15, 31, 32])
+def test_costs_of_candidates_are_whole_numbers_of_31_bits(sets):
+    """Bit rows of the largest target, 2^26 words each: sets of them cost what they are, or else 2^30."""
+    wide = Factor([CandidateSet(Pair(0, 0, 0), 0, 0, 0, inside=False)] * sets, [], 2**26, 0)
+    steps = [Placement([Pair(-1, 0, 0)]), Placement([Pair(0, 0, 0)])]
+    program = build_program(steps, [[Term(1, [wide])]], rooms=[4], stride=1, longest=1)
+    cost = program.table(1).cost
+    assert 0 <= cost - min(sets * 2**26, 2**30) < 64
+
+
 def test_tables_beyond_the_limit_are_refused():
     steps = [Placement([Pair(-1, 0, 0)]), Placement([Pair(0, 0, 0)])]
-    with pytest.raises(ValueError, match="over the limit of 2147483646; use smaller blocks"):
-        build_program(steps, rooms=[2**31], stride=1, longest=1)
+    spare = build_program(steps, rooms=[4], stride=1, longest=1).entries - 4
+    most = 2**31 - 2 - spare
+    assert build_program(steps, rooms=[most], stride=1, longest=1).entries == 2**31 - 2
+    with pytest.raises(ValueError, match="tables of 2147483647 entries are over the limit of 2147483646; use smaller"):
+        build_program(steps, rooms=[most + 1], stride=1, longest=1)
 
 
 @pytest.mark.parametrize("longest", [1, 2, 3, 1000, 2**16 + 1, 2**31 - 1])
