@@ -122,8 +122,10 @@ def _parts(
         pairs = slots * np.maximum(slots / np.maximum(n, 1), 1)
         stacked = (n <= STACKED_NODES) & ((words <= 2) | (slots * n * words <= 64 * pairs))
     else:
-        few = _largest_degrees(graphs)[which] <= LISTED_DEGREE
-        yield from _joined_of_five(graphs, which[few], detail, devices, memory, by_lists=True)
+        largest = _largest_degrees(graphs)[which]
+        few = largest <= LISTED_DEGREE
+        listed = 4 if (largest[few] <= 4).all() else LISTED_DEGREE  # a molecule's, or the most: two programs at most
+        yield from _joined_of_five(graphs, which[few], detail, devices, memory, listed)
         which, stacked = which[~few], n[~few] <= STACKED_NODES_5
     yield from _stacked(graphs, which[stacked], detail, devices, memory, size)
     yield from (_joined if size == 4 else _joined_of_five)(graphs, which[~stacked], detail, devices, memory)
@@ -143,25 +145,24 @@ def _joined_of_five(
     detail: Detail,
     devices: tuple[jax.Device, ...],
     memory: int | None,
-    by_lists: bool = False,
+    max_degree: int | None = None,
 ) -> Iterator[Part]:
-    """Count in larger graphs, or those of few neighbours a node (``by_lists``), some of them at a time in a union."""
+    """Count in larger graphs, or in those in which no node has more than ``max_degree`` neighbours, joined in unions."""
     from jaxmotif.graphlets.five import orbits as five
 
-    most, room = LISTED_DEGREE, JOINED_NODES_5
-    if by_lists:
-        most = 4 if _largest_degrees(graphs)[which].max(initial=0) <= 4 else LISTED_DEGREE
+    room = JOINED_NODES_5
+    if max_degree is not None:
         room = 2**16 if target_of(devices[0]).is_accelerator else 2**12
-        room = room if memory is None else max(min(room, memory // (64 * most**3)), 64)
+        room = room if memory is None else max(min(room, memory // (64 * max_degree**3)), 64)
     chunks, sizes = _unions(graphs, which, graphs.n, room, devices[0])
     for turn, part in enumerate(chunks):
         n, device = graphs.n[part], devices[turn % len(devices)]
         nodes, edges = np.zeros((n.sum(), len(NODE_NAMES_5)), np.int64), np.zeros((0, len(EDGE_NAMES_5)), np.int64)
-        if by_lists:
+        if max_degree is not None:
             union = jax.device_put(graphs.union(part, sizes), device)
-            nodes = dense_node_orbits(union, size=5, max_degree=most).to_numpy()[: n.sum()]
+            nodes = dense_node_orbits(union, size=5, max_degree=max_degree).to_numpy()[: n.sum()]
             if detail == "edge":
-                edges = dense_edge_columns(union, size=5, max_degree=most).to_numpy()[: graphs.m[part].sum()]
+                edges = dense_edge_columns(union, size=5, max_degree=max_degree).to_numpy()[: graphs.m[part].sum()]
         elif graphs.m[part].any():
             orbits = five.five_node_orbits(graphs.union(part, sizes), Selection((device,)), detail == "edge", memory)
             nodes = np.asarray(orbits.nodes)[: n.sum()]

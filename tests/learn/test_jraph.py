@@ -33,7 +33,7 @@ def batched(kind=GraphsTuple):
     ends = np.concatenate([np.array(parts[0][1]), np.array(parts[1][1]) + 5, np.full((3, 2), 12)]).astype(np.int32)
     sizes = [np.array([5, 7, 2], np.int32), np.array([len(edges) for _, edges in parts] + [3], np.int32)]
     return parts, kind(
-        jnp.ones((14, 1)), None, jnp.array(ends[:, 1]), jnp.array(ends[:, 0]), None, *map(jnp.array, sizes)
+        jnp.ones((14, 1), jnp.float32), None, jnp.array(ends[:, 1]), jnp.array(ends[:, 0]), None, *map(jnp.array, sizes)
     )
 
 
