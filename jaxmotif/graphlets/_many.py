@@ -147,7 +147,7 @@ def _joined_of_five(
     memory: int | None,
     max_degree: int | None = None,
 ) -> Iterator[Part]:
-    """Count in larger graphs, or in those in which no node has more than ``max_degree`` neighbours, joined in unions."""
+    """Count in unions of larger graphs, or of those in which no node has more than ``max_degree`` neighbours."""
     from jaxmotif.graphlets.five import orbits as five
 
     room = JOINED_NODES_5
