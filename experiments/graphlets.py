@@ -386,11 +386,11 @@ def passes(options: argparse.Namespace) -> None:
         for some in {tuning.counters, max(graph.node_capacity, tuning.counters // 4)}:
             count = jit64(partial(heavy_cycles, block=block, counters=some))
             nodes = np.int32(low), np.int32(stop)
-            rate(f"4-cycles, {some} counters", work, lambda n=nodes, f=count: f(order, plan.wedges, none, *n))
+            rate(f"4-cycles, {some} counters", work, lambda n=nodes, f=count: f(order, plan.wedges, none, n))
         low, stop = (place(light, part * light[-1] + more) for more in (0, most // 16))
         work, ends = int(light[stop] - light[low]), (np.int32(low), np.int32(stop))
         print(f"light nodes to {stop}: {work:,} wedges", flush=True)
-        rate("4-cycles by hash", work, lambda ends=ends: hashed(order, plan.wedges, none, *ends))
+        rate("4-cycles by hash", work, lambda ends=ends: hashed(order, plan.wedges, none, ends))
         low, stop = (place(tails, part * tails[-1] + more) for more in (0, most // 4))
         tests = np.int64(tails[low]), np.int64(tails[stop])
         work = int(tests[1] - tests[0])

@@ -91,11 +91,6 @@ class Alphabet:
         return (states - 1).bit_length()
 
     @property
-    def state_type(self) -> np.dtype:
-        """Type of a dyad's state in the matrix, of which more stays in caches with a byte for a state."""
-        return np.dtype(np.uint8 if self.state_bits <= 8 else np.int32)
-
-    @property
     def label_bits(self) -> int:
         """Number of bits of a node's code."""
         return 0 if self.node_labels is None else (max(len(self.node_labels), 1) - 1).bit_length()
@@ -251,13 +246,24 @@ class CensusGraphs:
         return max(self.count - 1, 0).bit_length()
 
 
+class RowForm(NamedTuple):
+    """The static form of sorted rows.
+
+    Attributes:
+      entries: how many values an adjacency entry has, or without directions 1.
+      bits: bits of a dyad's state.
+      room: lengths of the arrays over nodes, slots and cells.
+      states: the type of states.
+    """
+
+    entries: int
+    bits: int
+    room: Room
+    states: np.dtype
+
+
 def _sorted_on_host(
-    alphabet: Alphabet,
-    edges: Edges,
-    places: tuple[np.ndarray, np.ndarray],
-    n: int,
-    room: Room,
-    state_type: np.dtype,
+    alphabet: Alphabet, edges: Edges, places: tuple[np.ndarray, np.ndarray], n: int, form: RowForm
 ) -> tuple[Any, ...]:
     """Sort rows of neighbours from the edges of several graphs.
 
@@ -266,19 +272,17 @@ def _sorted_on_host(
       edges: the edges.
       places: int64, the numbers of the tails and heads among the nodes of all graphs, which have ``n`` nodes each.
       n: nodes of each graph.
-      room: the lengths of the arrays.
-      state_type: the type of states.
+      form: the form of the rows.
 
     Returns:
       Offsets, neighbours within their own graph, ascending in a row, the state of each dyad, seen from the row's node,
       and the matrix, which is ``None`` where it has no cells.
     """
-    bits = alphabet.state_bits
+    entries, bits, (nodes, slots, room), state_type = form
     u, v = places
     entry = np.broadcast_to(alphabet.ranks(edges.labels, alphabet.edge_labels, u.shape[1]), u.shape)
     # The state is e(u, v) + L e(v, u): seen from the head, the entry is the higher digit.
-    mirrored = entry * alphabet.entries if alphabet.directed else entry
-    both_ways = ((u, v, entry), (v, u, mirrored))
+    both_ways = ((u, v, entry), (v, u, entry * entries))
     # One sort does it all: a key is the row, then the neighbour, then the entry.
     keys = np.concatenate([((a * n + b % max(n, 1) << bits) + e).ravel() for a, b, e in both_ways])
     keys.sort()
@@ -289,12 +293,12 @@ def _sorted_on_host(
         cells = cells[begins]
     row = cells // max(n, 1)
     # Rows past the last are empty.
-    offsets = np.zeros(room.nodes + 1, np.int32)
-    np.cumsum(np.bincount(row, minlength=room.nodes), out=offsets[1:])
-    padding = (0, room.slots - cells.size)
+    offsets = np.zeros(nodes + 1, np.int32)
+    np.cumsum(np.bincount(row, minlength=nodes), out=offsets[1:])
+    padding = (0, slots - cells.size)
     matrix = None
-    if room.cells:
-        matrix = zeros_for_jax((room.cells,), state_type)
+    if room:
+        matrix = zeros_for_jax((room,), state_type)
         matrix[cells] = states
     return (
         offsets,
@@ -304,11 +308,10 @@ def _sorted_on_host(
     )
 
 
-RowsOf = Callable[[Alphabet, np.ndarray, int, Room, np.dtype], tuple[Any, ...]]
+RowsOf = Callable[[Alphabet, np.ndarray, int, RowForm], tuple[Any, ...]]
 """A function that makes rows and matrix on a device.
 
-It takes the alphabet, the nodes' numbers, the number of graphs with empty ones, the lengths of arrays over nodes, slots
-and cells, and the type of states.
+It takes the alphabet, the nodes' numbers, the number of graphs with empty ones, and the form of the rows.
 """
 
 
@@ -332,14 +335,14 @@ def census_graphs(
     if edges is None and (count > 1 or not accelerated):
         edges = graph_edges(graph)
 
-    def rows(alphabet: Alphabet, number: np.ndarray, count: int, room: Room, state_type: np.dtype) -> tuple[Any, ...]:
+    def rows(alphabet: Alphabet, number: np.ndarray, count: int, form: RowForm) -> tuple[Any, ...]:
         if edges is None:
-            return _sorted_from_graph(alphabet, graph, number, room, state_type, device)
+            return _sorted_from_graph(alphabet, graph, number, form, device)
         if accelerated:
-            return _sorted_on_device(alphabet, edges, number, graph.n, count, room, state_type, device)
+            return _sorted_on_device(alphabet, edges, number, graph.n, count, form, device)
         first = np.arange(edges.tails.shape[0])[:, None] * graph.n
         places = number[edges.tails] + first, number[edges.heads] + first
-        return put64(_sorted_on_host(alphabet, edges, places, graph.n, room, state_type), device)
+        return put64(_sorted_on_host(alphabet, edges, places, graph.n, form), device)
 
     number = 1 if edges is None else edges.tails.shape[0]
     return graphs_of_rows(graph, number, rows, matrix_bytes, device, count, least)
@@ -368,12 +371,20 @@ def graphs_of_rows(
     alphabet, n = Alphabet.of(graph), graph.n
     count = max(count, number)
     least = least or least_room(device)
-    state_type = alphabet.state_type
     # All graphs of a sample have the same number of edges.
-    room = room_of(count, n, graph.m * count, least, device, matrix_bytes // state_type.itemsize)
-    rank = degree_rank(graph)
-    arrays = rows(alphabet, rank, count, room, state_type)
+    form, rank = _form_of(alphabet, (count, n, graph.m * count), least, device, matrix_bytes), degree_rank(graph)
+    arrays = rows(alphabet, rank, count, form)
     return _with_labels(graph, alphabet, arrays, rank, (n, count), device, copies=count, alike=number)
+
+
+def _form_of(
+    alphabet: Alphabet, sizes: tuple[int, int, int], least: Room, device: jax.Device, matrix_bytes: int
+) -> RowForm:
+    """Return the form of the rows of graphs; ``sizes`` are the first arguments of :func:`room_of`."""
+    # The matrix is read at random: with a byte for a state, where that is enough, more of it stays in caches.
+    states = np.dtype(np.uint8 if alphabet.state_bits <= 8 else np.int32)
+    room = room_of(*sizes, least, device, matrix_bytes // states.itemsize)
+    return RowForm(alphabet.entries if alphabet.directed else 1, alphabet.state_bits, room, states)
 
 
 def room_of(count: int, n: int, edges: int, least: Room, device: jax.Device, most_cells: int = 2**31 - 2) -> Room:
@@ -461,9 +472,8 @@ def mixed_graphs(
     place[np.lexsort((-_total_degrees(union), owner))] = np.arange(union.n) - start
     place += owner * n
     edges = graph_edges(union)
-    room = room_of(count, n, union.m, CPU_SAMPLE, device, matrix_bytes // alphabet.state_type.itemsize)
-    places = place[edges.tails], place[edges.heads]
-    arrays = put64(_sorted_on_host(alphabet, edges, places, n, room, alphabet.state_type), device)
+    form = _form_of(alphabet, (count, n, union.m), CPU_SAMPLE, device, matrix_bytes)
+    arrays = put64(_sorted_on_host(alphabet, edges, (place[edges.tails], place[edges.heads]), n, form), device)
     return _with_labels(union, alphabet, arrays, place, (n, count), device), place
 
 
@@ -478,14 +488,7 @@ def in_one_room(graph: Graph) -> int:
 
 
 def _sorted_on_device(
-    alphabet: Alphabet,
-    edges: Edges,
-    number: np.ndarray,
-    n: int,
-    count: int,
-    room: Room,
-    state_type: np.dtype,
-    device: jax.Device,
+    alphabet: Alphabet, edges: Edges, number: np.ndarray, n: int, count: int, form: RowForm, device: jax.Device
 ) -> tuple[Any, ...]:
     """Return what :func:`_padded` returns, from the edges of graphs that empty ones fill up to ``count``."""
     graphs, m = edges.tails.shape
@@ -498,9 +501,7 @@ def _sorted_on_device(
     heads = np.pad(edges.heads.astype(np.int32), pad)
     number = np.pad(number.astype(np.int32), (0, power_of_four(n, ACCELERATOR_LEAST.nodes) - n))
     entry = entry if edges.labels is None else np.pad(entry, (0, width - m))
-    arrays = put64((tails, heads, entry, number, np.int64(max(n, 1))), device)
-    entries = alphabet.entries if alphabet.directed else 1
-    return _rows(*arrays, form=RowForm(entries, alphabet.state_bits, room, state_type))
+    return _rows(*put64((tails, heads, entry, number, np.int64(max(n, 1))), device), form=form)
 
 
 def rows_height(graphs: int) -> int:
@@ -512,15 +513,10 @@ def rows_height(graphs: int) -> int:
 
 
 def _sorted_from_graph(
-    alphabet: Alphabet,
-    graph: Graph,
-    number: np.ndarray,
-    room: Room,
-    state_type: np.dtype,
-    device: jax.Device,
+    alphabet: Alphabet, graph: Graph, number: np.ndarray, form: RowForm, device: jax.Device
 ) -> tuple[Any, ...]:
     """Return what :func:`_padded` returns, from the rows of the graph itself, without a list of its edges."""
-    if room.slots <= SHARED_SLOTS:
+    if (room := form.room).slots <= SHARED_SLOTS:
         graph = graph.with_padding((room.nodes, room.slots // 2 if graph.directed else room.slots))
     entry = np.ones(1, np.int64)
     if graph.edge_labels is not None:
@@ -528,24 +524,7 @@ def _sorted_from_graph(
         entry = np.pad(alphabet.ranks(labels[:slots], alphabet.edge_labels, slots), (0, graph.slot_capacity - slots))
     number = np.pad(number.astype(np.int32), (0, graph.node_capacity - graph.n))
     arrays = put64((graph.out_offsets, graph.out_targets, entry, number, np.int64(max(graph.n, 1))), device)
-    entries = alphabet.entries if alphabet.directed else 0
-    return _rows_from_graph(*arrays, form=RowForm(entries, alphabet.state_bits, room, state_type))
-
-
-class RowForm(NamedTuple):
-    """The static form of sorted rows.
-
-    Attributes:
-      entries: how many values an adjacency entry has, or without directions 1 (0 for rows from a graph).
-      bits: bits of a dyad's state.
-      room: lengths of the arrays over nodes, slots and cells.
-      states: the type of states.
-    """
-
-    entries: int
-    bits: int
-    room: Room
-    states: np.dtype
+    return _rows_from_graph(*arrays, form=form, directed=graph.directed)
 
 
 @partial(jit64, static_argnames="form")
@@ -560,17 +539,24 @@ def _rows(
     return sorted_rows(jnp.where(some, tails, -1), heads, first, entry, form, n)
 
 
-@partial(jit64, static_argnames="form")
+@partial(jit64, static_argnames=("form", "directed"))
 def _rows_from_graph(
-    offsets: jax.Array, targets: jax.Array, entry: jax.Array, number: jax.Array, n: jax.Array, *, form: RowForm
+    offsets: jax.Array,
+    targets: jax.Array,
+    entry: jax.Array,
+    number: jax.Array,
+    n: jax.Array,
+    *,
+    form: RowForm,
+    directed: bool,
 ) -> tuple[Any, ...]:
     """Sort rows from those of a graph, whose nodes get new numbers."""
     sources = row_of(offsets, targets.shape[0])
     some = jnp.arange(targets.shape[0], dtype=jnp.int32) < offsets[-1]
-    if not form.entries:  # an undirected edge is in two rows, and is taken from one
+    if not directed:  # an undirected edge is in two rows, and is taken from one
         some = some & (sources < targets)
     tails, heads = jnp.where(some, take(number, sources), -1), take(number, targets)
-    return sorted_rows(tails, heads, jnp.int64(0), entry, form._replace(entries=max(form.entries, 1)), n)
+    return sorted_rows(tails, heads, jnp.int64(0), entry, form, n)
 
 
 def sorted_rows(
@@ -583,7 +569,7 @@ def sorted_rows(
       heads: likewise.
       first: the row where each edge's graph begins, int64, of a shape that goes with the tails'.
       entry: the adjacency entry of each edge, likewise.
-      form: the form of the rows; without directions its ``entries`` are 1.
+      form: the form of the rows.
       n: nodes of each graph.
 
     Returns:

@@ -7,8 +7,8 @@ from jaxmotif.graphlets._count import node_orbits as node_orbits
 from jaxmotif.graphlets._dense import dense_edge_columns as dense_edge_columns
 from jaxmotif.graphlets._dense import dense_graphlet_counts as dense_graphlet_counts
 from jaxmotif.graphlets._dense import dense_node_orbits as dense_node_orbits
-from jaxmotif.graphlets._pure import sparse_edge_columns as sparse_edge_columns
-from jaxmotif.graphlets._pure import sparse_graphlet_counts as sparse_graphlet_counts
-from jaxmotif.graphlets._pure import sparse_node_orbits as sparse_node_orbits
+from jaxmotif.graphlets._run import sparse_edge_columns as sparse_edge_columns
+from jaxmotif.graphlets._run import sparse_graphlet_counts as sparse_graphlet_counts
+from jaxmotif.graphlets._run import sparse_node_orbits as sparse_node_orbits
 from jaxmotif.graphlets._tuning import Tuning as Tuning
 from jaxmotif.graphlets._tuning import choose_tuning as choose_tuning

@@ -139,8 +139,8 @@ def count_copies(
         # 2^31 slots of a graph, and so are the degrees at an edge: their products fit. The cube of a degree may not.
         if nodes == 5 and prepared.largest**3 >= 2**62:
             return None
-        sizes = {"cycles": name_of(pattern) in equations.CYCLE_COPIES, "triangles": nodes > 4}
-        run, each, work = partial(_copy_sums, order, plan, **sizes), automorphism_total(pattern), prepared.wedges
+        which = {"cycles": name_of(pattern) in equations.CYCLE_COPIES, "triangles": nodes > 4}
+        run, each, work = partial(_copy_sums, order, plan, **which), automorphism_total(pattern), prepared.wedges
     elif way == "cliques":
         slices = _slice_tails(prepared) if nodes > 5 or (nodes == 5 and deadline is not NO_DEADLINE) else None
         run, each = partial(_count_in_slices, order, plan, slices, deadline, nodes=nodes), factorial(nodes)
@@ -149,8 +149,8 @@ def count_copies(
         limbs = form and limbs_for(factorial(len(form.core)) * prepared.largest ** len(form.fringe))
         if form is None or limbs is None or max(form.terms.values()) >= 2**31:
             return None
-        sizes = {"core": len(form.core), "joined": form.most_joined, "limbs": limbs}
-        run, each = partial(_sum_over_cliques, order, plan, _write(form), **sizes), 1
+        sizes = len(form.core), form.most_joined, limbs
+        run, each = partial(_sum_over_cliques, order, plan, _write(form), sizes), 1
 
     def attempt(tuning: Tuning) -> np.ndarray:
         return np.asarray(run(tuning=tuning))
@@ -332,26 +332,20 @@ def add_ways(
     return carry_over(sums + jnp.stack(new))
 
 
-@jit64(quick=QUICK, static_argnames=("core", "joined", "limbs", "tuning"))
+@jit64(quick=QUICK, static_argnames=("sizes", "tuning"))
 def _sum_over_cliques(
-    order: DegreeOrder,
-    plan: Plan,
-    program: ClosedFormWords,
-    core: int,
-    joined: int,
-    limbs: int,
-    tuning: Tuning,
+    order: DegreeOrder, plan: Plan, program: ClosedFormWords, sizes: tuple[int, int, int], tuning: Tuning
 ) -> jax.Array:
     """Return the sum of a closed form over all nodes, edges or triangles, uint64 ``[limbs]``.
 
     Args:
       order, plan: the graph.
       program: the closed form.
-      core: 1 to 3, how many nodes the cliques have.
-      joined: the most nodes that a size is about.
-      limbs: of the sum over one clique.
+      sizes: how many nodes the cliques have, 1 to 3; the most nodes that a size is about; and limbs of the sum over
+        one clique.
       tuning: the sizes of steps.
     """
+    core, joined, limbs = sizes
     sums = jnp.zeros(limbs, jnp.uint64)
     if core == 1:
         return add_ways(program, sums, jnp.ones_like(order.degree), [order.degree], limbs)

@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -30,7 +30,7 @@ from jaxmotif.graph._ignored import ignored_labels
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets._many import count_many
 from jaxmotif.graphlets._run import Detail, run
-from jaxmotif.graphlets._typed import is_typed, typed_counts, typed_roles
+from jaxmotif.graphlets._typed import HowToRun, is_typed, typed_counts, typed_roles
 from jaxmotif.graphlets.five.equations import product
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, GRAPHLET_NAMES, NODE_ORBIT_NAMES, graphlet_columns, named_pattern
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5, Root
@@ -82,15 +82,6 @@ class GraphletCounts(Presented):
 
 InGraph = dict[str, int] | Callable[[], dict[str, int]]
 """Counts in the whole graph by name, or what finds them."""
-
-
-class HowToRun(NamedTuple):
-    """Options that say where a call runs, in how much memory, and what it keeps and shows (:func:`graphlet_counts`)."""
-
-    devices: Devices
-    memory: int | None
-    checkpoint: str | os.PathLike | None
-    progress: bool
 
 
 class _Counted(CountTable):
@@ -242,10 +233,7 @@ def graphlet_counts(
     graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
     _, _, counts, notes = _count(graph, "graph", size, induced, typed, certify, how)
     words = (graph.node_label_names, graph.edge_label_names) if typed else (None, None)
-    result = GraphletCounts(graph.n, graph.m, _evaluate(counts), notes, graph.directed, words)
-    if certify is not None:
-        certify_graphlets(certify, graph, "graph", result.counts, induced)
-    return result
+    return GraphletCounts(graph.n, graph.m, _evaluate(counts), notes, graph.directed, words)
 
 
 @on_cluster(load_graph)
@@ -286,10 +274,7 @@ def edge_graphlets(
     """
     graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
     columns, values, counts, notes = _count(graph, "edge", size, induced, typed, certify, how)
-    result = EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
-    if certify is not None:
-        certify_graphlets(certify, graph, "edge", result.counts, induced, columns, values)
-    return result
+    return EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
 
 
 @on_cluster(load_graph)
@@ -335,10 +320,7 @@ def node_orbits(
     """
     graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
     columns, values, counts, notes = _count(graph, "node", size, induced, typed, certify, how)
-    result = NodeOrbits(columns, values, graph.n, counts, notes)
-    if certify is not None:
-        certify_graphlets(certify, graph, "node", result.counts, induced, columns, values)
-    return result
+    return NodeOrbits(columns, values, graph.n, counts, notes)
 
 
 def _column_names(detail: Detail, size: int) -> tuple[str, ...]:
@@ -350,14 +332,14 @@ def _column_names(detail: Detail, size: int) -> tuple[str, ...]:
 def _count(
     graph: Graph, detail: Detail, size: int, induced: bool, typed: bool, certify: CertificateFile, how: HowToRun
 ) -> tuple[tuple[str, ...], jax.Array | np.ndarray, InGraph, tuple[str, ...]]:
-    """Return the columns, the counts at each edge or node, the counts in the graph, and notes."""
+    """Return the columns, the counts at each edge or node, the counts in the graph, and notes; write a certificate."""
     _check(graph, size, typed, induced, certify)
     if is_typed(graph, typed):
-        names, numbers = typed_counts(graph, size, *how)
+        names, numbers = typed_counts(graph, size, how)
         if detail == "graph":
             columns, values = (), numbers
         else:
-            columns, values = typed_roles(graph, size, detail, *how)
+            columns, values = typed_roles(graph, size, detail, how)
         return columns, values, dict(zip(names, numbers.tolist(), strict=True)), ()
     columns, notes = _column_names(detail, size), ignored_labels(graph)
     selection = select_devices(how.devices)
@@ -376,6 +358,9 @@ def _count(
         if detail != "graph":
             values = _all_at(detail, columns, values, graph.m if detail == "edge" else graph.n)
         counts = partial(_all_in_graph, counts)
+    if certify is not None:
+        counts = _evaluate(counts)
+        certify_graphlets(certify, graph, detail, counts, induced, columns, values if detail != "graph" else None)
     return columns, values, counts, notes
 
 
@@ -431,10 +416,11 @@ def _count_many(
     rows = {"graph": np.ones_like(graphs.n), "edge": graphs.m, "node": graphs.n}[detail]
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows)])
     if told_apart:
-        names, counts = typed_counts(graphs, size, devices, memory, None, progress)
+        how = HowToRun(devices, memory, None, progress)
+        names, counts = typed_counts(graphs, size, how)
         columns, values = names, counts
         if detail != "graph":
-            columns, values = typed_roles(graphs.union(pad=None), size, detail, devices, memory)
+            columns, values = typed_roles(graphs.union(pad=None), size, detail, how._replace(progress=False))
     else:
         door = {"graph": graphlet_counts, "edge": edge_graphlets, "node": node_orbits}[detail]
 

@@ -291,12 +291,15 @@ def dense_edge_columns(graph: Graph, size: Literal[4, 5] = 4, max_degree: int | 
     """
     if max_degree is not None:
         return _low_degree.edge_columns(graph, max_degree, size)
+    return Int64.of(edge_rows(graph, slot_columns(graph)) if size == 4 else dense_five(graph, "edge")[1])
+
+
+def edge_rows(graph: Graph, columns: jax.Array) -> jax.Array:
+    """Return columns at slots ``[S, K]`` by edge, ``[S / 2, K]``; of its two slots that of the lower end is read."""
     slots, edges = _slots(graph), graph.slot_capacity // 2
     once = slots.valid & (slots.u < slots.v)
     row = jnp.where(once, jnp.cumsum(once, dtype=jnp.int32) - 1, edges)
-    columns = slot_columns(graph) if size == 4 else dense_five(graph, "edge")[1]
-    rows = jnp.zeros((edges, columns.shape[1]), jnp.int32)
-    return Int64.of(rows.at[row].set(columns, mode="drop"))
+    return jnp.zeros((edges, columns.shape[1]), jnp.int32).at[row].set(columns, mode="drop")
 
 
 def slot_columns(graph: Graph) -> jax.Array:
@@ -370,7 +373,7 @@ def dense_five(graph: Graph, detail: Literal["graph", "edge", "node"]) -> tuple[
     """Count the graphlets of up to five nodes in a small graph.
 
     Returns:
-      The 51 counts of the graph; and int32 ``[N, 73]`` at nodes, ``[S, 68]`` at slots, or nothing ``[0]``.
+      The 51 counts of the graph; and int32 ``[N, 73]`` at nodes, ``[S / 2, 68]`` at edges, or nothing ``[0]``.
     """
     if graph.node_capacity > MAX_DENSE_NODES_5:
         raise ValueError(
@@ -381,7 +384,7 @@ def dense_five(graph: Graph, detail: Literal["graph", "edge", "node"]) -> tuple[
     counts = all_counts(jnp, jnp.asarray(graph.num_nodes, jnp.int64), at_nodes.sum(axis=1, dtype=jnp.int64))
     values = at_nodes[:, : graph.node_capacity].T if detail == "node" else jnp.zeros(0, jnp.int32)
     if at_edges is not None:  # padding slots lie past the last row
-        values = at_edges.at[:, slots.u, slots.v].get(mode="fill", fill_value=0).T
+        values = edge_rows(graph, at_edges.at[:, slots.u, slots.v].get(mode="fill", fill_value=0).T)
     return Int64.of(counts), values
 
 

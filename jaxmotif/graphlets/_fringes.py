@@ -170,9 +170,5 @@ def _subsets(items: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
     """Yield all ways to write a number as an ordered sum of parts that may be 0."""
-    if parts == 1:
-        yield (total,)
-        return
-    for first in range(total + 1):
-        for rest in _compositions(total - first, parts - 1):
-            yield (first, *rest)
+    for bars in itertools.combinations(range(total + parts - 1), parts - 1):
+        yield tuple(b - a - 1 for a, b in itertools.pairwise((-1, *bars, total + parts - 1)))

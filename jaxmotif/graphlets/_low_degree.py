@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64
@@ -298,8 +299,10 @@ def _four_columns(graph: Graph, lists: _Lists, arcs: Arcs, sums: Sums) -> jax.Ar
 def _solve(homs: list[jax.Array], root: Root, size: Literal[4, 5]) -> jax.Array:
     """Turn homomorphisms, int32, into induced counts of the orbits of up to ``size`` nodes, int64."""
     orbits = NUM_ORBITS[root][size]
-    rows = jnp.stack(homs[: orbits + (root == "edge")]).astype(jnp.int64)
-    return divided(product(jnp, times24(root)[:orbits, : len(rows)], rows, small=True))
+    # Floats are multiplied fastest, and exact: weights of a row add up to less than 2^11, so no sum passes 2^31.
+    rows = jnp.stack(homs[: orbits + (root == "edge")]).astype(jnp.float64)
+    weights = times24(root)[:orbits, : len(rows)].astype(np.float64)
+    return divided(product(jnp, weights, rows).astype(jnp.int64))
 
 
 def _flagged(counts: jax.Array, unsure: jax.Array, max_degree: int, nodes: int) -> jax.Array:

@@ -26,6 +26,7 @@ from jaxmotif.graphlets._dense import (
     dense_five,
     dense_graphlet_counts,
     dense_node_orbits,
+    edge_rows,
     orbit_columns,
     slot_columns,
 )
@@ -187,62 +188,44 @@ def _stacked(
     room = 2**21 if target_of(devices[0]).is_accelerator else 2**18
     if memory is not None:
         room = max(min(room, memory // 1024), 64)
-    upper = _upper(graphs) if detail == "edge" else None
-    under_way: list[tuple[np.ndarray, int, tuple[Int64, jax.Array | None]]] = []
+    rows = graphs.m if detail == "edge" else graphs.n
+    under_way: list[tuple[np.ndarray, tuple[Int64, jax.Array | None]]] = []
     turn = 0
     for group in size_groups(graphs, which, lambda nodes, slots: 2.0 * slots * nodes * -(-nodes // 32)):
         # With five nodes the work is in matrices, however few the slots.
         share = 1 if size == 4 else -(-(group.nodes**2) // group.slots)
         for some, batch in group.stacks(graphs, room // share):
             result = _dense_batch(jax.device_put(batch, devices[turn % len(devices)]), detail=detail, size=size)
-            under_way.append((some, group.nodes if detail == "node" else group.slots, result))
+            under_way.append((some, result))
             turn += 1
             # Results wait on the devices, so the number of batches under way is limited.
             if len(under_way) > 2 * len(devices):
-                yield _fetched(graphs, upper, *under_way.pop(0))
+                yield _fetched(rows, *under_way.pop(0))
     for one in under_way:
-        yield _fetched(graphs, upper, *one)
+        yield _fetched(rows, *one)
 
 
 @partial(jit64, static_argnames=("detail", "size"))
 def _dense_batch(batch: Graph, detail: Detail, size: int) -> tuple[Int64, jax.Array | None]:
-    """Count in a batch: counts ``[B, 17]`` (five nodes: 51), and columns at slots or nodes."""
+    """Count in a batch: counts ``[B, 17]`` (five nodes: 51), and columns at edges or nodes."""
     if size == 5:
         return jax.vmap(partial(dense_five, detail=detail))(batch)
-    columns = {"edge": slot_columns, "node": orbit_columns, "graph": lambda graph: None}[detail]
+    columns = {
+        "edge": lambda graph: edge_rows(graph, slot_columns(graph)),
+        "node": orbit_columns,
+        "graph": lambda graph: None,
+    }[detail]
     return jax.vmap(lambda graph: (dense_graphlet_counts(graph), columns(graph)))(batch)
 
 
-def _fetched(
-    graphs: Graphs, upper: np.ndarray | None, some: np.ndarray, width: int, batch: tuple[Int64, jax.Array | None]
-) -> Part:
-    """Fetch the counts of a batch to the host.
-
-    Args:
-      graphs: the data set.
-      upper: bool ``[S]``, as :func:`_upper` returns it, where rows are edges.
-      some: the indices of the batch's graphs.
-      width: how many rows a graph has in the batch.
-      batch: the counts and the columns of the batch, on the device.
-    """
+def _fetched(rows: np.ndarray, some: np.ndarray, batch: tuple[Int64, jax.Array | None]) -> Part:
+    """Fetch the counts of a batch to the host, and the rows of columns that each of its graphs has."""
     counts, columns = jax.device_get(batch)
     number = counts.to_numpy()[: some.size]
     if columns is None or not columns.size:
         return some, number, None
-    flat = columns.reshape(-1, columns.shape[-1])
-    if upper is None:
-        return some, number, flat[places_of(np.arange(some.size) * width, graphs.n[some])]
-    # An edge has two slots; the one in its lower end's row is read.
-    slot = places_of(graphs.slot_starts[some], graphs.slots[some])
-    of_slot = places_of(np.arange(some.size) * width, graphs.slots[some])
-    return some, number, flat[of_slot[upper[slot]]]
-
-
-def _upper(graphs: Graphs) -> np.ndarray:
-    """Say of each slot of the union whether it is in the row of its edge's lower end, bool ``[S]``."""
-    offsets = np.asarray(graphs.fields.out_offsets)[: graphs.node_starts[-1] + 1]
-    source = np.repeat(np.arange(offsets.size - 1, dtype=np.int32), np.diff(offsets))
-    return source < np.asarray(graphs.fields.out_targets)[: source.size]
+    room, flat = columns.shape[1], columns.reshape(-1, columns.shape[-1])
+    return some, number, flat[places_of(np.arange(some.size) * room, rows[some])]
 
 
 def _joined(

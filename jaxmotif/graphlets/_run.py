@@ -1,6 +1,9 @@
 """One graphlet run, whole on one device or in units over all: the same counts bit for bit.
 
 Units are parts of the work of equal size, ordered by difficulty where unlike devices share a run.
+
+The pure functions at the end count inside the user's own ``jax.jit``. For graphs of up to 512 nodes the functions of
+:mod:`jaxmotif.graphlets._dense` are faster, and they vmap well.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import QuickLimits, jit64, put64, target_of
+from jaxmotif.arrays._int64 import Int64
 from jaxmotif.devices._job import Job, JobResult, run_alone, run_job, workers_on
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._ranges import Span
@@ -31,24 +35,14 @@ from jaxmotif.kernels._cliques import most_row_words
 from jaxmotif.kernels._expand import take
 
 
-class PassWork(NamedTuple):
-    """Work before each node of the degree order, int64 ``[n + 1]``.
-
-    Padding nodes, which come first in the order, are not counted.
-
-    Attributes:
-      first: the work of the pass that finds triangles and 4-cycles.
-      second: the work of the pass that finds 4-cliques.
-    """
-
-    first: np.ndarray
-    second: np.ndarray
-
-
-def pass_work(order: DegreeOrder, plan: Plan) -> PassWork:
+def pass_work(order: DegreeOrder, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     """Return the work of both passes: membership tests by lowest node, and wedges by highest node (host).
 
     It is the same for every plan of a graph.
+
+    Returns:
+      The work before each node of the degree order, int64 ``[n + 1]``, without padding nodes: of the pass that finds
+      triangles and 4-cycles, and of the pass that finds 4-cliques.
     """
     skip = order.node_capacity - int(order.num_nodes)
     tests, wedges = np.asarray(plan.triangle_starts), plan.wedges
@@ -58,7 +52,7 @@ def pass_work(order: DegreeOrder, plan: Plan) -> PassWork:
     of_node = heavy + np.diff(np.asarray(wedges.light_starts))
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(of_node, dtype=np.int64)])
     # Padding nodes come first, without work.
-    return PassWork((tests + before)[skip:], tests[skip:].astype(np.int64))
+    return (tests + before)[skip:], tests[skip:].astype(np.int64)
 
 
 def span_ranges(plan: Plan, skip: jax.Array, first: jax.Array, stop: jax.Array) -> Ranges:
@@ -392,11 +386,11 @@ def run_units(
         arrays = (sums[name] for name in _NAMES[which] if name in sums)
         return [np.pad(x, (0, size - x.shape[0])) if x.ndim else x for x in arrays]
 
-    work = pass_work(order, plan)
-    first = whole_pass("first", work.first, "triangles and 4-cycles")
+    work_of_first, work_of_second = pass_work(order, plan)
+    first = whole_pass("first", work_of_first, "triangles and 4-cycles")
     t, cycles = padded(first.found, "first")
     # The 4-cliques need the triangles of all arcs, whichever worker found them.
-    second = whole_pass("second", work.second, "4-cliques", t)
+    second = whole_pass("second", work_of_second, "4-cliques", t)
     totals = (t, cycles), tuple(padded(second.found, "second"))
     outcome = _finish(*put64((order, *totals), selection.main), detail=detail)
     done = [a + b for a, b in zip(first.work, second.work, strict=True)]
@@ -406,3 +400,99 @@ def run_units(
 @jit64(static_argnames="detail")
 def _finish(order: DegreeOrder, first: Any, second: sparse.SecondSums, detail: Detail) -> Outcome:
     return _outcome(order, sparse.finish(order, sparse.FirstSums(*first), second), detail)
+
+
+# ---- pure functions of arrays and static sizes, for programs of the user
+
+MAX_PURE_NODES = 55_000
+"""Largest node capacity for which all 17 counts fit 64 bits on the way."""
+
+
+@jit64(static_argnames="tuning")
+def sparse_graphlet_counts(graph: Graph, tuning: Tuning | None = None) -> Int64:
+    """Count the 17 induced graphlets of 2, 3 and 4 nodes.
+
+    The function is pure: no step leaves the device, so it can stand in a jitted function.
+
+    Args:
+      graph: undirected, capacity up to :data:`MAX_PURE_NODES` nodes.
+      tuning: static sizes (default: :func:`jaxmotif.graphlets.choose_tuning` for the graph's capacities).
+
+    Returns:
+      Exact 64-bit counts ``[17]`` in the order of :data:`jaxmotif.patterns.GRAPHLET_NAMES`.
+
+    Raises:
+      ValueError: when traced, for a directed graph or a capacity above the limit.
+
+    Example:
+      >>> import jax, jaxmotif
+      >>> graph = jaxmotif.datasets.load("karate")
+      >>> jax.jit(sparse_graphlet_counts)(graph).to_numpy()[:3].tolist()
+      [78, 483, 45]
+    """
+    if graph.node_capacity > MAX_PURE_NODES:
+        raise ValueError(
+            f"sparse_graphlet_counts takes up to {MAX_PURE_NODES} nodes, got room for {graph.node_capacity}: counts "
+            "could pass 64 bits; use jaxmotif.graphlet_counts outside jit, or sparse_edge_columns"
+        )
+    pairs = _pure_outcome(graph, tuning, "graph").sums
+    # Below the limit no sum reaches 2^63, so the split halves join again.
+    sums = {name: low + (high << 32) for name, (low, high) in zip(equations.TERMS, pairs, strict=True)}
+    n, m = (jnp.asarray(x, jnp.int64) for x in (graph.num_nodes, graph.num_edges))
+    return Int64.of(jnp.stack(list(equations.global_counts(n, m, sums).values())))
+
+
+@jit64(static_argnames="tuning")
+def sparse_edge_columns(graph: Graph, tuning: Tuning | None = None) -> Int64:
+    """Count, at each edge, the induced graphlets by the edge's place in them; pure, as :func:`sparse_graphlet_counts`.
+
+    Args:
+      graph: undirected, any size.
+      tuning: static sizes, as for :func:`sparse_graphlet_counts`.
+
+    Returns:
+      Exact 64-bit counts ``[M, 17]``, rows in the order of ``Graph.edge_list()``, columns in the order of
+      :data:`jaxmotif.patterns.EDGE_COLUMN_NAMES`; padding rows are zero.
+
+    Raises:
+      ValueError: when traced, for a directed graph.
+
+    Example:
+      >>> path = Graph.from_edges([(0, 1), (1, 2), (2, 3)])
+      >>> sparse_edge_columns(path).to_numpy()[:3, 3].tolist()  # which edge is the middle of a 4-path
+      [0, 1, 0]
+    """
+    columns = _pure_outcome(graph, tuning, "edge").values
+    real = jnp.arange(columns.shape[0], dtype=jnp.int32) < graph.num_edges
+    return Int64.of(jnp.where(real[:, None], columns, 0))
+
+
+@jit64(static_argnames="tuning")
+def sparse_node_orbits(graph: Graph, tuning: Tuning | None = None) -> Int64:
+    """Count ORCA's 15 orbits at each node; pure, as :func:`sparse_graphlet_counts`.
+
+    Args:
+      graph: undirected, no degree above 3,810,779.
+      tuning: static sizes, as for :func:`sparse_graphlet_counts`.
+
+    Returns:
+      Exact 64-bit counts ``[N, 15]``, in ORCA's order (:data:`jaxmotif.patterns.NODE_ORBIT_NAMES`); padding rows are
+      zero.
+
+    Raises:
+      ValueError: when traced, for a directed graph.
+
+    Example:
+      >>> star = Graph.from_edges([(0, 1), (0, 2), (0, 3)])
+      >>> sparse_node_orbits(star).to_numpy()[0, :8].tolist()
+      [3, 0, 3, 0, 0, 0, 0, 1]
+    """
+    return Int64.of(_pure_outcome(graph, tuning, "node").values)
+
+
+def _pure_outcome(graph: Graph, tuning: Tuning | None, detail: Detail) -> Outcome:
+    if tuning is None:
+        tuning = choose_tuning(
+            graph.node_capacity, graph.slot_capacity // 2, detail="graph" if detail == "graph" else "edge"
+        )
+    return outcome_of_graph(jax.tree.map(jnp.asarray, graph), tuning=tuning, detail=detail)

@@ -161,10 +161,10 @@ def count_cycles(
 ) -> jax.Array:
     """Add the 4-cycles whose highest nodes are in the ranges to the accumulator ``cycles``."""
     cycles = codegree.heavy_cycles(
-        order, plan.wedges, cycles, *heavy, block=tuning.heavy_block, counters=tuning.counters
+        order, plan.wedges, cycles, heavy, block=tuning.heavy_block, counters=tuning.counters
     )
     return codegree.light_cycles(
-        order, plan.wedges, cycles, *light, block=tuning.light_block, slots=tuning.slots, most_light=tuning.most_light
+        order, plan.wedges, cycles, light, block=tuning.light_block, slots=tuning.slots, most_light=tuning.most_light
     )
 
 

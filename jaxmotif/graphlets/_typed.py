@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,20 @@ At = Literal["node", "edge"]
 
 LARGEST_COUNT = 2.0**63
 """Number from which on counts of a census wrap."""
+
+
+class HowToRun(NamedTuple):
+    """Options that say where a call runs, in how much memory, and what it keeps and shows."""
+
+    devices: Devices
+    memory: int | None
+    checkpoint: str | os.PathLike | None
+    progress: bool
+
+    def options(self, job: str) -> dict[str, Any]:
+        """Return the options of one of several jobs, each of which has a checkpoint folder of its own."""
+        folder = None if self.checkpoint is None else Path(self.checkpoint) / job
+        return self._replace(checkpoint=folder)._asdict()
 
 
 def is_typed(graph: Graph | Graphs, typed: bool) -> bool:
@@ -38,14 +52,7 @@ def _check_counts(graph: Graph, size: int) -> None:
         )
 
 
-def typed_counts(
-    graphs: Graph | Graphs,
-    size: int,
-    devices: Devices,
-    memory: int | None,
-    checkpoint: str | os.PathLike | None,
-    progress: bool,
-) -> tuple[tuple[str, ...], np.ndarray]:
+def typed_counts(graphs: Graph | Graphs, size: int, how: HowToRun) -> tuple[tuple[str, ...], np.ndarray]:
     """Count the sets of 2 to ``size`` nodes by the graphlet that they induce, in a graph or in many.
 
     Returns:
@@ -60,8 +67,7 @@ def typed_counts(
         _check_counts(graphs, size)
     names, counts = [], []
     for k in range(size, 1, -1):  # the largest first, so that a graph is refused before anything is counted
-        folder = _folder(checkpoint, f"{k}-nodes")
-        census = subgraph_census(graphs, k, devices=devices, memory=memory, checkpoint=folder, progress=progress)
+        census = subgraph_census(graphs, k, **how.options(f"{k}-nodes"))
         one = isinstance(census, Census)
         classes, of_classes = (census.classes, census.counts) if one else (census.columns, census.values)
         names = [short_name(text, graphs.directed) for text in classes] + names
@@ -69,27 +75,13 @@ def typed_counts(
     return tuple(names), np.concatenate(counts, axis=-1)
 
 
-def _folder(checkpoint: str | os.PathLike | None, name: str) -> Path | None:
-    """Return the checkpoint folder of one of several jobs, each of which has its own."""
-    return None if checkpoint is None else Path(checkpoint) / name
-
-
-def typed_roles(
-    graph: Graph,
-    size: int,
-    at: At,
-    devices: Devices,
-    memory: int | None,
-    checkpoint: str | os.PathLike | None = None,
-    progress: bool = False,
-) -> tuple[tuple[str, ...], np.ndarray]:
+def typed_roles(graph: Graph, size: int, at: At, how: HowToRun) -> tuple[tuple[str, ...], np.ndarray]:
     """Return the roles of the graphlets that occur, and how often each node or edge plays each of them.
 
     Roles are ordered by size and class; the numbers are int64 ``[rows, roles]``.
     """
     names, tables = (), []
     for k in range(2, size + 1):
-        folder = _folder(checkpoint, f"{k}-nodes-by-{at}")
-        roles, values = role_counts(graph, k, at, devices, memory, folder, progress)
+        roles, values = role_counts(graph, k, at, **how.options(f"{k}-nodes-by-{at}"))
         names, tables = names + roles, [*tables, values]
     return names, np.concatenate(tables, axis=1)

@@ -84,15 +84,7 @@ def _starts(xp: ModuleType, lengths: np.ndarray | jax.Array) -> Any:
 
 
 def light_cycles(
-    order: DegreeOrder,
-    plan: CodegreePlan,
-    cycles: jax.Array,
-    first: jax.Array,
-    stop: jax.Array,
-    *,
-    block: int,
-    slots: int,
-    most_light: int,
+    order: DegreeOrder, plan: CodegreePlan, cycles: jax.Array, nodes: Any, *, block: int, slots: int, most_light: int
 ) -> jax.Array:
     """Add the 4-cycles whose highest node is light and in a range of ranks, block by block.
 
@@ -100,8 +92,7 @@ def light_cycles(
       order: The graph.
       plan: The wedges.
       cycles: The counts to add to: an int64 accumulator over arcs, or an int64 scalar for the total over arcs.
-      first: The first rank, an int32 scalar.
-      stop: The rank to stop before, an int32 scalar.
+      nodes: The first rank, and the rank to stop before, int32 scalars.
       block: The number of wedges of a block, static, more than ``most_light``.
       slots: The number of slots of the hash table, static, a power of two and several times ``block``.
       most_light: The number with which the plan was made, static.
@@ -109,7 +100,7 @@ def light_cycles(
     # A block ends at the first node boundary past a multiple of `step`, so that it has at most `block` wedges.
     step, shift = block - most_light, 33 - slots.bit_length()  # The shift leaves the highest log2(slots) bits.
     spare = slots | WHOLE_LINES
-    start, end = take(plan.light_starts, first), take(plan.light_starts, stop)
+    start, end = (take(plan.light_starts, node) for node in nodes)
 
     def cut(number):
         mark = start + long(number) * step
@@ -156,14 +147,7 @@ def light_cycles(
 
 
 def heavy_cycles(
-    order: DegreeOrder,
-    plan: CodegreePlan,
-    cycles: jax.Array,
-    first: jax.Array,
-    stop: jax.Array,
-    *,
-    block: int,
-    counters: int,
+    order: DegreeOrder, plan: CodegreePlan, cycles: jax.Array, heavy: Any, *, block: int, counters: int
 ) -> jax.Array:
     """Add the 4-cycles whose highest node is in a range of heavy nodes.
 
@@ -173,12 +157,11 @@ def heavy_cycles(
       order: The graph.
       plan: The wedges.
       cycles: The counts to add to: an int64 accumulator over arcs, or an int64 scalar for the total over arcs.
-      first: The running number of the first heavy node, an int32 scalar.
-      stop: The running number to stop before, an int32 scalar.
+      heavy: The running number of the first heavy node, and the one to stop before, int32 scalars.
       block: The number of wedges of a block, static.
       counters: The number of counters of all dense rows that are in use at a time, static, at least N.
     """
-    nodes, padding = order.num_nodes, order.node_capacity - order.num_nodes
+    (first, stop), nodes, padding = heavy, order.num_nodes, order.node_capacity - order.num_nodes
     rows, spare = jnp.int32(counters) // jnp.maximum(nodes, jnp.int32(1)), counters | WHOLE_LINES
 
     def one_group(group, cycles):

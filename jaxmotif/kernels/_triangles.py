@@ -35,18 +35,6 @@ def triangle_tests(xp: ModuleType, order: DegreeOrder) -> Any:
     return xp.where(arc < order.num_edges, xp.minimum(after, row), xp.zeros_like(arc))
 
 
-class _Arcs(NamedTuple):
-    """The arrays of a degree order that a membership test reads.
-
-    The field ``none``, int32 ``[1]``, is the number that stands for no arc.
-    """
-
-    out_offsets: jax.Array
-    tail: jax.Array
-    head: jax.Array
-    none: jax.Array
-
-
 def triangle_block(
     order: DegreeOrder, work: FlatWork, first: jax.Array, stop: jax.Array, *, block: int
 ) -> TriangleBlock:
@@ -62,18 +50,19 @@ def triangle_block(
     edges = order.edge_capacity
     steps = int(np.sqrt(2 * edges)).bit_length()  # a node has at most sqrt(2 m) out arcs to search
 
-    def test(read: Read, arcs: _Arcs, arc: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[Any, ...]:
-        u, v = read.load(arcs.tail, arc), read.load(arcs.head, arc)
-        u_end, v_start, v_end = (read.load(arcs.out_offsets, row) for row in (u + 1, v, v + 1))
+    def test(read: Read, arrays: Any, arc: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[Any, ...]:
+        out_offsets, tails, heads, none = arrays
+        u, v = read.load(tails, arc), read.load(heads, arc)
+        u_end, v_start, v_end = (read.load(out_offsets, row) for row in (u + 1, v, v + 1))
         along_u = u_end - arc - 1 < v_end - v_start  # The shorter list is walked and the other one searched.
         here = jnp.where(along_u, arc + 1, v_start) + offset
-        w = read.load(arcs.head, here, valid)
+        w = read.load(heads, here, valid)
         low, high = jnp.where(along_u, v_start, arc + 1), jnp.where(along_u, v_end, u_end)
-        there, hit = read.find(arcs.head, low, high, w, valid, steps)
+        there, hit = read.find(heads, low, high, w, valid, steps)
         uv, uw, vw = arc, jnp.where(along_u, here, there), jnp.where(along_u, there, here)
-        none = read.at(arcs.none, 0)
+        none = read.at(none, 0)  # the number that stands for no arc
         return tuple(jnp.where(hit, x, none) for x in (uv, uw, vw))
 
-    arcs = _Arcs(order.out_offsets, order.tail, order.head, jnp.full(1, edges, jnp.int32))
-    triangles, _ = each_position(test, arcs, work, first, stop, block=block, fill=(edges,) * 3, name="triangles")
+    arrays = order.out_offsets, order.tail, order.head, jnp.full(1, edges, jnp.int32)
+    triangles, _ = each_position(test, arrays, work, first, stop, block=block, fill=(edges,) * 3, name="triangles")
     return TriangleBlock(*triangles)

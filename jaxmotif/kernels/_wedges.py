@@ -44,18 +44,6 @@ def wedge_lengths(xp: ModuleType, order: DegreeOrder) -> Any:
     return xp.where(xp.arange(order.edge_capacity, dtype=np.int32) < order.num_edges, below, xp.zeros_like(below))
 
 
-class _Arcs(NamedTuple):
-    """The arrays of a degree order that the kernel reads."""
-
-    out_offsets: jax.Array
-    in_offsets: jax.Array
-    tail: jax.Array
-    head: jax.Array
-    in_arc: jax.Array
-    row_arc: jax.Array
-    row_end: jax.Array
-
-
 def wedge_block(order: DegreeOrder, work: FlatWork, first: jax.Array, stop: jax.Array, *, block: int) -> WedgeBlock:
     """Return the wedges at the positions ``first .. min(first + block, stop)``.
 
@@ -67,16 +55,20 @@ def wedge_block(order: DegreeOrder, work: FlatWork, first: jax.Array, stop: jax.
       stop: The position to stop before, an int64 scalar.
       block: The number of positions, static.
     """
-    arcs = _Arcs(*(getattr(order, name) for name in _Arcs._fields))
+    offsets = order.out_offsets, order.in_offsets
+    arcs = *offsets, order.tail, order.head, order.in_arc, order.row_arc, order.row_end
     arrays, valid = each_position(_wedge, arcs, work, first, stop, block=block, fill=(None,) * 4, name="wedges")
     uv, uw, v, w = arrays
     return WedgeBlock(uv, uw, v, w, valid)
 
 
-def _wedge(read: Read, arcs: _Arcs, position: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[Any, ...]:
-    uv = read.load(arcs.in_arc, position)
-    u, v = read.load(arcs.tail, uv), read.load(arcs.head, uv)
+def _wedge(
+    read: Read, arcs: tuple[jax.Array, ...], position: jax.Array, offset: jax.Array, valid: jax.Array
+) -> tuple[Any, ...]:
+    out_offsets, in_offsets, tail, head, in_arc, row_arc, row_end = arcs
+    uv = read.load(in_arc, position)
+    u, v = read.load(tail, uv), read.load(head, uv)
     # The full rows of all ranks before u, with their in arcs and out arcs, come before u's full row.
-    place = read.load(arcs.in_offsets, u) + read.load(arcs.out_offsets, u) + offset
+    place = read.load(in_offsets, u) + read.load(out_offsets, u) + offset
     # The row has both the arc and its end, since looking up the end at the arc would be a read at random.
-    return uv, read.load(arcs.row_arc, place, valid), v, read.load(arcs.row_end, place, valid)
+    return uv, read.load(row_arc, place, valid), v, read.load(row_end, place, valid)

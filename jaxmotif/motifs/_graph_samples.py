@@ -100,14 +100,7 @@ def graphs_on(
 
 
 def _sorted_in_lanes(
-    sample: LaneSample,
-    n: int,
-    device: jax.Device,
-    alphabet: Alphabet,
-    number: np.ndarray,
-    count: int,
-    room: Room,
-    state_type: np.dtype,
+    sample: LaneSample, n: int, device: jax.Device, alphabet: Alphabet, number: np.ndarray, count: int, form: RowForm
 ) -> tuple[Any, ...]:
     """Sort a sample's edges into rows and a matrix of states, which never leave the device.
 
@@ -130,7 +123,6 @@ def _sorted_in_lanes(
         ),
         device,
     )
-    form = RowForm(alphabet.entries if alphabet.directed else 1, alphabet.state_bits, room, state_type)
     return _rows_of_lanes(sample.parts, *arrays, room=all_edges, form=form)
 
 

@@ -171,20 +171,13 @@ def candidates_on_device(offsets: jax.Array, targets: jax.Array, shades: jax.Arr
     for place, (color, number) in enumerate(motif.counts.items()):
         masks[place], numbers[place] = motif.masks[color], number
     colors, size = np.int32(len(motif.counts)), np.int32(motif.size)
-    return np.asarray(_candidates(offsets, targets, shades, masks, numbers, colors, size))
+    return np.asarray(_candidates(offsets, targets, shades, (masks, numbers, colors, size)))
 
 
 @jit64
-def _candidates(
-    offsets: jax.Array,
-    targets: jax.Array,
-    shades: jax.Array,
-    masks: jax.Array,
-    numbers: jax.Array,
-    colors: jax.Array,
-    size: jax.Array,
-) -> jax.Array:
-    """Find the candidates of a motif with some ``colors``: their masks, and how many vertices of each it needs."""
+def _candidates(offsets: jax.Array, targets: jax.Array, shades: jax.Array, motif: tuple[jax.Array, ...]) -> jax.Array:
+    """Find the candidates of a motif: its colors' masks, how many vertices of each it needs, their number, its size."""
+    masks, numbers, colors, size = motif
     nodes, slots = shades.shape[0], targets.shape[0]
     active = shades != 0
     row = row_of(offsets, slots)

@@ -109,8 +109,8 @@ class Sieve:
                 data = jax.device_put(jax.random.key_data(key), device)
                 static = {"impl": jax.random.key_impl(key), "pieces": placed.pieces, "size": self.size}
                 if self._memory is not None:
-                    check_budget(self._memory, compiled_bytes(_draw, *arrays, data, **static), "the random values")
-                draws[device] = _draw(*arrays, data, **static)
+                    check_budget(self._memory, compiled_bytes(_draw, arrays, data, **static), "the random values")
+                draws[device] = _draw(arrays, data, **static)
             else:
                 draws[device] = jax.device_put(draws[same], device)
         main = draws[self.selection.main]
@@ -219,18 +219,10 @@ def _padded(array: np.ndarray, size: int, mode: Literal["edge", "constant"]) -> 
 
 @jit64(static_argnames=("impl", "pieces", "size"))
 def _draw(
-    offsets: jax.Array,
-    targets: jax.Array,
-    shades: jax.Array,
-    key_data: jax.Array,
-    *,
-    impl: Hashable,
-    pieces: int,
-    size: int,
+    arrays: tuple[jax.Array, jax.Array, jax.Array], key_data: jax.Array, *, impl: Hashable, pieces: int, size: int
 ) -> polynomials.Draw:
     """Draw the random values of a run, from a key as data."""
-    key = jax.random.wrap_key_data(key_data, impl=impl)
-    return polynomials.draw(offsets, targets, shades, key, size, pieces)
+    return polynomials.draw(*arrays, jax.random.wrap_key_data(key_data, impl=impl), size, pieces)
 
 
 @jit64(static_argnames="words")
@@ -239,7 +231,4 @@ def _advance(draw: polynomials.Draw, total: jax.Array, blocks: jax.Array, *, wor
     return total ^ polynomials.accumulate(draw, blocks[0], blocks[1], words)
 
 
-@jit64(static_argnames="size")
-def _values(total: jax.Array, rank: jax.Array, *, size: int) -> jax.Array:
-    """Return the sieve's value at each vertex."""
-    return polynomials.values(total, rank, size)
+_values = jit64(polynomials.values, static_argnames="size")

@@ -14,7 +14,7 @@ from ._graph import SimpleGraph
 from ._modular import P, add_groups, multiply
 
 # Limits of the terms of the sum, of the rows of a table, and how many rows are made at a time.
-MOST_TERMS, MOST_ROWS, CHUNK = 2**16, 2**23, 2**20
+MOST_TERMS, MOST_ROWS, CHUNK = 2**15, 2**23, 2**20
 
 # A key of a pair of nodes that is no pair's, so that a search for any pair among sorted keys ends at one of them.
 NO_PAIR = 2**63 - 1
@@ -36,18 +36,19 @@ def count_at_root(shape: dict, order: list, graph: SimpleGraph, induced: bool, d
       Beyond: beyond the limits of memory and time.
     """
     _, matrix = graph.shape(shape, ANY)
-    need(sorted(order) == [*range(len(matrix))], "the order is none of the nodes of the query")
+    need(sorted(order) == [*range(len(matrix))][:16], "the order is none of the nodes of a query of at most 16")
     vectors = [((graph.label_numbers == row[u]) | (row[u] == ANY)).astype(np.uint64) for u, row in enumerate(matrix)]
     vectors[: len(weights)] = [vector * weight for vector, weight in zip(vectors, weights, strict=False)]
-    # The pairs that the images of joined nodes may be, by their keys.
+    # The pairs that the images of joined nodes may be, by their keys; pairs of nodes with the same arcs share them.
     joined, keys = {}, np.append(graph.sources * graph.nodes + graph.targets, NO_PAIR)
     back, there = np.divmod(np.append(graph.state, 0), graph.states)
+    asked = {(matrix[u][v], matrix[v][u]) for u, v in permutations(range(len(matrix)), 2)}
+    fitting = {(a, b): keys[_fits(there, a, induced) & _fits(back, b, induced) | (keys == NO_PAIR)] for a, b in asked}
     for u, v in permutations(range(len(matrix)), 2):
         if matrix[u][v] or matrix[v][u]:
-            fits = _fits(there, matrix[u][v], induced) & _fits(back, matrix[v][u], induced)
-            joined[u, v] = keys[fits | (keys == NO_PAIR)]
+            joined[u, v] = fitting[matrix[u][v], matrix[v][u]]
     total = np.zeros(graph.nodes, np.uint64)
-    for (blocks, also), factor in _terms(len(matrix), [*joined], induced).items():
+    for (blocks, also), factor in _terms(len(matrix), joined, induced).items():
         links = joined | {pair: keys for u, v in also for pair in ((u, v), (v, u))}
         maps = _count_homomorphisms(graph.nodes, links, blocks, [blocks[u] for u in order], vectors, deadline)
         total = (total + multiply(maps, np.uint64(factor % P))) % np.uint64(P)
@@ -59,15 +60,15 @@ def _fits(numbers: np.ndarray, wanted: int, induced: bool) -> np.ndarray:
     return numbers > 0 if wanted == ANY else (numbers == wanted) | (wanted == 0 and not induced)
 
 
-def _terms(size: int, joined: list, induced: bool) -> dict:
+def _terms(size: int, joined: dict, induced: bool) -> dict:
     """Return the factor of each sum of homomorphisms, by the block of each node and the pairs that are joined as well.
 
     Two nodes that the query does not join must have two images and, if induced, no joined ones. A sum in which they may
     have any is too large by that in which they are merged, and by that in which they are joined as well.
     """
     terms = Counter({(tuple(range(size)), frozenset()): 1})
-    for u, v in combinations(range(size), 2):
-        for (blocks, also), factor in () if (u, v) in joined else list(terms.items()):
+    for u, v in (pair for pair in combinations(range(size), 2) if pair not in joined):
+        for (blocks, also), factor in list(terms.items()):
             # Where they are merged already, this takes the term away.
             both = blocks[u], blocks[v]
             terms[tuple(min(both) if block in both else block for block in blocks), also] -= factor

@@ -87,13 +87,13 @@ def test_giants_where_sums_of_squares_are_below_2_to_53(rim, giants):
 def test_bounds_of_precision():
     """What a bound of all counts says, at its limits; why each limit is where it is."""
     chosen, below = tuning.CPU, np.nextafter
-    assert results.Precision.of(below(2.0**34, 0), chosen) == (True, False)
-    assert results.Precision.of(2.0**34, chosen) == (False, False)
-    assert 64 * 2**34 <= 2**40  # the factor of homomorphisms at the arcs of an edge, and what `product` takes at once
-    assert results.Precision.of(below(2.0**60, 0), chosen) == (False, False)
-    assert results.Precision.of(2.0**60, chosen) == (False, True)
-    assert chosen.one_limb == tuning.ACCELERATOR.one_limb
+    assert chosen.one_limb == tuning.ACCELERATOR.one_limb == 2.0**60
     assert chosen.largest == tuning.ACCELERATOR.largest
+    for engine in (chosen, MATRICES):
+        largest = orbits.choose_engine(star(7), ONE, "node", None, engine)[0].largest
+        for limit in (largest, np.nextafter(largest, np.inf)):
+            made = orbits.choose_engine(star(7), ONE, "node", None, engine._replace(one_limb=limit))[0]
+            assert made.wide == (limit == largest)
 
     def check(largest: float) -> None:
         orbits._check_largest(cast(Any, SimpleNamespace(largest=largest, most_neighbours=7)), chosen)

@@ -42,7 +42,7 @@ def test_the_work_of_a_pass_is_that_of_its_nodes_whatever_the_plan_and_padding(n
             plan = make_plan(np, order, tuning)
             found.append(pass_work(order, plan))
             total = int(plan.triangles.total), int(plan.wedges.heavy.total + plan.wedges.light.total)
-            assert (found[-1].first[-1], found[-1].second[-1]) == (sum(total), total[0])
+            assert (found[-1][0][-1], found[-1][1][-1]) == (sum(total), total[0])
     for other in found:
         for starts, same in zip(found[0], other, strict=True):
             assert starts.shape == (n + 1,)
@@ -53,7 +53,7 @@ def test_the_work_of_a_pass_is_that_of_its_nodes_whatever_the_plan_and_padding(n
 @pytest.mark.parametrize(("n", "edges"), CASES.values(), ids=CASES)
 def test_the_ranges_of_stretches_do_all_work_once(n, edges, parts):
     order, plan = _plan(n, edges)
-    work = pass_work(order, plan).first
+    work = pass_work(order, plan)[0]
     skip = np.int32(order.node_capacity - n)
     covered = {kind: np.zeros(_starts_of(plan, kind)[-1], int) for kind in KINDS}
     ranges_of = jax.jit(span_ranges)

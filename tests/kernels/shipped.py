@@ -28,8 +28,8 @@ from jaxmotif.kernels._sha256 import hash_leaves
 from jaxmotif.kernels._triangles import TriangleBlock, triangle_block
 from jaxmotif.kernels._wedges import wedge_block
 from jaxmotif.kernels.cuda import _call
+from jaxmotif.kernels.cuda._call import shipped_name
 from jaxmotif.kernels.cuda._nvrtc import compile_ptx
-from jaxmotif.kernels.cuda._ptx import shipped_name
 from jaxmotif.kernels.cuda._translate import Program
 from jaxmotif.search._layout import Operands, Sizes
 from jaxmotif.search._loop import advance, start_state

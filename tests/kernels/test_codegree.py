@@ -102,9 +102,8 @@ def _counter(*, block, slots, rows, most_light):
             def cut(last):
                 return [last * x // 2 for x in (number, number + 1)]
 
-            return light(
-                order, plan, heavy(order, plan, cycles, *cut(plan.heavy_count)), *cut(np.int32(order.node_capacity))
-            )
+            cycles = heavy(order, plan, cycles, cut(plan.heavy_count))
+            return light(order, plan, cycles, cut(np.int32(order.node_capacity)))
 
         return jax.lax.fori_loop(0, 2, half, cycles)
 

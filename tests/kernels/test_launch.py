@@ -11,7 +11,7 @@ import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for, target_of
 from jaxmotif.kernels._launch import first_that_works, kernel_call, probe, sign_of_byte, whole
-from jaxmotif.kernels.cuda import _ptx
+from jaxmotif.kernels.cuda import _call
 from jaxmotif.kernels.cuda._nvrtc import NvrtcMissing
 from tests import emulated
 
@@ -87,8 +87,8 @@ def test_a_kernel_that_is_not_shipped_takes_another_form_without_nvrtc(monkeypat
     """That kernel alone, with a warning: through Triton, or interpreted where that is gone too."""
     numbers = jnp.arange(64, dtype=jnp.int32)
     monkeypatch.setattr("jaxmotif.kernels.cuda._nvrtc._library", _no_library)
-    monkeypatch.setattr("jaxmotif.kernels.cuda._ptx.files", lambda package: tmp_path)
-    _ptx._ptx.cache_clear()
+    monkeypatch.setattr("jaxmotif.kernels.cuda._call.files", lambda package: tmp_path)
+    _call._ptx.cache_clear()
     warning = pytest.warns(RuntimeWarning, match="kernel probe runs interpreted.* none could be made .*no NVRTC")
     with compiling_for(Target("cpu", "ptx")), warning:
         np.testing.assert_array_equal(jax.jit(lambda x: probe(x))(numbers), numbers[::-1])

@@ -24,7 +24,6 @@ import numpy as np
 from numba import config as numba_config
 from numba import types
 from numba.extending import intrinsic
-from scipy import sparse
 
 from jaxmotif.arrays._host import on_device, zeros_for_jax
 from jaxmotif.arrays._private_folder import make_private, user_cache_folder, why_not_private
@@ -543,6 +542,31 @@ def sum_over_triangles(starts, around, values, out):
             out[a] += values[around[i]]
 
 
+# ---- equations
+
+
+def _product_signature(kind: Any) -> Any:
+    return types.void(kind[:, ::1], kind[:, ::1], kind[:, ::1])
+
+
+@_loop([_product_signature(types.int64), _product_signature(types.float64)])
+def multiply_sparse(weights, columns, out):
+    """Write the product of ``weights [R, H]``, of which most are 0, and ``columns [H, C]`` to ``out [C, R]``."""
+    together = 64
+    total = np.empty(together, columns.dtype)
+    for first in range(0, columns.shape[1], together):
+        count = min(together, columns.shape[1] - first)
+        for r in range(len(weights)):
+            total[:] = 0
+            for h in range(len(columns)):
+                weight = weights[r, h]
+                if weight != 0:
+                    for c in range(count):
+                        total[c] += weight * columns[h, first + c]
+            for c in range(count):
+                out[first + c, r] = total[c]
+
+
 # ---- the engine
 
 
@@ -611,7 +635,7 @@ class CpuLoops:
         )
         self._sums: dict[str, np.ndarray] = {}
         self.largest = float(results.largest_count(np, self._arcs, self._degrees.astype(np.float64)))
-        self.most_neighbours = int(degrees.max())
+        self.wide, self.most_neighbours = self.largest >= tuning.one_limb, int(degrees.max())
 
     @property
     def bytes(self) -> int:
@@ -655,7 +679,7 @@ class CpuLoops:
             np, self._arcs, self._degrees, self._walks2, self._arcs.out(self._graph.t), self._sums
         )
 
-    def node_orbits(self, precision: results.Precision) -> jax.Array | np.ndarray:
+    def node_orbits(self) -> jax.Array | np.ndarray:
         """Solve for the orbits at all nodes, ``[N, 73]``."""
         sums, arcs, places = self._with_leaves(), self._arcs, self._places
 
@@ -665,9 +689,9 @@ class CpuLoops:
             for first in range(0, len(places), _SOLVED_TOGETHER):
                 yield [x[places[first : first + _SOLVED_TOGETHER]] for x in homs]
 
-        return self._solve("node", parts, len(places), precision)
+        return self._solve("node", parts, len(places))
 
-    def edge_orbits(self, precision: results.Precision) -> jax.Array | np.ndarray:
+    def edge_orbits(self) -> jax.Array | np.ndarray:
         """Solve for the orbits at all edges, ``[m, 68]``, in the order of the edge list."""
         arcs, graph, edges = self._arcs, self._graph, self._edges
         sums = self._with_leaves()
@@ -683,7 +707,7 @@ class CpuLoops:
                 of_sums, of_rims = ([cast(x[both]) for x in values] for values in (sums, rims))
                 yield all_homs(ends, nodes, Sums(*of_sums), Rims(*of_rims))
 
-        return self._solve("edge", parts, len(edges), precision)
+        return self._solve("edge", parts, len(edges))
 
     def total_homs(self) -> np.ndarray:
         """Return the homomorphisms of the connected graphs of two to five nodes, Python integers."""
@@ -691,20 +715,21 @@ class CpuLoops:
         return results.join_halves(results.sum_halves(np, homs))
 
     def _solve(
-        self, root: Root, parts: Callable[[Cast], Iterator[list[np.ndarray]]], count: int, precision: results.Precision
+        self, root: Root, parts: Callable[[Cast], Iterator[list[np.ndarray]]], count: int
     ) -> jax.Array | np.ndarray:
         """Solve the equations of one part of the nodes or edges after the other."""
 
         def solve(cast: Cast) -> np.ndarray:
-            weights: Any = sparse.csr_array(cast(times24(root)))  # most are 0
-            orbits, first = zeros_for_jax((count, weights.shape[0]), weights.dtype), 0
+            weights, first = cast(times24(root)), 0
+            orbits = zeros_for_jax((count, len(weights)), weights.dtype)
             for homs in parts(cast):
-                solved = divided(weights @ np.stack(homs)).T
-                orbits[first : first + len(solved)] = solved
-                first += len(solved)
+                product = np.empty((len(homs[0]), len(weights)), weights.dtype)
+                multiply_sparse(weights, np.stack(homs), product)
+                orbits[first : first + len(product)] = divided(product)
+                first += len(product)
             return orbits
 
-        if precision.wide:
+        if self.wide:
             return results.Limbs.of(solve, wide=True).as_integers()
         return on_device(solve(lambda x: x), self._device)
 

@@ -44,9 +44,9 @@ def _starts(lengths: jax.Array) -> jax.Array:
     return jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(lengths.astype(jnp.int64))])
 
 
-def _adjacent(graph: DegreeOrderedGraph, edges: Adjacency, x: jax.Array, y: jax.Array) -> jax.Array:
+def _adjacent(edges: Adjacency, x: jax.Array, y: jax.Array) -> jax.Array:
     """Return 1 where core nodes are adjacent, else 0, int32; anything where the nodes are none of the core."""
-    return edges.adjacent(graph, *_in_core(graph, x, y))
+    return edges.adjacent(*_in_core(edges.graph, x, y))
 
 
 def _in_core(graph: DegreeOrderedGraph, *nodes: jax.Array) -> list[jax.Array]:
@@ -55,13 +55,14 @@ def _in_core(graph: DegreeOrderedGraph, *nodes: jax.Array) -> list[jax.Array]:
 
 
 @partial(jit64, static_argnames=("block",))
-def list_paths(graph: DegreeOrderedGraph, edges: Adjacency, later: jax.Array, *, block: int) -> PathLists:
+def list_paths(edges: Adjacency, later: jax.Array, *, block: int) -> PathLists:
     """Lay out the paths and wedges of a graph.
 
     Args:
       later: int32 ``[N]``, how many neighbours of higher number each node has.
       block: triangles a step.
     """
+    graph = edges.graph
     nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
     degree = jnp.diff(graph.offsets)
     lower = degree - later
@@ -78,8 +79,8 @@ def list_paths(graph: DegreeOrderedGraph, edges: Adjacency, later: jax.Array, *,
     def triangles(number: jax.Array, sums: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         arc, offset, valid = expand(work, long(number) * block, work.total, block)
         x, high = take(head, take(first, arc) + jnp.where(valid, offset, 0)), take(head, arc)
-        there = valid & (_adjacent(graph, edges, x, high) > 0)
-        place = edges.arc(graph, *_in_core(graph, x, high))
+        there = valid & (_adjacent(edges, x, high) > 0)
+        place = edges.arc(*_in_core(graph, x, high))
         below, between = sums
         one = there.astype(jnp.int64)
         below = below.at[jnp.where(there, place, arcs)].add(one, mode="drop")
@@ -96,31 +97,22 @@ def list_paths(graph: DegreeOrderedGraph, edges: Adjacency, later: jax.Array, *,
 
 @partial(jit64, static_argnames=("rows", "size", "block"), donate_argnums=0)
 def add_five_cycles(
-    counts: jax.Array,
-    graph: DegreeOrderedGraph,
-    edges: Adjacency,
-    work: PathLists,
-    first: jax.Array,
-    stop: jax.Array,
-    *,
-    rows: int,
-    size: int,
-    block: int,
+    counts: jax.Array, edges: Adjacency, work: PathLists, ends: jax.Array, *, rows: int, size: int, block: int
 ) -> jax.Array:
     """Add 5-cycles at one of the two arcs of each edge, int64 ``[S]``.
 
-    Their nodes i are those of the core from ``first`` on, ``rows`` of them, before ``stop``.
+    Their nodes i are those of the core between ``ends``, at most ``rows`` of them.
 
     Args:
       size: the columns of a row of the tables.
       block: paths or wedges a step.
     """
+    graph = edges.graph
     nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
-    ends = jnp.minimum(jnp.stack([first, jnp.minimum(stop, first + rows)]) + graph.core, nodes)
-    bounds = take(graph.offsets, ends)
+    bounds = take(graph.offsets, jnp.minimum(ends + graph.core, nodes))
 
     def cell(i: jax.Array, other: jax.Array, valid: jax.Array) -> jax.Array:
-        return jnp.where(valid, (i - graph.core - first) * size + other - graph.core, rows * size)
+        return jnp.where(valid, (i - graph.core - ends[0]) * size + other - graph.core, rows * size)
 
     start, end = take(work.wedge_starts, bounds)
 
@@ -141,14 +133,14 @@ def add_five_cycles(
 
     none = jnp.zeros(rows * size, jnp.int32)
     table = loop_in_blocks(start, end, block, common, none)
-    counts, paths = _paths(counts, none, table, cell, graph, edges, work, bounds, block)
+    counts, paths = _paths(counts, none, table, cell, edges, work, bounds, block)
 
     def close(number: jax.Array, counts: jax.Array) -> jax.Array:
         arc, on, i, x, l, valid = wedge(number)
         found = paths.at[cell(i, l, valid)].get(mode="fill", fill_value=0).astype(jnp.int64)
         # Less the paths through x: as their j, and as their k.
         found -= jnp.where(x < i, take(work.below, on), 0)
-        also = (l < i) & (x < l) & (_adjacent(graph, edges, l, i) > 0)
+        also = (l < i) & (x < l) & (_adjacent(edges, l, i) > 0)
         found -= jnp.where((x < i) & (x < l), take(work.between, arc) - also.astype(jnp.int64), 0)
         for place in (arc, on):
             counts = counts.at[jnp.where(valid, place, arcs)].add(found, mode="drop")
@@ -162,7 +154,6 @@ def _paths(
     paths: jax.Array,
     table: jax.Array,
     cell: Callable[..., jax.Array],
-    graph: DegreeOrderedGraph,
     edges: Adjacency,
     work: PathLists,
     bounds: jax.Array,
@@ -179,6 +170,7 @@ def _paths(
     Returns:
       The counts and ``paths``.
     """
+    graph = edges.graph
     nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
     start, end = take(work.bend_starts, bounds)
     later = jnp.diff(graph.offsets) - work.lower
@@ -200,7 +192,7 @@ def _paths(
             place = cell(a, l, valid)
             found = table.at[place].get(mode="fill", fill_value=0)
             # Those x that are j, and k.
-            found = found - _adjacent(graph, edges, b, l) - _adjacent(graph, edges, c, a)
+            found = found - _adjacent(edges, b, l) - _adjacent(edges, c, a)
             found = jnp.where(valid, found, 0).astype(jnp.int64)
             counts = counts.at[jnp.where(valid, kl, arcs)].add(found, mode="drop")
             return counts, paths.at[place].add(jnp.ones_like(a), mode="drop"), closed.at[w].add(found)

@@ -189,22 +189,19 @@ class _Homs:
         return [self.found[first + i] for i in range(len(self.found))]
 
 
-def orbits_of(
-    xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, rims: Rims | None = None, small: bool = False
-) -> Array:
+def orbits_of(xp: ModuleType, arcs: Arcs, degree: Array, sums: Sums, rims: Rims | None = None) -> Array:
     """Return induced counts of the 73 orbits at every node, int64 ``[73, n]``, exact where they are below 2^60.
 
-    With ``rims`` they are those of the 68 orbits at all edges that are wanted, ``[68, edges]``. ``small`` says that all
-    homomorphisms are below 2^40.
+    With ``rims`` they are those of the 68 orbits at all edges that are wanted, ``[68, edges]``.
     """
     root = "node" if rims is None else "edge"
-    return solved(xp, all_homs(arcs, Nodes.of(arcs, degree, sums), sums, rims), root, small)
+    return solved(xp, all_homs(arcs, Nodes.of(arcs, degree, sums), sums, rims), root)
 
 
-def solved(xp: ModuleType, homs: list[Array], root: orbits.Root, small: bool = False) -> Array:
+def solved(xp: ModuleType, homs: list[Array], root: orbits.Root) -> Array:
     """Return induced counts ``[orbits, ...]`` from :func:`all_homs`."""
     rows = xp.stack(homs)
-    return divided(product(xp, orbits.times24(root).astype(rows.dtype), rows, small))
+    return divided(product(xp, orbits.times24(root).astype(rows.dtype), rows))
 
 
 def divided(times24: Array) -> Array:
@@ -257,10 +254,10 @@ def total_homs(arcs: Arcs, degree: Array, s: Sums, of_arcs: Callable[[Array], Ar
     return [by_graph[g.name] for g in orbits.CONNECTED]
 
 
-def product(xp: ModuleType, weights: np.ndarray, rows: Array, small: bool = False) -> Array:
+def product(xp: ModuleType, weights: np.ndarray, rows: Array) -> Array:
     """Return the product of a matrix with ``rows [R, ...]``, in their type, which it wraps in.
 
-    Absolute weights of a row add up to less than 2^13. ``small`` says that all ``rows`` are below 2^40.
+    Absolute weights of a row add up to less than 2^13.
     """
     if target().platform == "tpu":  # XLA has no product of 64-bit matrices there
         return (weights.reshape(*weights.shape, *[1] * (rows.ndim - 1)) * rows[None]).sum(1, dtype=rows.dtype)
@@ -272,7 +269,7 @@ def product(xp: ModuleType, weights: np.ndarray, rows: Array, small: bool = Fals
     def exact(numbers: Array) -> Array:
         return xp.tensordot(weights.astype(np.float64), numbers.astype(np.float64), 1).astype(rows.dtype)
 
-    return exact(rows) if small else exact(rows & 0xFFFFFFFF) + (exact(rows >> 32) << 32)
+    return exact(rows & 0xFFFFFFFF) + (exact(rows >> 32) << 32)
 
 
 def all_homs(arcs: Arcs, at: Nodes, s: Sums, rims: Rims | None = None) -> list[Array]:

@@ -358,11 +358,12 @@ class Between(NamedTuple):
 
 
 @jit64
-def find_union_arcs(graph: DegreeOrderedGraph, edges: Adjacency, order: DegreeOrder, giants: Giants) -> jax.Array:
+def find_union_arcs(edges: Adjacency, order: DegreeOrder, giants: Giants) -> jax.Array:
     """Return :attr:`Between.arcs`."""
+    graph = edges.graph
     x, y = (giants.leaving.head[order.node[ends]] - graph.core for ends in (order.tail, order.head))
     real = jnp.arange(order.tail.shape[0], dtype=jnp.int32) < order.num_edges
-    return jnp.where(real, edges.arc(graph, jnp.maximum(x, 0), jnp.maximum(y, 0)), graph.heads.shape[0])
+    return jnp.where(real, edges.arc(jnp.maximum(x, 0), jnp.maximum(y, 0)), graph.heads.shape[0])
 
 
 def _at(ends: jax.Array, x: jax.Array) -> jax.Array:
@@ -575,7 +576,7 @@ def add_giant_sums(
     between = None
     if edges is not None:
         add_at_leaving(sums, giants, {"floor": floor_sums(graph, giants, sums["t"])})
-        between = Between(find_union_arcs(graph, edges, order, giants), graph.back, sums["t"], sums["rim"])
+        between = Between(find_union_arcs(edges, order, giants), graph.back, sums["t"], sums["rim"])
     inside, rim = union_sums(order, plan, values | of_heads, between, tuning=tuning)
     add_at_leaving(sums, giants, inside)
     if rim is not None:

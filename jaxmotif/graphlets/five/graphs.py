@@ -108,52 +108,61 @@ class BitRows(NamedTuple):
     """Adjacency of the core as rows of bits.
 
     Attributes:
+      graph: the graph.
       words: uint32 ``[size, size / 32]``, lowest bit first.
       before: int32 ``[size, size / 32]``, the bits of the row before each word: they say where in its row a neighbour
         is.
     """
 
+    graph: DegreeOrderedGraph
     words: jax.Array
     before: jax.Array
 
-    def adjacent(self, graph: DegreeOrderedGraph, x: jax.Array, y: jax.Array) -> jax.Array:
+    def adjacent(self, x: jax.Array, y: jax.Array) -> jax.Array:
         """Return 1 where two nodes, by their numbers in the core, are adjacent, else 0; int32."""
         word = self.words.at[x, y >> 5].get(mode="clip")
         return ((word >> (y & 31).astype(jnp.uint32)) & jnp.uint32(1)).astype(jnp.int32)
 
-    def arc(self, graph: DegreeOrderedGraph, x: jax.Array, y: jax.Array) -> jax.Array:
+    def arc(self, x: jax.Array, y: jax.Array) -> jax.Array:
         """Return the arc from x to y, int32; any number where they are not adjacent."""
         # Rows are sorted, after the leaves: a neighbour's place is the number of bits before its own.
         lower = (jnp.uint32(1) << (y & 31).astype(jnp.uint32)) - jnp.uint32(1)
         place = lax.population_count(self.words.at[x, y >> 5].get(mode="clip") & lower).astype(jnp.int32)
-        node = x + graph.core
-        return graph.offsets[node] + graph.leaves[node] + place + self.before.at[x, y >> 5].get(mode="clip")
+        node = x + self.graph.core
+        return self.graph.offsets[node] + self.graph.leaves[node] + place + self.before.at[x, y >> 5].get(mode="clip")
 
 
 class HashedArcs(NamedTuple):
     """Adjacency by a hash index of the edges: the state of an edge is its arc from the higher node, plus 1."""
 
+    graph: DegreeOrderedGraph
     index: PairIndex
 
-    def adjacent(self, graph: DegreeOrderedGraph, x: jax.Array, y: jax.Array) -> jax.Array:
+    def adjacent(self, x: jax.Array, y: jax.Array) -> jax.Array:
         """Return what :meth:`BitRows.adjacent` does."""
-        return (self._down(graph, x, y) > 0).astype(jnp.int32)
+        return (self._down(x, y) > 0).astype(jnp.int32)
 
-    def arc(self, graph: DegreeOrderedGraph, x: jax.Array, y: jax.Array) -> jax.Array:
+    def arc(self, x: jax.Array, y: jax.Array) -> jax.Array:
         """Return what :meth:`BitRows.arc` does."""
-        down = jnp.maximum(self._down(graph, x, y) - 1, 0)
-        return jnp.where(x > y, down, graph.back[down])
+        down = jnp.maximum(self._down(x, y) - 1, 0)
+        return jnp.where(x > y, down, self.graph.back[down])
 
-    def _down(self, graph: DegreeOrderedGraph, x: jax.Array, y: jax.Array) -> jax.Array:
-        return self.index.state(jnp.maximum(x, y) + graph.core, jnp.minimum(x, y) + graph.core)
+    def _down(self, x: jax.Array, y: jax.Array) -> jax.Array:
+        core = self.graph.core
+        return self.index.state(jnp.maximum(x, y) + core, jnp.minimum(x, y) + core)
 
 
 Adjacency = BitRows | HashedArcs
 
 
-@partial(jit64, static_argnames=("size",))
 def make_bit_rows(graph: DegreeOrderedGraph, *, size: int) -> BitRows:
     """Make the bits of a graph with a core of at most ``size`` nodes, a multiple of 32."""
+    return BitRows(graph, *_bits(graph, size=size))
+
+
+@partial(jit64, static_argnames=("size",))
+def _bits(graph: DegreeOrderedGraph, *, size: int) -> tuple[jax.Array, jax.Array]:
+    """Return :attr:`BitRows.words` and :attr:`BitRows.before`."""
     tail, head = graph.tails - graph.core, graph.heads - graph.core
     words = size // 32
     inside = (tail >= 0) & (head >= 0) & (graph.tails < graph.leaves.shape[0])
@@ -162,7 +171,7 @@ def make_bit_rows(graph: DegreeOrderedGraph, *, size: int) -> BitRows:
     bit = jnp.uint32(1) << (head & 31).astype(jnp.uint32)
     found = jnp.zeros(size * words, jnp.uint32).at[place].add(bit, mode="drop").reshape(size, words)
     ones = lax.population_count(found).astype(jnp.int32)
-    return BitRows(found, jnp.cumsum(ones, axis=1, dtype=jnp.int32) - ones)
+    return found, jnp.cumsum(ones, axis=1, dtype=jnp.int32) - ones
 
 
 def hash_arcs(graph: DegreeOrderedGraph, device: jax.Device) -> HashedArcs:
@@ -171,8 +180,8 @@ def hash_arcs(graph: DegreeOrderedGraph, device: jax.Device) -> HashedArcs:
     node_bits, bucket_bits = bits_for(graph.offsets.shape[0], arcs)
     of_arcs = np.arange(1, arcs + 1, dtype=np.int32)
     starts, tags, states, fullest = index_on(device, graph.offsets, graph.heads, of_arcs, node_bits, bucket_bits)
-    # A multiple of eight, so that nearly all graphs share one program.
-    return HashedArcs(PairIndex(starts, tags, states, node_bits, bucket_bits, most=max(8, -(-int(fullest) // 8) * 8)))
+    most = max(8, -(-int(fullest) // 8) * 8)  # a multiple of eight, so that nearly all graphs share one program
+    return HashedArcs(graph, PairIndex(starts, tags, states, node_bits, bucket_bits, most))
 
 
 def adjacency_bytes(size: int, arcs: int, bits: bool) -> int:

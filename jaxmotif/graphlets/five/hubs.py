@@ -13,7 +13,7 @@ held for a block of rows at a time, as many as memory allows.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -138,17 +138,17 @@ def list_neighbours(graph: DegreeOrderedGraph, hubs: jax.Array, size: int, later
     return Neighbourhoods(at, jnp.where(real, heads - graph.core, -1), real)
 
 
-def find_adjacent(graph: DegreeOrderedGraph, edges: Adjacency, lists: Neighbourhoods) -> jax.Array:
+def find_adjacent(edges: Adjacency, lists: Neighbourhoods) -> jax.Array:
     """Return the adjacency matrices of the neighbourhoods, int32 ``[B, D, D]``."""
     nodes = jnp.maximum(lists.nodes, 0)
     there = lists.real[:, :, None] & lists.real[:, None, :]
-    return jnp.where(there, edges.adjacent(graph, nodes[:, :, None], nodes[:, None, :]), 0)
+    return jnp.where(there, edges.adjacent(nodes[:, :, None], nodes[:, None, :]), 0)
 
 
-def find_arcs_between(graph: DegreeOrderedGraph, edges: Adjacency, lists: Neighbourhoods, near: jax.Array) -> jax.Array:
+def find_arcs_between(edges: Adjacency, lists: Neighbourhoods, near: jax.Array) -> jax.Array:
     """Return the arcs between the neighbours of a hub, int32 ``[B, D, D]``; one past the last where there is none."""
     nodes = jnp.maximum(lists.nodes, 0)
-    return jnp.where(near > 0, edges.arc(graph, nodes[:, :, None], nodes[:, None, :]), graph.heads.shape[0])
+    return jnp.where(near > 0, edges.arc(nodes[:, :, None], nodes[:, None, :]), edges.graph.heads.shape[0])
 
 
 def apply_matrix(matrix: jax.Array, *values: jax.Array) -> list[jax.Array]:
@@ -275,24 +275,16 @@ def sum_in_neighbourhoods(
 
 
 @partial(jit64, static_argnames=("width", "detail"), donate_argnums=0)
-def add_five_cliques(
-    counts: jax.Array,
-    graph: DegreeOrderedGraph,
-    edges: Adjacency,
-    hub: jax.Array,
-    *,
-    width: int,
-    detail: Detail,
-) -> jax.Array:
+def add_five_cliques(counts: jax.Array, edges: Adjacency, hub: jax.Array, *, width: int, detail: Detail) -> jax.Array:
     """Add the 5-cliques on each edge at both of its arcs, int64 ``[S]`` (for counts in the graph: all at one arc).
 
     A 5-clique is found at its lowest node: its four others are a 4-clique among the higher neighbours. For each pair of
     adjacent ones, Q says who is adjacent to both; two others belong to as many 5-cliques as their columns of Q have in
     common, which is one matrix product.
     """
-    together = math.gcd(16, width // 2)  # shifts
+    graph, together = edges.graph, math.gcd(16, width // 2)  # shifts
     lists = list_neighbours(graph, hub, width, later=True)
-    near = find_adjacent(graph, edges, lists)
+    near = find_adjacent(edges, lists)
     twice = jnp.concatenate([near.astype(units().factors)] * 2, axis=1)  # its rows go round
     x = jnp.arange(width, dtype=jnp.int32)
 
@@ -316,7 +308,7 @@ def add_five_cliques(
         return counts.at[once].add(found.sum(axis=(1, 2)) // 12 * 20, mode="drop")
     spokes = found.sum(axis=2) // 3  # once for each of the three others
     place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
-    counts = counts.at[find_arcs_between(graph, edges, lists, near)].add(found, mode="drop")
+    counts = counts.at[find_arcs_between(edges, lists, near)].add(found, mode="drop")
     counts = counts.at[place].add(spokes, mode="drop")
     back = graph.back.at[place].get(mode="fill", fill_value=graph.heads.shape[0])
     return counts.at[back].add(spokes, mode="drop")
@@ -324,18 +316,12 @@ def add_five_cliques(
 
 @partial(jit64, static_argnames=("width",), donate_argnums=0)
 def sum_over_triangles(
-    sums: dict[str, jax.Array],
-    values: dict[str, jax.Array],
-    graph: DegreeOrderedGraph,
-    edges: Adjacency,
-    hubs: jax.Array,
-    *,
-    width: int,
+    sums: dict[str, jax.Array], values: dict[str, jax.Array], edges: Adjacency, hubs: jax.Array, *, width: int
 ) -> dict[str, jax.Array]:
     """Add, at each arc u -> v, the sum over common neighbours w of int64 values ``[S]`` at u -> w, by name."""
-
+    graph = edges.graph
     lists = list_neighbours(graph, hubs, width)
-    near = find_adjacent(graph, edges, lists)
+    near = find_adjacent(edges, lists)
     place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
     found = apply_matrix(near, *(values[name].at[place].get(mode="fill", fill_value=0) for name in sums))
     return {name: x.at[place].add(y, mode="drop") for (name, x), y in zip(sums.items(), found, strict=True)}
@@ -395,22 +381,14 @@ def empty_tables(
 
 @partial(jit64, static_argnames=("width", "detail"), donate_argnums=0)
 def scatter_hubs(
-    tables: Tables,
-    graph: DegreeOrderedGraph,
-    edges: Adjacency,
-    hubs: jax.Array,
-    ends: jax.Array,
-    giants: jax.Array,
-    *,
-    width: int,
-    detail: Detail,
+    tables: Tables, edges: Adjacency, hubs: jax.Array, ends: jax.Array, giants: jax.Array, *, width: int, detail: Detail
 ) -> Tables:
     """Add what a batch of hubs gives to the rows between ``ends`` of the tables.
 
     Args:
       giants: how many nodes, those of highest number, are no hubs (:mod:`jaxmotif.graphlets.five.giants`).
     """
-    rows, size = tables.codegree.shape
+    graph, (rows, size) = edges.graph, tables.codegree.shape
     hubs_end = graph.leaves.shape[0] - giants
 
     flat = Tables(*(x.reshape(-1) for x in tables))
@@ -420,7 +398,7 @@ def scatter_hubs(
     one = jnp.broadcast_to(lists.real[:, :, None].astype(flat.codegree.dtype), cells.shape)
     flat = flat._replace(codegree=flat.codegree.at[cells].add(one, mode="drop"))
     if detail != "graph":
-        near = find_adjacent(graph, edges, lists)
+        near = find_adjacent(edges, lists)
         # An arc between common neighbours is found at either end: one that leads to a giant at this end alone.
         twice = near << (lists.nodes + graph.core >= hubs_end).astype(jnp.int32)[:, :, None]
         flat = flat._replace(pairs=flat.pairs.at[cells].add(join(near, twice, 3), mode="drop"))
@@ -434,7 +412,6 @@ def scatter_hubs(
 def gather_hub_sums(
     sums: HubSums,
     tables: Tables | None,
-    graph: DegreeOrderedGraph,
     edges: Adjacency,
     node: tuple[jax.Array, jax.Array],
     hubs: jax.Array,
@@ -455,10 +432,9 @@ def gather_hub_sums(
       own: whether to add what needs no tables.
       giants: how many nodes, those of highest number, are no hubs; it counts for edge orbits alone.
     """
-
-    held = sums
+    graph, held = edges.graph, sums
     lists = list_neighbours(graph, hubs, width)
-    near = find_adjacent(graph, edges, lists)
+    near = find_adjacent(edges, lists)
     place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
 
     def added(sums: jax.Array, found: dict[str, jax.Array], names: tuple[str, ...]) -> jax.Array:
@@ -473,15 +449,12 @@ def gather_hub_sums(
         rows, size = tables.codegree.shape
         row = _rows_of(graph, lists, ends, rows)
         within = jnp.where(row < rows, graph.leaves[jnp.maximum(hubs, 0)][:, None], 0).astype(jnp.int64)
-        cells = _cells(graph, lists, ends, rows, size)
-
-        def read(table: jax.Array) -> jax.Array:
-            return table.reshape(-1).at[cells].get(mode="fill", fill_value=0)
-
-        found, G = _sum_with_tables(near, read, tables, d, within, detail, most)
+        places = _cells(graph, lists, ends, rows, size)
+        cells = Tables(*(table.reshape(-1).at[places].get(mode="fill", fill_value=0) for table in tables))
+        found, G = _sum_with_tables(near, cells, d, within, detail, most)
         held = held._replace(shared=added(held.shared, found, SHARED[detail]))
         if giants and detail == "edge":
-            arcs, values = _from_giants(graph, edges, lists, near, G, giants)
+            arcs, values = _from_giants(edges, lists, near, G, giants)
             column = SHARED[detail].index("eave")
             held = held._replace(shared=held.shared.at[arcs, column].add(values, mode="drop"))
     if not own:
@@ -490,24 +463,18 @@ def gather_hub_sums(
     held = held._replace(own=added(held.own, found, OWN[detail]))
     if detail == "edge":  # walks of length 3 along the edges of a neighbourhood belong to those edges
         walks = (near * join(near, join(near, near, 2), width)).astype(jnp.int64)
-        held = held._replace(rim=held.rim.at[find_arcs_between(graph, edges, lists, near)].add(walks, mode="drop"))
+        held = held._replace(rim=held.rim.at[find_arcs_between(edges, lists, near)].add(walks, mode="drop"))
     return held
 
 
 def _sum_with_tables(
-    near: jax.Array,
-    read: Callable[[jax.Array], jax.Array],
-    tables: Tables,
-    d: jax.Array,
-    leaves: jax.Array,
-    detail: Detail,
-    most: int,
+    near: jax.Array, cells: Tables, d: jax.Array, leaves: jax.Array, detail: Detail, most: int
 ) -> tuple[dict[str, jax.Array], jax.Array]:
     """Sum over neighbourhoods what their cells in the tables have.
 
     Args:
       near: int32 ``[B, D, D]``, adjacency.
-      read: reads the cells of a table, ``[B, D, D]``, 0 in rows that are not there.
+      cells: the cells of the tables, ``[B, D, D]``, 0 in rows that are not there.
       d: int64 ``[B, D]``, degrees of the neighbours.
       leaves: int64 ``[B, D]``, the leaves of the hub, at arcs that lead to rows that are there.
 
@@ -515,7 +482,7 @@ def _sum_with_tables(
       By name int64 ``[B, D]``, at the arcs from hubs to their core neighbours; and matrices whose sums over rows are
       ``chord``.
     """
-    shared = read(tables.codegree).astype(jnp.int32)
+    shared = cells.codegree.astype(jnp.int32)
     G = near * join(near, shared, most)
     w3 = sum_rows(shared) + leaves  # a leaf of the hub has one common neighbour with each of its others: the hub
     found = {"w3": w3, "wing": sum_squares(shared, most) + leaves, "chord": sum_rows(G)}
@@ -523,11 +490,11 @@ def _sum_with_tables(
         return found, G
     t = sum_rows(near)
     side, far = apply_matrix(shared, t, d)
-    found |= {"far": far + leaves, "side": side, "arm": sum_rows(read(tables.pairs)), "roof": apply_matrix(near, w3)[0]}
+    found |= {"far": far + leaves, "side": side, "arm": sum_rows(cells.pairs), "roof": apply_matrix(near, w3)[0]}
     if detail == "edge":
         triangles = near * shared  # of each edge: the common neighbours of its ends
         found |= {
-            "floor": read(tables.bent).sum(axis=1, dtype=jnp.int64),
+            "floor": cells.bent.sum(axis=1, dtype=jnp.int64),
             "eave": G.sum(axis=1, dtype=jnp.int64),
             "middle": (triangles.astype(jnp.int64) * t[:, :, None]).sum(axis=1),
             "side_pairs": sum_rows(near * join(near, triangles, most)),
@@ -536,7 +503,7 @@ def _sum_with_tables(
 
 
 def _from_giants(
-    graph: DegreeOrderedGraph, edges: Adjacency, lists: Neighbourhoods, near: jax.Array, values: jax.Array, giants: int
+    edges: Adjacency, lists: Neighbourhoods, near: jax.Array, values: jax.Array, giants: int
 ) -> tuple[jax.Array, jax.Array]:
     """Find the arcs from giants to the other neighbours of a hub, and the values of these pairs.
 
@@ -544,14 +511,14 @@ def _from_giants(
       Arcs, int32 ``[B, min(G, D), D]``, one past the last arc where there is none; and the entries of ``values``
       ``[B, D, D]`` there, int64.
     """
-    few = min(giants, near.shape[1])
+    graph, few = edges.graph, min(giants, near.shape[1])
     # Of highest rank, they end the lists.
     at = lists.real.sum(axis=1, dtype=jnp.int32)[:, None] - few + jnp.arange(few, dtype=jnp.int32)[None]
     place = jnp.maximum(at, 0)
     giant = jnp.take_along_axis(lists.nodes, place, axis=1)
     here = (at >= 0) & (giant + graph.core >= graph.leaves.shape[0] - giants)
     ends, values = (jnp.take_along_axis(x, place[:, :, None], axis=1) for x in (near, values))
-    arcs = edges.arc(graph, jnp.maximum(giant, 0)[:, :, None], jnp.maximum(lists.nodes, 0)[:, None, :])
+    arcs = edges.arc(jnp.maximum(giant, 0)[:, :, None], jnp.maximum(lists.nodes, 0)[:, None, :])
     return jnp.where(here[:, :, None] & (ends > 0), arcs, graph.heads.shape[0]), values.astype(jnp.int64)
 
 

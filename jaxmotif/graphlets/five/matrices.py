@@ -32,6 +32,10 @@ _CELL_BYTES, _ARC_BYTES = 100, 400
 and lists of paths."""
 
 
+LEAST_ROWS = 32
+"""The fewest rows of the tables that can be held at a time."""
+
+
 class HubPlan(NamedTuple):
     """A graph, and how its neighbourhoods are made into matrices.
 
@@ -75,11 +79,6 @@ class HubPlan(NamedTuple):
     sparse: bool
     tuning: FiveTuning
 
-    @property
-    def is_long(self) -> bool:
-        """True where the work is cut into units even where one device does it all."""
-        return bool((self.lengths.astype(np.int64) ** 2).sum() > self.tuning.long_run)
-
     def batches(self, cells: int) -> list[hubs.HubBatch]:
         """Put the neighbourhoods of all hubs into batches of at most ``cells`` cells, or on a CPU of an eighth of that.
 
@@ -99,7 +98,9 @@ class HubPlan(NamedTuple):
     def adjacency(self, graph: graphs.DegreeOrderedGraph) -> graphs.Adjacency:
         """Return what tells who is adjacent in the graph, which may have been put on another device."""
         (device,) = graph.heads.devices()
-        return put64(self.index, device) if self.index is not None else graphs.make_bit_rows(graph, size=self.size)
+        if self.index is None:
+            return graphs.make_bit_rows(graph, size=self.size)
+        return put64(self.index._replace(graph=graph), device)
 
     @property
     def fixed(self) -> int:
@@ -115,11 +116,6 @@ class HubPlan(NamedTuple):
             return self.size * {"graph": 8, "node": 8, "edge": 10}[self.detail]
         return 4 * self.size * {"graph": 2, "node": 3, "edge": 4}[self.detail]  # and two copies of one in half of it
 
-    @property
-    def least_rows(self) -> int:
-        """Bytes of the fewest rows that can be held."""
-        return 32 * self.row
-
     def rows(self, device: jax.Device) -> int:
         """Return how many rows of the tables may be held at a time.
 
@@ -128,7 +124,7 @@ class HubPlan(NamedTuple):
         """
         arcs = self.graph.heads.shape[0]
         fixed = self.fixed + graphs.adjacency_bytes(self.size, arcs, self.index is None)
-        memory = working_memory(self.memory, device, fixed + self.least_rows, "orbits of five nodes")
+        memory = working_memory(self.memory, device, fixed + LEAST_ROWS * self.row, "orbits of five nodes")
         # Cells of a table have 32-bit numbers.
         return min(self.size, (memory - fixed) // self.row, (2**31 - 1) // self.size)
 
@@ -202,7 +198,7 @@ def _plan_tables(plan: HubPlan, device: jax.Device) -> HubPlan:
         # Bits, which are fastest, may take half of what is left (and all of a device that is the job's own).
         room = 2 * default_memory(device) if plan.memory is None else plan.memory
         bits, index = (graphs.adjacency_bytes(planned.size, plan.graph.heads.shape[0], form) for form in (True, False))
-        if not plan.tuning.bit_rows or bits > max(index, (room - planned.fixed - planned.least_rows) // 2):
+        if not plan.tuning.bit_rows or bits > max(index, (room - planned.fixed - LEAST_ROWS * planned.row) // 2):
             planned = planned._replace(index=graphs.hash_arcs(plan.graph, device))
         # Walks of length 4 are products of rows of a table, where these are held all at once.
         planned = planned._replace(sparse=planned.rows(device) < len(plan.lengths))
@@ -247,7 +243,7 @@ class HubMatrices:
         self._graph, self._device = graph, selection.main
         self._plan = prepare_graph(graph, detail, memory, selection.main, tuning)
         self.largest, self.most_neighbours = self._plan.largest, self._plan.most_neighbours
-        self._sums: dict[str, jax.Array] = {}
+        self.wide, self._sums = self.largest >= tuning.one_limb, dict[str, jax.Array]()
 
     def add_up(self, selection: Selection, store: Store | None, show: bool) -> tuple[str, ...]:
         """Add up the sums at all arcs, and return notes.
@@ -267,19 +263,19 @@ class HubMatrices:
             late_sums = hubs.zero_sums(arcs=graph.heads.shape[0], names=tuple(late))
             (batches,) = hubs.put_batches(device, plan.batches(plan.cells))
             for width, ids in hubs.steps_between(batches, plan.core, 2**31):
-                late_sums = hubs.sum_over_triangles(late_sums, late, graph, adjacency, ids, width=width)
+                late_sums = hubs.sum_over_triangles(late_sums, late, adjacency, ids, width=width)
             sums |= late_sums
             if known is not None and union is not None:
                 giants.add_at_leaving(sums, known, giants.union_neighbour_sums(union, known, late))
         self._sums = sums
         return notes
 
-    def node_orbits(self, precision: results.Precision) -> jax.Array | np.ndarray:
+    def node_orbits(self) -> jax.Array | np.ndarray:
         """Solve for the orbits at all nodes, ``[N, 73]``."""
-        limbs = results.solve_at_nodes(self._plan.graph, self._sums, wide=precision.wide, small=precision.small)
+        limbs = results.solve_at_nodes(self._plan.graph, self._sums, wide=self.wide)
         return limbs.as_integers(self._plan.renumbering.nodes)
 
-    def edge_orbits(self, precision: results.Precision) -> jax.Array | np.ndarray:
+    def edge_orbits(self) -> jax.Array | np.ndarray:
         """Solve for the orbits at all edges, ``[m, 68]``, and give the sums up, which take as much as the result."""
         plan = self._plan
         slots = jax.device_put((self._graph.out_offsets, self._graph.out_targets), self._device)
@@ -288,8 +284,7 @@ class HubMatrices:
             self._sums,
             plan.renumbering,
             slots,
-            wide=precision.wide,
-            small=precision.small,
+            wide=self.wide,
             together=plan.tuning.edges_together,
         )
         self._sums = {}
@@ -304,15 +299,16 @@ def _share_out_hubs(
     plan: HubPlan, selection: Selection, show: bool, store: Store | None
 ) -> tuple[dict[str, jax.Array], tuple[str, ...], Giants | None]:
     """Run the sums on all devices and return the sums, the notes and the giants."""
-    device = selection.main
-    if store is None and not selection.several and not plan.is_long:
+    device, work = selection.main, plan.lengths.astype(np.int64) ** 2 + 1
+    is_long = work.sum() - len(work) > plan.tuning.long_run  # cut into units even where one device does it all
+    if store is None and not selection.several and not is_long:
         task = HubSumTask(plan, device)
         notes = run_alone(task, len(plan.lengths), device)
         return task.sums(), notes, task.giants
     # The devices of one process add to the sums of one of them; a checkpoint, and what other processes are told, goes
     # through the host.
     total = _DeviceTotal(device) if store is None and selection.helper is None else None
-    work, units = plan.lengths.astype(np.int64) ** 2 + 1, max(plan.tuning.units, 4 * len(selection.devices))
+    units = max(plan.tuning.units, 4 * len(selection.devices))
     if plan.sparse:
         work, units = _move_to_blocks(work + _row_work(plan, device), plan.rows(device)), 4 * len(selection.devices)
     starts = np.concatenate([[0], np.cumsum(work)])
@@ -407,7 +403,7 @@ class HubSumTask:
         self._node = results.degrees_and_walks(self.plan.graph)
         if plan.sparse:
             later = put64(plan.renumbering.later, device)
-            self._paths = cycles.list_paths(self.plan.graph, self._adjacency, later, block=self._cells)
+            self._paths = cycles.list_paths(self._adjacency, later, block=self._cells)
         self._lay_out()
 
     @cached_property
@@ -441,23 +437,15 @@ class HubSumTask:
     def step(self, span: Span) -> None:
         """Add what a stretch of hubs, and of rows, gives."""
         plan, rows = self.plan, self._rows
-        graph, edges = plan.graph, self._adjacency
         first, stop = span.first + plan.core, span.stop + plan.core
         # By higher neighbours alone, of which there are far fewer at the largest hubs.
         for width, ids in hubs.steps_between(self._lowest, first, stop):
-            self._cliques = hubs.add_five_cliques(self._cliques, graph, edges, ids, width=width, detail=plan.detail)
+            self._cliques = hubs.add_five_cliques(self._cliques, self._adjacency, ids, width=width, detail=plan.detail)
         if plan.sparse:
             for row in self._block_starts(span):
+                ends = _ends(row, min(row + rows, span.stop))
                 self._walks = cycles.add_five_cycles(
-                    self._walks,
-                    graph,
-                    edges,
-                    self._paths,
-                    np.int32(row),
-                    np.int32(span.stop),
-                    rows=rows,
-                    size=plan.size,
-                    block=self._cells,
+                    self._walks, self._adjacency, self._paths, ends, rows=rows, size=plan.size, block=self._cells
                 )
             for width, ids in hubs.steps_between(self._hubs, first, stop):
                 self._gather(None, width, ids, _ends(0, 0), own=True)
@@ -484,7 +472,6 @@ class HubSumTask:
         self._of_hubs = hubs.gather_hub_sums(
             self._of_hubs,
             block,
-            plan.graph,
             self._adjacency,
             self._node,
             ids,
@@ -542,14 +529,7 @@ class HubSumTask:
             block = giants.scatter_giants(block, plan.graph, known, at, part=self._part(known), most=plan.most)
         for width, ids in hubs.steps_between(self._hubs, plan.core, 2**31, self._meeting(ends)):
             block = hubs.scatter_hubs(
-                block,
-                plan.graph,
-                self._adjacency,
-                ids,
-                at,
-                np.int32(plan.giants),
-                width=width,
-                detail=detail,
+                block, self._adjacency, ids, at, np.int32(plan.giants), width=width, detail=detail
             )
         return block
 
@@ -591,9 +571,9 @@ class HubSumTask:
     def halve(self) -> str | None:
         """Begin anew with fewer rows at a time, and fewer matrices."""
         least = self.plan.tuning.least_cells
-        if self._rows <= 32 and self._cells <= least:
+        if self._rows <= LEAST_ROWS and self._cells <= least:
             return None
-        self._rows, self._cells = max(min(self._rows, self.plan.size) // 2, 32), max(self._cells // 2, least)
+        self._rows, self._cells = max(min(self._rows, self.plan.size) // 2, LEAST_ROWS), max(self._cells // 2, least)
         self._lay_out()
         return f"{self._rows} rows of tables"
 

@@ -20,7 +20,7 @@ from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets._tuning import Detail, FiveTuning, tuning_for
 from jaxmotif.graphlets.five.matrices import HubMatrices
-from jaxmotif.graphlets.five.results import Precision, totals
+from jaxmotif.graphlets.five.results import totals
 from jaxmotif.patterns._orbits import NODE_NAMES_5
 from jaxmotif.patterns._totals import all_counts, counts_of_maps
 
@@ -31,10 +31,12 @@ class OrbitEngine(Protocol):
     Attributes:
       largest: no count at a node or edge is larger.
       most_neighbours: the largest degree.
+      wide: whether counts may pass one number of 64 bits.
     """
 
     largest: float
     most_neighbours: int
+    wide: bool
 
     def add_up(self, selection: Selection, store: Store | None, show: bool) -> tuple[str, ...]:
         """Add up the sums at all arcs, and return notes on what had to be done differently.
@@ -46,11 +48,11 @@ class OrbitEngine(Protocol):
         """
         ...
 
-    def node_orbits(self, precision: Precision) -> jax.Array | np.ndarray:
+    def node_orbits(self) -> jax.Array | np.ndarray:
         """Solve for the orbits at all nodes, ``[N, 73]``."""
         ...
 
-    def edge_orbits(self, precision: Precision) -> jax.Array | np.ndarray:
+    def edge_orbits(self) -> jax.Array | np.ndarray:
         """Solve for the orbits at all edges, ``[m, 68]``, in the order of the edge list; the sums may be given up."""
         ...
 
@@ -138,10 +140,9 @@ def five_node_orbits(
     with jax.default_device(selection.main):
         engine, notes = choose_engine(graph, selection, "edge" if edges else "node", memory, tuning)
         _check_largest(engine, tuning)
-        precision = Precision.of(engine.largest, tuning)
         notes += engine.add_up(selection, store, show)
-        at_nodes = engine.node_orbits(precision) if nodes else np.zeros((0, len(NODE_NAMES_5)), np.int64)
-        return FiveOrbits(at_nodes, engine.edge_orbits(precision) if edges else None, notes)
+        at_nodes = engine.node_orbits() if nodes else np.zeros((0, len(NODE_NAMES_5)), np.int64)
+        return FiveOrbits(at_nodes, engine.edge_orbits() if edges else None, notes)
 
 
 def five_node_counts(

@@ -13,32 +13,9 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.graphlets._tuning import FiveTuning
 from jaxmotif.graphlets.five.equations import Arcs, Array, Nodes, Rims, Sums, all_homs, orbits_of, solved, total_homs
 from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph, Renumbering
 from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS, times24
-
-SMALL = 2.0**34
-"""Where counts at a node are below this, all homomorphisms at a node (at most 24 times as many) and at both arcs of an
-edge (at most 64 times as many) are below 2^40."""
-
-
-class Precision(NamedTuple):
-    """Bounds of all counts at nodes and edges.
-
-    Attributes:
-      small: all homomorphisms are below 2^40.
-      wide: they may pass one number of 64 bits. Then they are right modulo 2^61, and the same equations in float64 tell
-        the rest: below 2^90 their error is less than 2^60, with room for weights of a thousand.
-    """
-
-    small: bool
-    wide: bool
-
-    @classmethod
-    def of(cls, largest: float, tuning: FiveTuning) -> Precision:
-        """Return what a bound of all counts says."""
-        return cls(largest < SMALL, largest >= tuning.one_limb)
 
 
 def largest_count(xp: ModuleType, arcs: Arcs, d: Array) -> Array:
@@ -174,6 +151,8 @@ class Limbs(NamedTuple):
 
         Args:
           solve: solves the equations, given how to cast the numbers that it takes.
+          wide: whether counts may pass one number of 64 bits. Then they are right modulo 2^61, and float64 tells the
+            rest: below 2^90 its error is less than 2^60, with room for weights of a thousand.
         """
         low = solve(lambda x: x)
         if not wide:
@@ -200,16 +179,16 @@ class Limbs(NamedTuple):
         return exact
 
 
-@partial(jit64, static_argnames=("wide", "small"))
-def solve_at_nodes(graph: DegreeOrderedGraph, sums: dict[str, jax.Array], *, wide: bool, small: bool) -> Limbs:
-    """Solve for the orbits at all nodes, ``[73, N]``; ``wide``, ``small``: as in :class:`Precision`."""
+@partial(jit64, static_argnames="wide")
+def solve_at_nodes(graph: DegreeOrderedGraph, sums: dict[str, jax.Array], *, wide: bool) -> Limbs:
+    """Solve for the orbits at all nodes, ``[73, N]``; ``wide``: as for :meth:`Limbs.of`."""
     arcs = arcs_of(graph)
     d, p2 = degrees_and_walks(graph)
     every = with_leaves(jnp, arcs, d, p2, arcs.out(sums["t"]), sums)
-    return Limbs.of(lambda of: orbits_of(jnp, arcs, of(d), Sums(*map(of, every)), small=small), wide)
+    return Limbs.of(lambda of: orbits_of(jnp, arcs, of(d), Sums(*map(of, every))), wide)
 
 
-@partial(jit64, static_argnames=("wide", "small", "together"))
+@partial(jit64, static_argnames=("wide", "together"))
 def solve_at_edges(
     graph: DegreeOrderedGraph,
     sums: dict[str, jax.Array],
@@ -217,14 +196,13 @@ def solve_at_edges(
     slots: tuple[jax.Array, jax.Array],
     *,
     wide: bool,
-    small: bool,
     together: int,
 ) -> Limbs:
     """Solve for the orbits at all edges, ``[S / 2, 68]``, in the order of the edge list; further rows are no edges.
 
     Args:
       slots: offsets and targets of the graph's own rows.
-      wide, small: as in :class:`Precision`.
+      wide: as for :meth:`Limbs.of`.
       together: edges that are solved at a time.
     """
     offsets, targets = slots
@@ -244,7 +222,7 @@ def solve_at_edges(
 
         def solve(of: Callable[[jax.Array], jax.Array]) -> jax.Array:
             homs = all_homs(arcs, Nodes(*map(of, at)), Sums(*map(of, every)), Rims(*map(of, rims)))
-            return solved(jnp, homs, "edge", small)
+            return solved(jnp, homs, "edge")
 
         found = Limbs.of(solve, wide)
         return jax.tree.map(jnp.transpose, found)

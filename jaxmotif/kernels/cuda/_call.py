@@ -1,20 +1,43 @@
 """Calls of Pallas kernels by PTX of our own, which XLA launches.
 
+The PTX of a translated kernel is shipped with the package, or else compiled by NVRTC.
+
 XLA's custom call for PTX is no public interface that will stay. It is tried with a tiny kernel before a device runs
 kernels.
 """
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import zlib
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxmotif.kernels.cuda._ptx import ptx_of
+from jaxmotif.kernels.cuda._nvrtc import compile_ptx
 from jaxmotif.kernels.cuda._translate import Program, translate
+
+
+def shipped_name(program: Program) -> str:
+    """Return the name of a kernel's file, which depends on its text, so that a file never belongs to another kernel."""
+    return f"{program.name}-{hashlib.sha256(program.text.encode()).hexdigest()[:16]}.ptx.z"
+
+
+def ptx_of(program: Program) -> str:
+    """Return the PTX of a kernel, for compute capability 7.5 and later."""
+    return _ptx(shipped_name(program), program.text)
+
+
+@functools.cache
+def _ptx(name: str, text: str) -> str:
+    shipped = files("jaxmotif.kernels.cuda").joinpath("ptx", name)
+    return zlib.decompress(shipped.read_bytes()).decode() if shipped.is_file() else compile_ptx(text)
+
 
 Launcher = Callable[
     [Program, Sequence[jax.Array], Sequence[jax.ShapeDtypeStruct], dict[int, int], tuple[int, int, int]],
