@@ -24,7 +24,12 @@ from jaxmotif.patterns._roles import Per, all_roles, known_weights, weight_table
 
 
 def dense_pattern_features(
-    graph: Graph, patterns: Sequence[str | Pattern], *, per: Per = "graph", induced: bool = True
+    graph: Graph,
+    patterns: Sequence[str | Pattern],
+    *,
+    per: Per = "graph",
+    induced: bool = True,
+    max_degree: int | None = None,
 ) -> Int64:
     """Count patterns in a small graph as :func:`jaxmotif.pattern_features` does, inside a user's ``jit``.
 
@@ -36,6 +41,8 @@ def dense_pattern_features(
         nodes without labels are sums of orbits; any others, up to 64 nodes, are searched for.
       per: as for :func:`jaxmotif.pattern_features`.
       induced: as for :func:`jaxmotif.pattern_features`.
+      max_degree: as for :func:`jaxmotif.graphlets.dense_node_orbits`: for larger graphs, such as unions of molecules,
+        whose nodes have few neighbours, and patterns that are sums of orbits. What is not known is negative.
 
     Returns:
       Exact 64-bit counts ``[F]``, per node ``[N, F]``, per edge ``[S / 2, F]`` (directed: ``[S, F]``) in the order of
@@ -80,10 +87,11 @@ def dense_pattern_features(
         number=number,
         per=per,
         induced=induced,
+        max_degree=max_degree,
     )
 
 
-@partial(jit64, static_argnames=("size", "number", "per", "induced"))
+@partial(jit64, static_argnames=("size", "number", "per", "induced", "max_degree"))
 def _columns(
     graph: Graph,
     searches: SearchArrays | None,
@@ -95,10 +103,11 @@ def _columns(
     number: int,
     per: Per,
     induced: bool,
+    max_degree: int | None,
 ) -> Int64:
     found = []
     if table.shape[1]:
-        orbits = (dense_edge_columns if per == "edge" else dense_node_orbits)(graph, size=size)
+        orbits = (dense_edge_columns if per == "edge" else dense_node_orbits)(graph, size=size, max_degree=max_degree)
         sums = (orbits.int64[:, :, None] * table[None]).sum(axis=1)
         found.append(sums.sum(axis=0) // sharing if per == "graph" else sums)
     if searches is not None:

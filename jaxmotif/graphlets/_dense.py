@@ -24,6 +24,7 @@ from jax import lax
 from jaxmotif.arrays._compile import jit64, target
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.graph._container import Graph, refuse_large
+from jaxmotif.graphlets import _low_degree
 from jaxmotif.graphlets._equations import CONNECTED_COLUMNS, edge_columns, edge_terms, global_counts, node_orbits
 from jaxmotif.graphlets._units import join, times
 from jaxmotif.graphlets.five.equations import Arcs, Rims, Sums, orbits_of
@@ -210,9 +211,14 @@ def _five_cliques(bits: jax.Array) -> jax.Array:
 MAX_DENSE_NODES = 512
 """Largest node capacity the dense path takes. All its edge and node counts fit int32 up to 1024 nodes."""
 
+_LARGE = (
+    "jaxmotif.graphlet_counts, edge_graphlets or node_orbits, which take any size, or inside jit max_degree=D where no "
+    "node has more than D neighbours, or the sparse_ functions (up to four nodes)"
+)
 
-@partial(jit64, static_argnames="size")
-def dense_graphlet_counts(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
+
+@partial(jit64, static_argnames=("size", "max_degree"))
+def dense_graphlet_counts(graph: Graph, size: Literal[4, 5] = 4, max_degree: int | None = None) -> Int64:
     """Count the 17 induced graphlets of 2, 3 and 4 nodes in a small undirected graph.
 
     The function is pure: jit it, and vmap it over a stacked batch of graphs padded to one size. One padded size
@@ -221,10 +227,13 @@ def dense_graphlet_counts(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
     Args:
       graph: undirected, capacity ``N`` up to :data:`MAX_DENSE_NODES` nodes and ``S`` slots.
       size: static, 4, or 5 for graphlets of up to five nodes; then N is at most 128.
+      max_degree: static, a number D that no node has more neighbours than: any number of nodes is then taken, as of a
+        padded union of molecules (D = 4 to 8), where ``N D^3`` is at most 2^28 and D at most 32.
 
     Returns:
       Exact 64-bit counts ``[17]`` in the order of :data:`jaxmotif.patterns.GRAPHLET_NAMES` (``size=5``: 51, those of
-      five nodes last); ``.astype("float32")`` makes them features.
+      five nodes last); ``.astype("float32")`` makes them features. With ``max_degree`` all are -1 where a node has more
+      neighbours, or where there are more than 36,854 nodes (``size=5``: 6,208), whose counts could pass 64 bits.
 
     Raises:
       ValueError: when traced, for a directed graph, a capacity over the limit, or a batch outside ``jax.vmap``.
@@ -238,6 +247,8 @@ def dense_graphlet_counts(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
     References:
       Rossi & Zhou, "Hybrid CPU-GPU framework for network motifs", arXiv:1608.05138, 2016, equations 9-23.
     """
+    if max_degree is not None:
+        return _low_degree.graphlet_counts(graph, max_degree, size)
     if size == 5:
         return dense_five(graph, "graph")[0]
     slots, bits = _slots(graph), _bit_rows(graph)
@@ -249,8 +260,8 @@ def dense_graphlet_counts(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
     return Int64.of(jnp.stack(list(global_counts(n, m, sums).values())))
 
 
-@partial(jit64, static_argnames="size")
-def dense_edge_columns(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
+@partial(jit64, static_argnames=("size", "max_degree"))
+def dense_edge_columns(graph: Graph, size: Literal[4, 5] = 4, max_degree: int | None = None) -> Int64:
     """Count, at each edge of a small undirected graph, the induced graphlets by the edge's orbit in them.
 
     Pure, as :func:`dense_graphlet_counts`.
@@ -258,10 +269,13 @@ def dense_edge_columns(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
     Args:
       graph: undirected, capacity ``N`` up to :data:`MAX_DENSE_NODES` nodes and ``S`` slots.
       size: static, 4, or 5 for ORCA's 68 edge orbits instead; then N is at most 128.
+      max_degree: static, as for :func:`dense_node_orbits`.
 
     Returns:
       Exact 64-bit counts ``[S / 2, 17]`` (``size=5``: 68), rows in the order of ``Graph.edge_list()``, columns in the
-      order of :data:`jaxmotif.patterns.EDGE_COLUMN_NAMES` (ORCA's); padding rows are zero.
+      order of :data:`jaxmotif.patterns.EDGE_COLUMN_NAMES` (ORCA's); padding rows are zero. Rows of edges near a node of
+      more than ``max_degree`` neighbours are negative, as in :func:`dense_node_orbits`; so are sums over edges that
+      take one in, of connected graphlets.
 
     Raises:
       ValueError: as :func:`dense_graphlet_counts`.
@@ -275,6 +289,8 @@ def dense_edge_columns(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
     References:
       Rossi & Zhou 2016, equations 5-7; see :func:`jaxmotif.graphlets._equations.edge_columns`.
     """
+    if max_degree is not None:
+        return _low_degree.edge_columns(graph, max_degree, size)
     return Int64.of(edge_rows(graph, slot_columns(graph)) if size == 4 else dense_five(graph, "edge")[1])
 
 
@@ -306,8 +322,8 @@ def slot_columns(graph: Graph) -> jax.Array:
     return jnp.where(slots.valid[:, None], jnp.stack(list(columns.values()), axis=-1), 0)
 
 
-@partial(jit64, static_argnames="size")
-def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
+@partial(jit64, static_argnames=("size", "max_degree"))
+def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4, max_degree: int | None = None) -> Int64:
     """Count, at each node of a small undirected graph, the connected induced graphlets by the node's orbit in them.
 
     Pure, as :func:`dense_graphlet_counts`.
@@ -315,10 +331,14 @@ def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
     Args:
       graph: undirected, capacity ``N`` up to :data:`MAX_DENSE_NODES` nodes and ``S`` slots.
       size: static, 4, or 5 for graphlets of up to five nodes; then N is at most 128.
+      max_degree: static, a number D that no node has more neighbours than: any number of nodes is then taken, as of a
+        padded union of molecules (D = 4 to 8), where ``N D^3`` is at most 2^28 and D at most 32.
 
     Returns:
       Exact 64-bit counts ``[N, 15]`` (``size=5``: 73), columns in ORCA's order
-      (:data:`jaxmotif.patterns.NODE_ORBITS`); padding nodes hold zeros.
+      (:data:`jaxmotif.patterns.NODE_ORBITS`); padding nodes hold zeros. Where a node has more than ``max_degree``
+      neighbours, all counts of the nodes within ``size - 1`` steps of it are negative: they are not known. So is each
+      sum over nodes that takes one in, for instance over those of a graph.
 
     Raises:
       ValueError: as :func:`dense_graphlet_counts`.
@@ -328,11 +348,15 @@ def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4) -> Int64:
       >>> star = Graph.from_edges([(0, 1), (0, 2), (0, 3)])
       >>> dense_node_orbits(star).to_numpy()[:2, :8].tolist()  # its center and a leaf
       [[3, 0, 3, 0, 0, 0, 0, 1], [1, 2, 0, 0, 0, 0, 1, 0]]
+      >>> (dense_node_orbits(star, max_degree=2).to_numpy()[:4] < 0).all().item()  # the center has three neighbours
+      True
 
     References:
       Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014; see
       :func:`jaxmotif.graphlets._equations.node_orbits`.
     """
+    if max_degree is not None:
+        return _low_degree.node_orbits(graph, max_degree, size)
     return Int64.of(orbit_columns(graph) if size == 4 else dense_five(graph, "node")[1])
 
 
@@ -353,8 +377,7 @@ def dense_five(graph: Graph, detail: Literal["graph", "edge", "node"]) -> tuple[
     """
     if graph.node_capacity > MAX_DENSE_NODES_5:
         raise ValueError(
-            f"size=5 takes graphs of up to {MAX_DENSE_NODES_5} nodes, got room for {graph.node_capacity}; use "
-            "jaxmotif.graphlet_counts, edge_graphlets or node_orbits, which take any size"
+            f"size=5 takes graphs of up to {MAX_DENSE_NODES_5} nodes, got room for {graph.node_capacity}; use {_LARGE}"
         )
     slots, bits = _slots(graph), _bit_rows(graph)
     at_nodes, at_edges = dense_orbits(bits, _unpack(bits).reshape(bits.shape[0], -1), edges=detail == "edge")
@@ -382,8 +405,7 @@ class _Slots(NamedTuple):
 def _slots(graph: Graph) -> _Slots:
     if graph.directed:
         raise ValueError("graphlets are counted in undirected graphs, got a directed one; build it with directed=False")
-    instead = "jaxmotif.graphlet_counts, edge_graphlets or node_orbits, which take any size"
-    refuse_large(graph, MAX_DENSE_NODES, "the dense path", instead)
+    refuse_large(graph, MAX_DENSE_NODES, "the dense path", _LARGE)
     N, S, M = graph.node_capacity, graph.slot_capacity, _padded(graph)
     position = jnp.arange(S, dtype=jnp.int32)
     ends = jnp.pad(jnp.asarray(graph.out_offsets)[1:], (0, M - N), constant_values=S).reshape(1, -1, 32)

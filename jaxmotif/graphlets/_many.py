@@ -21,7 +21,15 @@ from jaxmotif.graph._groups import size_groups
 from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets import _sparse as sparse
-from jaxmotif.graphlets._dense import dense_five, dense_graphlet_counts, edge_rows, orbit_columns, slot_columns
+from jaxmotif.graphlets._dense import (
+    dense_edge_columns,
+    dense_five,
+    dense_graphlet_counts,
+    dense_node_orbits,
+    edge_rows,
+    orbit_columns,
+    slot_columns,
+)
 from jaxmotif.graphlets._run import prepare
 from jaxmotif.graphlets._sparse import Plan
 from jaxmotif.graphlets._tuning import Detail, Tuning, choose_tuning
@@ -37,6 +45,9 @@ JOINED_NODES, JOINED_SLOTS = 2**15, 2**20
 
 STACKED_NODES_5, JOINED_NODES_5 = 64, 2**11
 """Likewise for five nodes, whose tables are over pairs of nodes; a union has about as many."""
+
+LISTED_DEGREE = 8
+"""Largest degree of graphs whose five-node graphlets are counted from lists of neighbours, in a union."""
 
 
 Part = tuple[np.ndarray, np.ndarray, np.ndarray | None]
@@ -112,22 +123,48 @@ def _parts(
         pairs = slots * np.maximum(slots / np.maximum(n, 1), 1)
         stacked = (n <= STACKED_NODES) & ((words <= 2) | (slots * n * words <= 64 * pairs))
     else:
-        stacked = n <= STACKED_NODES_5
+        largest = _largest_degrees(graphs)[which]
+        few = largest <= LISTED_DEGREE
+        listed = 4 if (largest[few] <= 4).all() else LISTED_DEGREE  # a molecule's, or the most: two programs at most
+        yield from _joined_of_five(graphs, which[few], detail, devices, memory, listed)
+        which, stacked = which[~few], n[~few] <= STACKED_NODES_5
     yield from _stacked(graphs, which[stacked], detail, devices, memory, size)
     yield from (_joined if size == 4 else _joined_of_five)(graphs, which[~stacked], detail, devices, memory)
 
 
+def _largest_degrees(graphs: Graphs) -> np.ndarray:
+    """Return the largest degree in each graph, int64 ``[graphs]``."""
+    degrees = np.diff(np.asarray(graphs.fields.out_offsets)[: graphs.node_starts[-1] + 1])
+    largest = np.zeros(len(graphs), np.int64)
+    np.maximum.at(largest, np.repeat(np.arange(len(graphs)), graphs.n), degrees)
+    return largest
+
+
 def _joined_of_five(
-    graphs: Graphs, which: np.ndarray, detail: Detail, devices: tuple[jax.Device, ...], memory: int | None
+    graphs: Graphs,
+    which: np.ndarray,
+    detail: Detail,
+    devices: tuple[jax.Device, ...],
+    memory: int | None,
+    max_degree: int | None = None,
 ) -> Iterator[Part]:
-    """Count in larger graphs, some of them at a time in a union."""
+    """Count in unions of larger graphs, or of those in which no node has more than ``max_degree`` neighbours."""
     from jaxmotif.graphlets.five import orbits as five
 
-    chunks, sizes = _unions(graphs, which, graphs.n, JOINED_NODES_5, devices[0])
+    room = JOINED_NODES_5
+    if max_degree is not None:
+        room = 2**16 if target_of(devices[0]).is_accelerator else 2**12
+        room = room if memory is None else max(min(room, memory // (64 * max_degree**3)), 64)
+    chunks, sizes = _unions(graphs, which, graphs.n, room, devices[0])
     for turn, part in enumerate(chunks):
         n, device = graphs.n[part], devices[turn % len(devices)]
         nodes, edges = np.zeros((n.sum(), len(NODE_NAMES_5)), np.int64), np.zeros((0, len(EDGE_NAMES_5)), np.int64)
-        if graphs.m[part].any():
+        if max_degree is not None:
+            union = jax.device_put(graphs.union(part, sizes), device)
+            nodes = dense_node_orbits(union, size=5, max_degree=max_degree).to_numpy()[: n.sum()]
+            if detail == "edge":
+                edges = dense_edge_columns(union, size=5, max_degree=max_degree).to_numpy()[: graphs.m[part].sum()]
+        elif graphs.m[part].any():
             orbits = five.five_node_orbits(graphs.union(part, sizes), Selection((device,)), detail == "edge", memory)
             nodes = np.asarray(orbits.nodes)[: n.sum()]
             edges = edges if orbits.edges is None else np.asarray(orbits.edges)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from jaxmotif.arrays import Int64
 from jaxmotif.graph import Graph
+from jaxmotif.graphlets._low_degree import counts_of_orbits
 
 
 def to_graph(graphs: Any, num_nodes: int, directed: bool = False) -> Graph:
@@ -74,3 +75,27 @@ def sums_by_graph(graphs: Any, values: jax.Array | Int64) -> jax.Array | Int64:
         with jax.enable_x64(True):
             return Int64(jax.ops.segment_sum(values.int64, owner, num_segments=graphs.n_node.shape[0]))
     return jax.ops.segment_sum(values, owner, num_segments=graphs.n_node.shape[0])
+
+
+def counts_by_graph(graphs: Any, orbits: Int64) -> Int64:
+    """Count the graphlets of each graph, from the orbits of its nodes; pure.
+
+    Args:
+      graphs: with ``n_node``, integers ``[graphs]``.
+      orbits: ``[n, 15]`` or ``[n, 73]``, of :func:`jaxmotif.graphlets.dense_node_orbits`.
+
+    Returns:
+      Exact 64-bit counts ``[graphs, 17]`` or ``[graphs, 51]``, as :func:`jaxmotif.graphlets.dense_graphlet_counts` has
+      them for one graph: -1 for a graph in which an orbit is negative (not known), and for one of more than 36,854
+      nodes (51 counts: 6,208).
+
+    Example:
+      >>> from collections import namedtuple
+      >>> from jaxmotif.graphlets import dense_node_orbits
+      >>> Tuple = namedtuple("GraphsTuple", "nodes edges receivers senders globals n_node n_edge")
+      >>> ends, sizes = jnp.array([[0, 1, 3], [1, 2, 4]]), jnp.array([3, 2])
+      >>> two = Tuple(None, None, ends[1], ends[0], None, sizes, jnp.array([2, 1]))
+      >>> counts_by_graph(two, dense_node_orbits(to_graph(two, 5), max_degree=2)).to_numpy()[:, :4].tolist()
+      [[2, 1, 0, 1], [1, 0, 0, 0]]
+    """
+    return counts_of_orbits(graphs.n_node, sums_by_graph(graphs, orbits))

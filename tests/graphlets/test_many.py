@@ -96,6 +96,25 @@ def test_five_nodes():
     assert [nodes[i].counts for i in range(3)] == [found[i].counts for i in range(3)]
 
 
+@pytest.mark.parametrize("detail", ["node", *more("edge")])
+def test_five_nodes_of_few_neighbours(detail):
+    """Graphs counted from lists of neighbours among others: rings with chords, an empty one, one without nodes, K_9."""
+    rng = np.random.default_rng(0)
+    rings = [[(i, (i + 1) % n) for i in range(n)] + [(0, n // 2), (1, n - 2)] for n in (6, 9, 12)]
+    whole = [(i, j) for j in range(9) for i in range(j)]
+    few = [rings[0], [], EDGES[3], rings[1], whole, [(0, int(x)) for x in rng.integers(1, 9, 8)], rings[2]]
+    sizes = [12, 3, None, 9, 9, 10, 12]
+    graphs = [
+        Graph.from_edges(np.array(edges, np.int64).reshape(-1, 2), n) for edges, n in zip(few, sizes, strict=True)
+    ]
+    count = {"node": jaxmotif.node_orbits, "edge": jaxmotif.edge_graphlets}[detail]
+    found = count(graphs + graphs[:4] * 3, size=5, memory=2**21)  # in two unions
+    for i, graph in enumerate(graphs + graphs[:4] * 3):
+        alone = count(graph, size=5)
+        assert found[i].counts == alone.counts
+        np.testing.assert_array_equal(np.asarray(found[i]), np.asarray(alone))
+
+
 def test_bad_input():
     with pytest.raises(ValueError, match="no checkpoint"):
         jaxmotif.graphlet_counts(GRAPHS, checkpoint="folder")

@@ -11,7 +11,7 @@ import jaxmotif
 from jaxmotif import Graph
 from jaxmotif.arrays import Int64
 from jaxmotif.graphlets import dense_node_orbits
-from jaxmotif.learn.jraph import sums_by_graph, to_graph, with_node_features
+from jaxmotif.learn.jraph import counts_by_graph, sums_by_graph, to_graph, with_node_features
 from tests.oracles import brute_force, random_edges
 
 
@@ -33,7 +33,7 @@ def batched(kind=GraphsTuple):
     ends = np.concatenate([np.array(parts[0][1]), np.array(parts[1][1]) + 5, np.full((3, 2), 12)]).astype(np.int32)
     sizes = [np.array([5, 7, 2], np.int32), np.array([len(edges) for _, edges in parts] + [3], np.int32)]
     return parts, kind(
-        jnp.ones((14, 1)), None, jnp.array(ends[:, 1]), jnp.array(ends[:, 0]), None, *map(jnp.array, sizes)
+        jnp.ones((14, 1), jnp.float32), None, jnp.array(ends[:, 1]), jnp.array(ends[:, 0]), None, *map(jnp.array, sizes)
     )
 
 
@@ -81,3 +81,25 @@ def test_arrays_pass_by_dlpack():
     passed = np.from_dlpack(orbits)
     assert passed.ctypes.data == orbits.unsafe_buffer_pointer()
     np.testing.assert_array_equal(passed, orbits)
+
+
+@pytest.mark.parametrize("size", [4, 5])
+def test_counts_of_each_graph_of_a_union(size):
+    """Graphs of a padded union, one of which has a node of more neighbours than the lists hold."""
+    parts = [(n, random_edges(n, 0.3, n)) for n in (6, 7, 8)] + [(9, [(0, x) for x in range(1, 9)])]
+    sizes = np.array([n for n, _ in parts] + [2], np.int32)
+    starts = np.cumsum(sizes) - sizes
+    ends = np.concatenate([np.array(edges) + start for (_, edges), start in zip(parts, starts, strict=False)])
+    graphs = GraphsTuple(None, None, jnp.array(ends[:, 1]), jnp.array(ends[:, 0]), None, jnp.array(sizes), None)
+
+    @jax.jit
+    def count(graphs):
+        orbits = dense_node_orbits(to_graph(graphs, 32), size=size, max_degree=7)
+        return counts_by_graph(graphs, orbits)
+
+    found = count(graphs).to_numpy()
+    for i, (n, edges) in enumerate(parts[:3]):
+        expected = jaxmotif.graphlet_counts(Graph.from_edges(edges, n), size=size)
+        assert found[i].tolist() == list(expected.counts.values())
+    assert (found[3] == -1).all()
+    assert found[4].tolist() == [0, 1, *[0] * (len(found[4]) - 2)]  # the padding: two nodes without an edge
