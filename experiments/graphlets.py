@@ -23,7 +23,7 @@ import numpy as np
 from harness import Rows, Table, measure, option, words
 
 import jaxmotif
-from jaxmotif import Graph
+from jaxmotif import Graph, patterns
 
 # What is not public: single passes, and the rule that chooses products of matrices.
 from jaxmotif.arrays._compile import jit64, put64
@@ -230,7 +230,7 @@ def typed(options: argparse.Namespace) -> None:
         harness.check(f"{name}, subgraphs", sum(counts.values()), connected)
         for found in (nodes, arcs):
             harness.check(f"{name}, counts", found.result.counts, counts)
-        sizes = {kind: jaxmotif.patterns.named_pattern(kind, directed=True).num_nodes for kind in counts}
+        sizes = {kind: patterns.named_pattern(kind, directed=True).num_nodes for kind in counts}
         held = sum(number * sizes[kind] for kind, number in counts.items())
         harness.check(f"{name}, orbits", int(np.asarray(nodes.result, np.int64).sum()), held)
         seconds = [found.cpu for found in (counted, nodes, arcs)]

@@ -211,14 +211,14 @@ def data_folder(data: Path, kind: Kind) -> Path:
 
 def undirected(data: Path, name: str) -> Graph:
     """Read an undirected network."""
-    from jaxmotif.graph import read_graph
+    from jaxmotif.io import read_graph
 
     return read_graph(data_folder(data, "undirected") / f"{name}.edges.gz", format="edges")
 
 
 def directed(data: Path, name: str) -> Graph:
     """Read a directed network."""
-    from jaxmotif.graph import read_graph
+    from jaxmotif.io import read_graph
 
     return read_graph(data_folder(data, "directed") / f"{name}.edges", directed=True)
 
@@ -230,7 +230,7 @@ def all_directed(data: Path) -> dict[str, Graph]:
 
 def instance(data: Path, name: str) -> tuple[Graph, Graph]:
     """Read the query and the target of ``TARGET/QUERY``; a further part of the name, ``/induced``, is passed over."""
-    from jaxmotif.graph import read_graph
+    from jaxmotif.io import read_graph
 
     target, query = name.split("/")[:2]
     folder = data_folder(data, "labelled") / target

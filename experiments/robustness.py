@@ -196,7 +196,7 @@ def mutants(data: Path, number: int = 5000) -> None:
     """Read samples of every format and the files that people have, as they are and then with one thing changed each."""
     import numpy as np
 
-    from jaxmotif.graph import read_graph
+    from jaxmotif.io import read_graph
     from tests.io import test_formats as formats
     from tests.io.format_samples import Sample, library_samples, text_samples
 
