@@ -159,10 +159,10 @@ def copy_to(device: jax.Device, ready: ReadySearch) -> ReadySearch:
 
 def _settle_stages(ready: ReadySearch, looks: bool) -> ReadySearch:
     """Keep only the final stage, with look-ahead when it is enabled and ``looks`` asks for it."""
-    stage = ready.stages[-1]
+    stage, operands = ready.stages[-1], ready.operands
     if looks and ready.ahead is not None:
-        stage = ready.ahead() or stage
-    return dataclasses.replace(ready, stages=[stage], ahead=None)
+        operands, stage = ready.ahead(operands) or (operands, stage)
+    return dataclasses.replace(ready, operands=operands, stages=[stage], ahead=None)
 
 
 @dataclasses.dataclass

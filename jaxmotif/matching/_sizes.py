@@ -35,13 +35,25 @@ MOST_IN_GROUP = 4
 """Leaves that compete for nodes and none of which holds all candidates of the others; n have Bell(n) terms: 15 of 4."""
 
 MOST_RANKED = 2**11
-"""Fewer nodes are in the union of the domains that a bit row is over: to meet rows takes a read for each word, whether
-candidates are few or many, so that beyond it lists are intersected."""
+"""Fewer nodes are in the union of the domains that a bit row is over, unless it is of twins: to meet rows takes a read
+for each word, whether candidates are few or many."""
+
+MOST_TWIN_WORDS = 2**26
+"""Words of the bit rows of all nodes, for twins."""
+
+PAIRS_A_WORD = 8
+"""Pairs of candidates, which a search would test, for each word of the wider bit rows that twins are worth."""
 
 # ---- looking ahead
 
 MOST_AHEAD_NODES = 62
 """Nodes in a domain that is looked ahead to: larger ones are seldom used up, and cost more to test than that saves."""
+
+MOST_AHEAD_WORDS = 2**6
+"""Words read to see whether one node has a candidate left; those that need more are not looked at."""
+
+MOST_ROW_WORDS = 2**24
+"""Words of all bit rows for looking ahead."""
 
 # ---- searches in shares
 

@@ -5,9 +5,9 @@ of records, each a row of words named by a ``NamedTuple`` here. The writer (:mod
 tuples, the readers ask a :class:`Reader` for them, and neither knows an offset. A program starts with the
 :class:`SearchWords`; then come the :class:`TableWords` of each table, which say where the other records stand.
 
-Three kinds of places occur in records. A *slot* is a column of the rows expanded; slot -1 is the new node (or number of
-candidates), which is in no column yet, or no node at all. A *list* is the place in ``offsets`` where candidate lists
-begin; a node added to it is the place of the node's own list. A *matrix* is the place of a bit matrix in ``bitmap``.
+Three kinds of places occur in records. A *slot* is a column of the rows expanded; slot -1 is the new node, which is in
+no column yet, or no node at all. A *list* is the place in ``offsets`` where candidate lists begin; a node added to it
+is the place of the node's own list. A *matrix* is the place of a bit matrix in ``bitmap``.
 """
 
 from __future__ import annotations
@@ -26,9 +26,6 @@ from jaxmotif.kernels._launch import load
 
 Word = Any
 """An int32 scalar: a Python integer when written, a traced one when read."""
-
-NO_COLUMN = -2
-"""The column of a size that is in none; -1 is what extends the rows."""
 
 
 class SearchWords(NamedTuple):
@@ -65,9 +62,8 @@ class TableWords(NamedTuple):
       room: rows that the table has room for.
       next_room: likewise of the next table.
       is_last: whether matches are counted here instead of appended.
-      sums: 0 for a table whose rows are extended by a node, 1 for one whose rows are extended by the number of their
-        candidates, and dropped if they have none.
       groups: :class:`GroupWords` of the leaves.
+      ahead: :class:`FactorWords` that must not be zero.
       row_nodes: :class:`TallyWords` of nodes of the rows (of the last table, as the next three).
       row_pairs: those of pairs of nodes of the rows.
       lane_nodes: those of the new node.
@@ -90,9 +86,10 @@ class TableWords(NamedTuple):
     room: Word
     next_room: Word
     is_last: Word
-    sums: Word
     num_groups: Word
     groups: Word
+    num_ahead: Word
+    ahead: Word
     num_row_nodes: Word
     row_nodes: Word
     num_row_pairs: Word
@@ -133,8 +130,8 @@ class FactorWords(NamedTuple):
     Attributes:
       sets: the sets (:class:`SetWords`).
       used: slots whose nodes are left out of the intersection.
-      column: the slot that has the size, or :data:`NO_COLUMN`.
-      words: words of a bit row, or 0 if the size is that of a single list, or in a column.
+      words: words of a bit row.
+      ranks: where the numbering of the bit rows starts.
       less: subtracted from the size.
       leaves: how many leaves take a node from the intersection, one after another.
     """
@@ -143,8 +140,8 @@ class FactorWords(NamedTuple):
     sets: Word
     num_used: Word
     used: Word
-    column: Word
     words: Word
+    ranks: Word
     less: Word
     leaves: Word
 
@@ -157,14 +154,18 @@ class SetWords(NamedTuple):
       list: the place of the candidates' lists.
       matrix: the place of their bit matrix.
       rows: the place of their bit rows.
-      leaf: the leaf.
+      domain: the place of the words of the leaf's domain.
+      bit: the bit of the leaf in these words.
+      flip: -1 for the complement of the set, else 0.
     """
 
     slot: Word
     list: Word
     matrix: Word
     rows: Word
-    leaf: Word
+    domain: Word
+    bit: Word
+    flip: Word
 
 
 class TallyWords(NamedTuple):
@@ -223,6 +224,7 @@ class Operands(NamedTuple):
       bitmap: bit matrices; node w belongs to bit ``w % 32`` of word ``matrix + u stride + w // 32``.
       domains: bit ``x % 32`` of word ``(x // 32) N + u`` says whether query node x may map to u.
       leaf_rows: bit rows over a numbering of a few nodes.
+      leaf_ranks: the numberings, 0 for nodes outside.
     """
 
     program: Any
@@ -231,6 +233,7 @@ class Operands(NamedTuple):
     bitmap: Any
     domains: Any
     leaf_rows: Any
+    leaf_ranks: Any
 
 
 class Sizes(NamedTuple):
@@ -240,7 +243,7 @@ class Sizes(NamedTuple):
       block: most flat positions of a step.
       window: rows looked at for a step.
       bitmap: whether there are bit matrices.
-      sums: whether the program has tables whose rows are extended by numbers of candidates.
+      ahead: whether the program looks ahead.
       limbs: 32-bit words of the ways to map the leaves of one partial match; 0 if no program has leaves.
       in_order: whether survivors keep the order of their flat positions.
       cells: cells of the tally, in which the program adds up matches by the nodes they have; 0 for no tally.
@@ -249,7 +252,7 @@ class Sizes(NamedTuple):
     block: int
     window: int
     bitmap: bool
-    sums: bool = False
+    ahead: bool = False
     limbs: int = 2
     in_order: bool = False
     cells: int = 0
@@ -318,11 +321,6 @@ class Reader(NamedTuple):
         # A word holds the bits of 32 nodes: one read is enough, whatever the degrees.
         word = self.load(self.op.bitmap, pair.matrix + u * self.search.stride + shift_right(w, 5), where)
         return shift_right(word, w & 31) & 1
-
-    def is_allowed(self, x: jax.Array, w: jax.Array, where: jax.Array) -> Any:
-        """Return whether w is in the domain of query node x, int32."""
-        word = self.load(self.op.domains, shift_right(x, 5) * 32 * self.search.stride + w, where)
-        return shift_right(word, x & 31) & 1
 
     def is_listed(self, u: jax.Array, w: jax.Array, lists: jax.Array, where: jax.Array) -> Any:
         """Return whether w is in the list of u, int32, by binary search."""

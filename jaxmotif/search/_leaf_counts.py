@@ -11,9 +11,9 @@ exclusion over set partitions, a group has
 injective maps. In a program a group is a list of terms, and a term is a coefficient and factors, one for each block;
 an outermost leaf is a group of one term. The size of a single set is the length of a candidate list. The size of an
 intersection is the number of ones in the AND of bit rows, over a numbering of the group's domain in which 0 means
-outside; or, where these would be long, a column, which an earlier table has counted. A factor is ``less`` below its
-size, and g leaves with equal sets are one factor, ``(|S| - less) (|S| - less - 1) .. (|S| - less - g + 1)``. Where
-there are fewer candidates than leaves, a factor may be negative; then another one is 0.
+outside. A factor is ``less`` below its size, and g leaves with equal sets are one factor, ``(|S| - less) (|S| - less -
+1) .. (|S| - less - g + 1)``. Where there are fewer candidates than leaves, a factor may be negative; then another one
+is 0.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ import jax.numpy as jnp
 
 from jaxmotif.arrays._bits import ones
 from jaxmotif.search._layout import (
-    NO_COLUMN,
     Columns,
     FactorWords,
     GroupWords,
@@ -34,20 +33,20 @@ from jaxmotif.search._layout import (
     SetWords,
     TermWords,
     loop,
+    shift_right,
 )
 from jaxmotif.search._limbs import counts_of
 
 
-def leaf_ways(io: Reader, table: jax.Array, row: jax.Array, w: jax.Array, where: jax.Array, turns: Any) -> Any:
+def leaf_ways(io: Reader, table: jax.Array, row: jax.Array, w: jax.Array, where: jax.Array) -> Any:
     """Count the ways to map the leaves, for each lane.
 
     Args:
       io: reads the program, the tables and the lists.
       table: the table expanded.
       row: int32, the row of each lane.
-      w: int32, the node, or the number of candidates, by which each row is extended.
+      w: int32, the node by which each row is extended.
       where: the lanes that ask.
-      turns: int32, 0 where no lane asks, so that no loop takes a turn; else 1.
 
     Returns:
       The ways, in the arithmetic of ``counts_of(io.sizes.limbs)``: 1 without leaves, 0 outside ``where``.
@@ -68,10 +67,10 @@ def leaf_ways(io: Reader, table: jax.Array, row: jax.Array, w: jax.Array, where:
             factors = term.factors
 
             def times(index, product):
-                factor = io.record(FactorWords, factors, index)
-                size = intersection_size(io, factor, node, where)
+                size = intersection_size(io, factors, index, node, where)
+                leaves = io.record(FactorWords, factors, index).leaves
                 # Each leaf leaves one candidate fewer to the next.
-                return loop(factor.leaves, lambda taken, product: numbers.scale(product, size - taken), product)
+                return loop(leaves, lambda taken, product: numbers.scale(product, size - taken), product)
 
             # In a lane that does not ask all terms are 0.
             coefficient = jnp.where(where, term.coefficient, jnp.int32(0))
@@ -79,55 +78,61 @@ def leaf_ways(io: Reader, table: jax.Array, row: jax.Array, w: jax.Array, where:
 
         return numbers.multiply(product, loop(words.num_terms, add, numbers.from_int32(jnp.zeros_like(w))))
 
-    return loop(turns * head.num_groups, group, numbers.from_int32(where.astype(jnp.int32)))
+    return loop(head.num_groups, group, numbers.from_int32(where.astype(jnp.int32)))
 
 
 def intersection_size(
-    io: Reader, factor: FactorWords, node: Callable[[jax.Array], jax.Array], where: jax.Array
+    io: Reader, first: jax.Array, number: jax.Array, node: Callable[[jax.Array], jax.Array], where: jax.Array
 ) -> jax.Array:
     """Return the size of an intersection of sets, int32, as a factor of a term.
 
     Args:
       io: reads the program, the tables and the lists.
-      factor: the words of the factor.
+      first: the place of the first factor of a row of factors.
+      number: which factor of the row it is.
       node: returns the nodes of a slot.
       where: the lanes that ask.
     """
-    sets, places, users, words, column = factor.num_sets, factor.sets, factor.used, factor.words, factor.column
-    none = jnp.zeros_like(sets)
-    # The size of a single set is known from the offsets, and other sizes are in columns; or else several sets are
-    # intersected word by word, as bit rows.
-    single = (words == 0) & (column == NO_COLUMN)
+    factor = io.record(FactorWords, first, number)
+    sets, num_used, users, words, ranks = factor.num_sets, factor.num_used, factor.used, factor.words, factor.ranks
+    places, less = factor.sets, factor.less
     single_set = io.record(SetWords, places)
-    value = node(jnp.where(single, single_set.slot, column))
-    has_one, place = where & single, single_set.list + value
+    none = jnp.zeros_like(sets)
+    # The size of a single set is known from the offsets; several sets are intersected word by word, as bit rows. The
+    # loops of the other case take no turn.
+    single = sets == 1
+    anchor = node(single_set.slot)
+    has_one, place = single & where, single_set.list + anchor
     size = io.load(io.op.offsets, place + 1, has_one) - io.load(io.op.offsets, place, has_one)
-    size = jnp.where(has_one, size, jnp.where(column == NO_COLUMN, 0, value))
+    size = jnp.where(has_one, size, 0)
 
-    def count(word, size):
+    def leave_out_listed(index, size):
+        u = node(io.word(users + index))
+        # A used node is subtracted only where the set contains it: in the leaf's domain, and next to the anchor.
+        domain = io.load(io.op.domains, single_set.domain + u, where)
+        inside = shift_right(domain, single_set.bit) & 1
+        return size - (inside & io.is_adjacent(anchor, u, single_set, where & (inside > 0)))
+
+    def intersect(word):
+        """Return the AND of one word of every set's bit row."""
+
         def narrow(index, bits):
             item = io.record(SetWords, places, index)
-            return bits & io.load(io.op.leaf_rows, item.rows + node(item.slot) * words + word, where)
+            here = item.rows + node(item.slot) * words + word
+            # XOR with -1 gives the complement. Each factor also has the set of an anchor, which keeps it in the domain.
+            return bits & (io.load(io.op.leaf_rows, here, where) ^ item.flip)
 
-        bits = loop(sets, narrow, jnp.full_like(size, -1))  # before the first set the word is all ones
-        return size + jnp.where(where, ones(bits), 0)
+        return loop(sets, narrow, jnp.full_like(anchor, -1))  # before the first set the word is all ones
 
-    # A used node is subtracted only where the sets contain it: in the leaf's domain, and next to the anchor.
-    def leave_out_of_one(index, size):
-        u = node(io.word(users + index))
-        inside = io.is_allowed(single_set.leaf, u, where)
-        return size - (inside & io.is_adjacent(value, u, single_set, where & (inside > 0)))
+    def count(word, size):
+        return size + jnp.where(where, ones(intersect(word)), 0)
 
-    def leave_out_of_all(index, size):
-        u = node(io.word(users + index))
+    def leave_out_ranked(index, size):
+        rank = io.load(io.op.leaf_ranks, ranks + node(io.word(users + index)), where)
+        # The intersection was not stored: the word with the rank of a used node is made again.
+        bits = intersect(shift_right(rank, 5))
+        return size - (shift_right(bits, rank & 31) & 1)
 
-        def contains(number, inside):
-            item = io.record(SetWords, places, number)
-            inside = inside & io.is_allowed(item.leaf, u, inside > 0)
-            return inside & io.is_adjacent(node(item.slot), u, item, inside > 0)
-
-        return size - loop(sets, contains, where.astype(jnp.int32))
-
-    # The loops of the other case take no turn.
-    size = loop(jnp.where(single, factor.num_used, none), leave_out_of_one, loop(words, count, size))
-    return loop(jnp.where(single, none, factor.num_used), leave_out_of_all, size) - factor.less
+    size = loop(jnp.where(single, num_used, none), leave_out_listed, size)
+    size = loop(jnp.where(single, none, words), count, size)
+    return loop(jnp.where(single, none, num_used), leave_out_ranked, size) - less

@@ -36,8 +36,8 @@ class SearchState:
 
     Attributes:
       table: int32, the entries of all tables and one spare.
-      rows: int32 ``[4, tables + 1]``: the rows a table holds, its cursor, how many candidates of the cursor's row are
-        used, and how many of these count where they are added up by row.
+      rows: int32 ``[3, tables + 1]``: the rows a table holds, its cursor, and how many candidates of the cursor's row
+        are used.
       matches: uint64 ``[limbs]``, the matches so far: the sum of ``2^(32 i)`` times the i-th limb.
       positions: uint64 scalar, how many flat positions have been tested.
       steps: int32 scalar, how many steps have been taken.
@@ -56,7 +56,7 @@ class DeviceReport(NamedTuple):
     """A report on a search, read on the host: all of a state but table and tally.
 
     Attributes:
-      rows: int32 ``[4, tables + 1]``, as in :class:`SearchState`.
+      rows: int32 ``[3, tables + 1]``, as in :class:`SearchState`.
       drained: whether no table has rows left to expand.
       matches: the matches so far.
       positions: how many flat positions have been tested.
@@ -76,7 +76,7 @@ class DeviceReport(NamedTuple):
         """Read a report, uint32, as :func:`advance` returns it."""
         # Each limb of the matches, the positions and the work take two words.
         numbers = 2 * (_limbs(sizes) + 2)
-        rows, steps = report[: -numbers - 1].view(np.int32).reshape(4, -1), int(report[-1])
+        rows, steps = report[: -numbers - 1].view(np.int32).reshape(3, -1), int(report[-1])
         *limbs, positions, work = np.ascontiguousarray(report[-numbers - 1 : -1]).view(np.uint64).tolist()
         # The last column has no successor, and no step expands it.
         drained = not (rows[1] < rows[0])[:-1].any()
@@ -153,7 +153,7 @@ def _report(state: SearchState, work: jax.Array) -> Any:
 @partial(jit64, static_argnames=("entries", "tables", "sizes"))
 def start_state(*, entries: int, tables: int, sizes: Sizes) -> SearchState:
     """Return a search that has not begun: table 0 has one row without columns, the match of no nodes."""
-    rows = jnp.zeros((4, tables + 1), jnp.int32).at[0, 0].set(1)
+    rows = jnp.zeros((3, tables + 1), jnp.int32).at[0, 0].set(1)
     numbers = jnp.zeros(_limbs(sizes), jnp.uint64), jnp.zeros((), jnp.uint64), jnp.int32(0)
     return SearchState(blank_table(entries, sizes), rows, *numbers, jnp.zeros(sizes.cells, jnp.uint64))
 
@@ -191,7 +191,7 @@ class _Tables(NamedTuple):
 
     def able(self, rows: jax.Array, ordered: bool) -> Any:
         """Find the tables that a step can work on: those with rows left, whose successor has room for a whole step."""
-        filled, cursor = rows[:2]
+        filled, cursor, _ = rows
         # Every position may survive, so a step needs room for all that it takes.
         left, fits = (cursor < filled)[:-1] & (self.number < self.count), filled[1:] <= self.room - self.most
         # The last nonempty table has an empty successor, unless the successor holds the matches listed.
@@ -220,7 +220,7 @@ def _is_wanted(
       last: the table of listed matches.
       enough: as for :func:`advance`, and so ``part``, ``ordered`` and ``once``.
     """
-    filled, cursor = state.rows[:2]
+    filled, cursor, _ = state.rows
     left = filled - cursor
     if enough is not None and ordered:
         return able.any() & (filled[last] < enough)
@@ -272,21 +272,21 @@ def _advance(
         goes = go_on(carry)  # the last of several steps at once may have nothing to do
         state, work = carry
         t = tables.choose(tables.able(state.rows, ordered), ordered)
-        filled, cursor, used, sums = state.rows
+        filled, cursor, used = state.rows
         first = cursor[t]
         next_filled = filled[t + 1]
         # A step with nothing to do takes no positions, and changes nothing.
         left, block = (jnp.where(goes, x, 0) for x in (filled[t] - first, most[t]))
         # The window is limited so that positions have 31 bits, however long the lists are (SearchWords.most_rows).
-        window = Window(t, first, jnp.minimum(left, most_rows), used[t], sums[t])
+        window = Window(t, first, jnp.minimum(left, most_rows), used[t])
         lists = prepare_window(op, state.table, window, sizes)
         result = extend(op, state.table, state.tally, window, lists, block, next_filled, sizes)
         here, after = goes & (column == t), goes & (column == t + 1)
         filled = filled + jnp.where(after, result.added, 0)
         cursor = jnp.where(here, first + result.done, cursor)
-        used, sums = jnp.where(here, result.used, used), jnp.where(here, result.sum, sums)
+        used = jnp.where(here, result.used, used)
         # A table that is used up begins anew.
-        rows = jnp.where((cursor >= filled)[None], 0, jnp.stack([filled, cursor, used, sums]))
+        rows = jnp.where((cursor >= filled)[None], 0, jnp.stack([filled, cursor, used]))
         # Limbs are carried over at every step: each tile adds less than 2^32 to a limb, so that no sum reaches 2^64.
         matches = carry_over(state.matches + result.counts.astype(jnp.uint64).sum(axis=0))
         positions, steps = state.positions + result.tested.astype(jnp.uint64), state.steps + goes.astype(jnp.int32)

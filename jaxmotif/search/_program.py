@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxmotif.search._layout import (
-    NO_COLUMN,
     FactorWords,
     GroupWords,
     PairWords,
@@ -54,15 +53,14 @@ class Placement:
       distinct_from: earlier positions whose nodes it must differ from.
       below: earlier positions whose nodes must have lower ids.
       non_neighbours: pairs that must not be adjacent, or integers ``[S, 3]``.
-      sums: whether it is no node that is placed next, but the number of the nodes that meet the conditions; partial
-        matches without such a node are dropped.
+      ahead: factors on nodes up to this one that must not be zero; they are tested only with ``Sizes.ahead``.
     """
 
     anchors: Sequence[Pair] | np.ndarray
     distinct_from: Sequence[int] | np.ndarray = ()
     below: Sequence[int] | np.ndarray = ()
     non_neighbours: Sequence[Pair] | np.ndarray = ()
-    sums: bool = False
+    ahead: Sequence[Factor] = ()
 
 
 class CandidateSet(NamedTuple):
@@ -71,12 +69,16 @@ class CandidateSet(NamedTuple):
     Attributes:
       pair: the pair whose candidates they are.
       rows: where the bit rows of the pair start.
-      leaf: the leaf.
+      domain: where the words of the leaf's domain start.
+      bit: the bit of the leaf in these words.
+      inside: false for the complement, all other nodes of the domain.
     """
 
     pair: Pair
     rows: int
-    leaf: int
+    domain: int
+    bit: int
+    inside: bool = True
 
 
 class Factor(NamedTuple):
@@ -85,25 +87,18 @@ class Factor(NamedTuple):
     Attributes:
       sets: the sets.
       used: positions whose nodes are left out of the intersection.
-      position: the position in the order at which the intersection is counted, with all nodes but those of ``used``
-        left out; or ``None``.
-      words: words of a bit row, or 0 if there is a position, or a single set.
+      words: words of a bit row.
+      ranks: where the numbering of the bit rows starts.
       less: subtracted from the size.
       leaves: how many leaves take a node from the intersection; each has one node fewer than the one before.
     """
 
     sets: Sequence[CandidateSet]
     used: Sequence[int]
-    position: int | None = None
-    words: int = 0
+    words: int
+    ranks: int
     less: int = 0
     leaves: int = 1
-
-    @property
-    def positions(self) -> list[int]:
-        """The positions whose columns are read."""
-        own = [] if self.position is None else [self.position]
-        return [*own, *(item.pair.position for item in self.sets), *self.used]
 
 
 class Term(NamedTuple):
@@ -195,10 +190,12 @@ def table_columns(
             placed.below,
         ):
             reads[t, _integers(positions)] = True
-    for factor in _factors(groups):
-        reads[-1, factor.positions] = True
+        for factor in placed.ahead:
+            reads[t, _positions(factor)] = True
+    for factor in (factor for group in groups for term in group for factor in term.factors):
+        reads[-1, _positions(factor)] = True
     reads[-1, [position for tally in tallies for position in (tally.position, tally.of)]] = True
-    # What is placed last needs no column.
+    # Look-ahead also reads the new node, which needs no column.
     reads[:, :-1] &= earlier
     # A column is needed from where its node is placed up to the last table that reads it.
     later = np.logical_or.accumulate(reads[::-1, :-1])[::-1]
@@ -258,11 +255,12 @@ def build_program(
             next_columns = columns[t + 1]
         elif whole:
             next_columns = range(count)
-        tests, leaves = code.add_tests(placed, slot, next_columns), code.add_groups(groups if last else (), slot)
+        tests, ahead = code.add_tests(placed, slot, next_columns), code.add_factors(placed.ahead, slot)
+        leaves = code.add_groups(groups if last else (), slot)
         added = code.add_tallies(tallies if last else (), slot)
-        places = (bases[t], bases[t + 1], rooms[t], rooms[t + 1], int(last and not whole), int(placed.sums))
+        places = (bases[t], bases[t + 1], rooms[t], rooms[t + 1], int(last and not whole))
         cost = candidate_cost(placed, groups if last else (), 1 if bitmap else halvings) + len(next_columns)
-        code.put(table_place(t), (*tests, *places, *leaves, *added, cost))  # in the order of TableWords
+        code.put(table_place(t), (*tests, *places, *leaves, *ahead, *added, cost))  # in the order of TableWords
     return Program(code.array(), count, bases[-1], columns)
 
 
@@ -275,13 +273,14 @@ def candidate_cost(placement: Placement, groups: Sequence[Sequence[Term]], adjac
       adjacency: words read to see whether two nodes are joined.
     """
     tested = max(len(placement.anchors) - 1, 0) + len(placement.non_neighbours)
+    factors = [*placement.ahead, *(factor for group in groups for term in group for factor in term.factors)]
     met = 0
-    for factor in _factors(groups):
+    for factor in factors:
         met += factor.leaves * FACTOR_COST
         if factor.words:  # bit rows are intersected word by word, and once more for each node in use
             met += len(factor.sets) * (factor.words + len(factor.used))
-        else:  # a column, or the length of a list, less the nodes in use that are in all sets
-            met += 2 + len(factor.used) * len(factor.sets) * (1 + adjacency)
+        else:  # a single set: the length of a list, less the nodes in use that are in it
+            met += 2 + len(factor.used) * (1 + adjacency)
     return min(2 + len(placement.anchors) + len(placement.distinct_from) + tested * adjacency + met, MOST_COST)
 
 
@@ -308,9 +307,9 @@ def _rows(pairs: Sequence[Pair] | np.ndarray) -> np.ndarray:
     return np.asarray(pairs, np.int64).reshape(-1, 3)
 
 
-def _factors(groups: Sequence[Sequence[Term]]) -> list[Factor]:
-    """Return the factors of all terms of some groups."""
-    return [factor for group in groups for term in group for factor in term.factors]
+def _positions(factor: Factor) -> list[int]:
+    """Return the positions whose nodes a factor reads."""
+    return [*(item.pair.position for item in factor.sets), *factor.used]
 
 
 class _Writer:
@@ -367,6 +366,10 @@ class _Writer:
         terms = [[self.add_term(term, slot) for term in group] for group in groups]
         return self.add([GroupWords(*self.add(group)) for group in terms])
 
+    def add_factors(self, factors: Sequence[Factor], slot: np.ndarray) -> tuple[int, int]:
+        """Add factors."""
+        return self.add([self.add_factor(factor, slot) for factor in factors])
+
     def add_tallies(self, tallies: Sequence[Tally], slot: np.ndarray) -> list[int]:
         """Add the tallies of nodes of the rows, of pairs of these, of the new node, and of pairs with it."""
         kinds: list[list[TallyWords]] = [[], [], [], []]  # in the order of TableWords
@@ -380,11 +383,14 @@ class _Writer:
 
     def add_term(self, term: Term, slot: np.ndarray) -> TermWords:
         """Add the factors of a term, and return the term's words."""
-        return TermWords(term.coefficient, *self.add([self.add_factor(factor, slot) for factor in term.factors]))
+        return TermWords(term.coefficient, *self.add_factors(term.factors, slot))
 
     def add_factor(self, factor: Factor, slot: np.ndarray) -> FactorWords:
         """Add the sets of a factor, and return the factor's words."""
-        sets = [SetWords(int(slot[x.pair.position]), *x.pair[1:], *x[1:]) for x in factor.sets]
+        sets = []
+        for item in factor.sets:
+            pair, flip = item.pair, 0 if item.inside else -1
+            place = int(slot[pair.position])
+            sets.append(SetWords(place, pair.place, pair.matrix, item.rows, item.domain, item.bit, flip))
         used = [(int(slot[position]),) for position in factor.used]
-        column = NO_COLUMN if factor.position is None else int(slot[factor.position])
-        return FactorWords(*self.add(sets), *self.add(used), column, *factor[3:])
+        return FactorWords(*self.add(sets), *self.add(used), factor.words, factor.ranks, factor.less, factor.leaves)

@@ -69,14 +69,14 @@ class ReadySearch:
     Attributes:
       operands: the arrays that it reads.
       stages: sizes of steps to try, small ones first, so that small searches are not slowed by large ones.
-      ahead: makes a last stage that looks ahead; it returns ``None`` where there is nothing to look ahead to. ``None``
-        if look-ahead must not be used.
+      ahead: makes a last stage that looks ahead, and the operands it needs, from those at hand; it returns ``None``
+        where there is nothing to look ahead to. ``None`` if look-ahead must not be used.
       prefixes: makes a stage that lists the partial matches of the first nodes, into the last of its tables.
     """
 
     operands: Operands
     stages: Sequence[Stage]
-    ahead: Callable[[], Stage | None] | None = None
+    ahead: Callable[[Operands], tuple[Operands, Stage] | None] | None = None
     prefixes: Callable[[], Stage] | None = None
 
 
@@ -169,9 +169,7 @@ class Run:
 
     def _start(self, stage: Stage) -> None:
         self._stage, self._state = stage, None
-        # A stage may have been made for another device.
-        code = jax.device_put(stage.code, *self._operands.offsets.devices())
-        self._operands = self._operands._replace(program=code)
+        self._operands = self._operands._replace(program=stage.code)
         self._steps, self._work, self._compile_seconds = 0, self._first, 0.0
 
     @property
@@ -216,7 +214,7 @@ class Run:
         last, look_ahead = self._stages.pop(0), None
         # Many candidates for each match in the first steps mean that most are dead ends.
         if self._ahead is not None and FEW * standing.count < standing.positions:
-            look_ahead = self._ahead()
+            look_ahead = self._ahead(self._operands)
         if look_ahead is None and last.program is self._stage.program:  # it goes on in the same tables
             self._stage = last
             return standing
@@ -224,7 +222,9 @@ class Run:
             # Where few of the first steps were done, a step is so much work that larger ones gain nothing.
             self._stage = self._stage._replace(most_steps=None)
             return standing
-        self._start(look_ahead or last)
+        if look_ahead is not None:
+            self._operands, last = look_ahead
+        self._start(last)
         return None
 
 

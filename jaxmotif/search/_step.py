@@ -23,14 +23,13 @@ from jaxmotif.search._layout import (
     PairWords,
     Reader,
     Sizes,
-    TableWords,
     TallyWords,
     array_reader,
     kernel_reader,
     loop,
     masked_take,
 )
-from jaxmotif.search._leaf_counts import leaf_ways
+from jaxmotif.search._leaf_counts import intersection_size, leaf_ways
 from jaxmotif.search._limbs import counts_of
 
 LANES = 1024
@@ -50,14 +49,12 @@ class Window(NamedTuple):
       first: the first row.
       rows: how many rows there are.
       used: how many candidates of the first row are used already.
-      sum: how many of these count, where candidates are added up by row.
     """
 
     table: Any
     first: Any
     rows: Any
     used: Any
-    sum: Any
 
 
 class Extended(NamedTuple):
@@ -67,11 +64,10 @@ class Extended(NamedTuple):
       table: the entries of all tables.
       tally: all cells.
       added: int32, how many rows were appended.
-      counts: uint32 ``[tiles, limbs]``, matches counted by each tile of lanes or rows, low words first.
+      counts: uint32 ``[tiles, limbs]``, matches counted by each tile of lanes, low words first.
       tested: int32, how many flat positions were tested.
       done: int32, how many rows of the window were wholly expanded.
       used: int32, how many candidates of the next row are used.
-      sum: int32, how many of these count, where candidates are added up by row.
     """
 
     table: Any
@@ -81,7 +77,6 @@ class Extended(NamedTuple):
     tested: Any
     done: Any
     used: Any
-    sum: Any
 
 
 class RowLists(NamedTuple):
@@ -158,8 +153,12 @@ def filter_lanes(
       int32, 1 where the candidate extends the row, else 0.
     """
     head = io.table_words(table)
-    columns, anchors = Columns.of(head), head.anchors
-    distinct_from, non_neighbours = head.distinct_from, head.non_neighbours
+    columns, distinct_from, anchors, non_neighbours = (
+        Columns.of(head),
+        head.distinct_from,
+        head.anchors,
+        head.non_neighbours,
+    )
 
     def column(slot, mask):
         return io.column(columns, slot, row, mask)
@@ -183,7 +182,20 @@ def filter_lanes(
     count = head.num_anchors
     # With a single anchor w comes from its list, and nothing is left to test.
     ok = loop(jnp.where(count > 1, count, jnp.zeros_like(count)), adjacent, ok)
-    return loop(head.num_non_neighbours, stranger, ok)
+    ok = loop(head.num_non_neighbours, stranger, ok)
+    if not io.sizes.ahead:
+        return ok
+    factors = head.ahead
+
+    def alive(number, ok):
+        where = ok > 0
+        # Slot -1 is the new node, which is in no column yet.
+        size = intersection_size(
+            io, factors, number, lambda slot: io.column_or_new(columns, slot, row, w, where), where
+        )
+        return ok & (size > 0).astype(jnp.int32)
+
+    return loop(head.num_ahead, alive, ok)
 
 
 def blank_table(entries: int, sizes: Sizes) -> jax.Array:
@@ -237,8 +249,6 @@ def extend(
 ) -> Extended:
     """Test the first flat positions of a window; append the survivors to the next table, or count.
 
-    Survivors of a table with ``sums`` are added up instead, and each row that is done is appended with its number.
-
     Args:
       op: the arrays that the search reads.
       table: int32, all tables and one spare last entry.
@@ -252,29 +262,22 @@ def extend(
     # The program's `most_rows` keeps the positions of a window below 2^31.
     io, ends = array_reader(op, table, sizes), jnp.cumsum(lists.lengths, dtype=jnp.int32)
     flat = _Flat(ends - lists.lengths, jnp.minimum(ends[-1], block), block)
-    # The block may end within a row. This row is the first of the next window, without the candidates tested here.
-    over, left = ends[-1] > block, jnp.int32(0)
-    # Order, tallies and sums need all lanes at once. Without them each program appends when it comes to it.
-    if is_fused(sizes) and not (sizes.in_order or sizes.cells or sizes.sums):
+    # Order and tallies need all lanes at once. Without them each program appends when it comes to it.
+    if is_fused(sizes) and not sizes.in_order and not sizes.cells:
         table, added, counts, whole = _extend_fused(io, window, flat, lists, filled)
     else:
         test = _test_fused if is_fused(sizes) else _test_arrays
         lanes, whole = test(io, window, flat, lists)
-        counts, ways, rows = lanes.counts, 0, None
-        if sizes.sums:
-            rows, left = _sum_candidates(io, window, flat, lists, lanes, jnp.where(over, whole, window.rows))
-            counts, ways = jnp.concatenate([counts, rows.counts]), rows.ways
-        tally = _add_up(io, tally, window, flat, lists, lanes, ways)
+        tally = _add_up(io, tally, window, flat, lists, lanes)
         # `_zero_after` makes the writes wait for all reads of the tables, so that XLA writes in place.
-        filled = filled + _zero_after(counts, tally)
-        table, added = _append(io, window, lanes, filled, False)
-        if rows is not None:
-            table, more = _append(io._replace(table=table), window, rows, filled, True)
-            added += more
+        table, added = _append(io, window, lanes, filled + _zero_after(lanes.counts, tally))
+        counts = lanes.counts
+    # The block may end within a row. This row is the first of the next window, without the candidates tested here.
+    over = ends[-1] > block
     done = jnp.where(over, whole, window.rows)
     # If the block ends within the first row, the candidates that earlier steps used are added.
     used = block - take(flat.starts, jnp.where(over, whole, 0)) + jnp.where(whole == 0, window.used, 0)
-    return Extended(table, tally, added, counts, flat.total, done, jnp.where(over, used, 0), left)
+    return Extended(table, tally, added, counts, flat.total, done, jnp.where(over, used, 0))
 
 
 class _Flat(NamedTuple):
@@ -292,12 +295,12 @@ class _Flat(NamedTuple):
 
 
 class _Lanes(NamedTuple):
-    """The results of the lanes of a step, or of its rows if candidates are added up by row.
+    """The results of the lanes of a step.
 
     Attributes:
       index: int32 ``[block]``, the row of the window.
-      nodes: int32 ``[block]``, the candidate, or the number of candidates.
-      ok: int32 ``[block]``, 1 where the candidate survives, or the row is done and has candidates, else 0.
+      nodes: int32 ``[block]``, the candidate.
+      ok: int32 ``[block]``, 1 where the candidate survives, else 0.
       ways: uint64 ``[block]``, the matches that each lane completes, modulo 2^64; ``None`` if they are not added up by
         nodes.
       counts: as in :class:`Extended`.
@@ -329,42 +332,13 @@ def _test_arrays(io: Reader, window: Window, flat: _Flat, lists: RowLists) -> tu
     w = masked_take(io.op.entries, take(lists.places, index) + position - take(flat.starts, index), valid)
     row = window.first + index
     ok = filter_lanes(io, window.table, row, w, take(lists.anchors, index), valid)
-    # All rows before the one with the first position past the block are whole.
-    return _count(io, window, index, w, ok, False), (flat.starts <= flat.block).sum(dtype=jnp.int32) - 1
-
-
-def _count(io: Reader, window: Window, index: jax.Array, w: jax.Array, ok: jax.Array, by_row: bool) -> _Lanes:
-    """Return lanes, or rows, with the matches that they complete."""
-    numbers, ways = _ways(io, window, window.first + index, w, ok > 0, by_row)
+    numbers, ways = _ways(io, window, row, w, (ok > 0) & (io.table_words(window.table).is_last > 0))
     # Sums are taken by tiles of lanes, for which each count has bits to spare (`SPARE_BITS`).
-    tiles = jax.tree.map(lambda x: x.reshape(-1, min(LANES, len(index))), ways)
-    low = _low_words(*numbers.low_words(ways)) if io.sizes.cells else None
-    return _Lanes(index, w, ok, low, jnp.stack(numbers.sums(tiles), axis=-1))
-
-
-def _sum_by_row(values: jax.Array, flat: _Flat, lists: RowLists) -> jax.Array:
-    """Add up values of lanes by row: those of a row are neighbours, and their sum is a difference of running sums."""
-    running = jnp.concatenate([jnp.zeros(1, values.dtype), jnp.cumsum(values, dtype=values.dtype)])
-    # A row may begin, or end, past the positions that were tested.
-    begin = jnp.minimum(flat.starts, flat.total)
-    end = jnp.minimum(flat.starts + lists.lengths, flat.total)
-    return take(running, end) - take(running, begin)  # right even if the running sums wrap
-
-
-def _sum_candidates(
-    io: Reader, window: Window, flat: _Flat, lists: RowLists, lanes: _Lanes, done: jax.Array
-) -> tuple[_Lanes, jax.Array]:
-    """Add up the surviving candidates by row, in a table with ``sums``.
-
-    Returns:
-      The rows that are done and have candidates, each with their number; and the number so far of the first row that
-      is not done.
-    """
-    index, sums = jnp.arange(io.sizes.window, dtype=jnp.int32), io.table_words(window.table).sums
-    number = _sum_by_row(lanes.ok, flat, lists) + jnp.where(index == 0, window.sum, 0)
-    keep = (index < done) & (number > 0) & (sums > 0)
-    left = jnp.where(done < window.rows, take(number, jnp.minimum(done, io.sizes.window - 1)), 0)
-    return _count(io, window, index, number, keep.astype(jnp.int32), True), left
+    tiles = jax.tree.map(lambda x: x.reshape(-1, min(LANES, sizes.block)), ways)
+    low = _low_words(*numbers.low_words(ways)) if sizes.cells else None
+    lanes = _Lanes(index, w, ok, low, jnp.stack(numbers.sums(tiles), axis=-1))
+    # All rows before the one with the first position past the block are whole.
+    return lanes, (flat.starts <= flat.block).sum(dtype=jnp.int32) - 1
 
 
 def _low_words(low: jax.Array, high: jax.Array) -> Any:
@@ -372,15 +346,10 @@ def _low_words(low: jax.Array, high: jax.Array) -> Any:
     return low.astype(jnp.uint64) | (high.astype(jnp.uint64) << jnp.uint64(32))
 
 
-def _append(io: Reader, window: Window, lanes: _Lanes, filled: jax.Array, by_row: bool) -> tuple[jax.Array, jax.Array]:
-    """Append the survivors in the order of the lanes, and return the tables and how many rows were added.
-
-    Nothing is appended if they are lanes where the table takes rows, or the other way around.
-    """
-    head = io.table_words(window.table)
+def _append(io: Reader, window: Window, lanes: _Lanes, filled: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Append the survivors in the order of the lanes, and return the tables and how many rows were added."""
+    ok, head = lanes.ok, io.table_words(window.table)
     columns, appended, next_room, last = Columns.of(head), head.columns, head.next_room, head.is_last > 0
-    turns = _turns(io, head, by_row)
-    ok = lanes.ok * turns
     # A running sum keeps the order of the lanes, which is that of the rows and of their candidates.
     place = head.next_base + filled + jnp.cumsum(ok, dtype=jnp.int32) - 1
     row, spare = window.first + lanes.index, jnp.int32(io.table.shape[0] - 1)
@@ -392,7 +361,7 @@ def _append(io: Reader, window: Window, lanes: _Lanes, filled: jax.Array, by_row
         return table.at[to].set(values, mode="promise_in_bounds")
 
     # The columns are data, so that one program serves tables of any width.
-    table = loop(turns * head.num_columns, append, io.table)
+    table = loop(head.num_columns, append, io.table)
     return table, jnp.where(last, 0, ok.sum(dtype=jnp.int32))
 
 
@@ -406,20 +375,8 @@ def _zero_after(counts: jax.Array, tally: jax.Array) -> jax.Array:
     return zero + jnp.minimum((tally[:1] >> jnp.uint64(33)).astype(jnp.int32).sum(dtype=jnp.int32), 0)
 
 
-def _turns(io: Reader, head: TableWords, by_row: bool) -> Any:
-    """Return 1 if the table expanded takes what is given: lanes, or with ``by_row`` rows and their sums; else 0."""
-    if not io.sizes.sums:
-        return 1
-    return ((head.sums > 0) == by_row).astype(jnp.int32)
-
-
-def _add_up(
-    io: Reader, tally: jax.Array, window: Window, flat: _Flat, lists: RowLists, lanes: _Lanes, ways: Any
-) -> jax.Array:
-    """Add the matches that lanes complete to the tally: by row for nodes of the rows, by lane for the new node.
-
-    ``ways`` are the matches that rows complete.
-    """
+def _add_up(io: Reader, tally: jax.Array, window: Window, flat: _Flat, lists: RowLists, lanes: _Lanes) -> jax.Array:
+    """Add the matches that lanes complete to the tally: by row for nodes of the rows, by lane for the new node."""
     if not io.sizes.cells:
         return tally
     head = io.table_words(window.table)
@@ -445,10 +402,17 @@ def _add_up(
 
         return loop(num_pairs, add_pair, loop(num_nodes, add_node, tally))
 
+    # The lanes of a row are neighbours, and its sum is a difference of running sums, which is right even if they wrap.
+    def sum_rows(_, sums):
+        running = jnp.concatenate([jnp.zeros(1, jnp.uint64), jnp.cumsum(lanes.ways)])
+        # A row may begin, or end, past the positions that were tested.
+        begin = jnp.minimum(flat.starts, flat.total)
+        end = jnp.minimum(flat.starts + lists.lengths, flat.total)
+        return sums + take(running, end) - take(running, begin)
+
     # The loop takes one turn or none: sums by row are made only where the program asks for them.
     some_rows = jnp.minimum(head.num_row_nodes + head.num_row_pairs, 1)
-    sums = ways + jnp.zeros(io.sizes.window, jnp.uint64)
-    sums = loop(some_rows, lambda _, sums: sums + _sum_by_row(lanes.ways, flat, lists), sums)
+    sums = loop(some_rows, sum_rows, jnp.zeros(io.sizes.window, jnp.uint64))
     row = window.first + jnp.arange(io.sizes.window, dtype=jnp.int32)
     # Tallies by row read only columns, never the new node.
     rows = row, jnp.zeros_like(row), sums
@@ -546,7 +510,7 @@ def _extend_fused(
 
             @pl.when(last)
             def _():
-                numbers, ways = _ways(io, window, row, lanes.nodes, ok > 0, False)
+                numbers, ways = _ways(io, window, row, lanes.nodes, ok > 0)
                 for limb, word in enumerate(numbers.sums(ways)):
                     out.counts[0, limb] = word
 
@@ -608,7 +572,8 @@ def _test_fused(io: Reader, window: Window, flat: _Flat, lists: RowLists) -> tup
         def _():
             io, window, lanes, row = _tile(read, read.table, tile, sizes)
             index[...], nodes[...], oks[...] = lanes.index, lanes.nodes, lanes.ok
-            numbers, ways = _ways(io, window, row, lanes.nodes, lanes.ok > 0, False)
+            complete = (lanes.ok > 0) & (io.table_words(window.table).is_last > 0)
+            numbers, ways = _ways(io, window, row, lanes.nodes, complete)
             for limb, word in enumerate(numbers.sums(ways)):
                 counts[0, limb] = word
             for ref, word in zip(words, numbers.low_words(ways), strict=False):  # without a tally there are no words
@@ -642,16 +607,13 @@ class _Matches:
         return [x.astype(jnp.uint32), jnp.zeros_like(x).astype(jnp.uint32)]
 
 
-def _ways(io: Reader, window: Window, row: jax.Array, w: jax.Array, ok: jax.Array, by_row: bool) -> tuple[Any, Any]:
-    """Return the arithmetic for numbers of matches, and the matches that each lane, or row, completes."""
-    head = io.table_words(window.table)
-    turns = _turns(io, head, by_row)
-    where = ok & (turns * head.is_last > 0)
+def _ways(io: Reader, window: Window, row: jax.Array, w: jax.Array, where: jax.Array) -> tuple[Any, Any]:
+    """Return the arithmetic for numbers of matches, and the matches that each lane completes."""
     if not io.sizes.limbs:  # no program has leaves
         return _Matches(), where.astype(jnp.int32)
-    return counts_of(io.sizes.limbs), leaf_ways(io, window.table, row, w, where, turns)
+    return counts_of(io.sizes.limbs), leaf_ways(io, window.table, row, w, where)
 
 
 def _window(ref: jax.Array) -> Window:
     """Read a window."""
-    return Window(*(ref[i] for i in range(len(Window._fields))))
+    return Window(ref[0], ref[1], ref[2], ref[3])

@@ -87,9 +87,9 @@ def searches() -> Iterator[Case]:
     op = Operands(*(_ints(9) for _ in Operands._fields))
     for bitmap in (False, True):
         for limbs in (0, 2, 4):
-            for sums in (False, True):
+            for ahead in (False, True):
                 for in_order, cells in ((False, 0), (True, 0), (False, 9)):
-                    sizes = Sizes(BLOCK, 1024, bitmap, sums, limbs, in_order, cells)
+                    sizes = Sizes(BLOCK, 1024, bitmap, ahead, limbs, in_order, cells)
                     state = jax.eval_shape(partial(start_state, entries=2**14, tables=4, sizes=sizes))
                     yield partial(advance, sizes=sizes), (op, state, SCALAR)
 

@@ -122,35 +122,10 @@ def test_leaves_in_layers():
 
 
 def test_domains_that_overlap_have_no_more_nodes_than_there_are():
-    """Rows of bits are over the union of the domains: of 1,100 nodes, not of twice as many.
-
-    Where they would be long, only leaves of which one holds the candidates of the other are chosen.
-    """
+    """Rows of bits are over the union of the domains: of 1,100 nodes, not of twice as many."""
     crossing = Pattern.from_edges([*TRIANGLE, (3, 0), (3, 1), (4, 0), (4, 2)])
     assert sorted(leaves_of(crossing, 1100, list(range(5))).nodes) == [3, 4]
-    assert sorted(leaves_of(crossing, 2048, list(range(5))).nodes) == [1, 4]
-
-
-@pytest.mark.parametrize("devices", [None, 2])
-def test_leaves_with_many_candidates_are_counted_by_lists(devices):
-    """Twins over an arc; and beside them a node that leads on, which is searched later and is a candidate of theirs."""
-    size, search = 2400, Search(block=2**12)
-    near = np.random.default_rng(2).random((size, size)) < 0.02
-    np.fill_diagonal(near, False)
-    labels = (np.arange(size) >= 2200).astype(int)
-    target = Graph.from_edges(np.argwhere(near), size, directed=True, node_labels=labels)
-    first = near[:2200, :2200].astype(np.float64)
-    common = first @ first.T  # nodes that two others lead to
-    twins = [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3)]
-    found = count_matches(
-        Pattern.from_edges(twins, directed=True, node_labels=[0] * 4), target, devices=devices, search=search
-    )
-    assert (found.count, sorted(found.leaves)) == ((first * common * (common - 1)).sum(), [2, 3])
-    assert found.domain_sizes[2] >= 2048
-    query = Pattern.from_edges([*twins, (0, 4), (1, 4), (4, 5)], directed=True, node_labels=[0] * 5 + [1])
-    found = count_matches(query, target, devices=devices, search=search)
-    onward = (first * near[:2200, 2200:].sum(axis=1)) @ first.T
-    assert (found.count, sorted(found.leaves)) == ((first * (common - 1) * (common - 2) * onward).sum(), [2, 3, 5])
+    assert leaves_of(crossing, 2048, list(range(5))).nodes == []
 
 
 def test_equal_products_of_a_group_are_one():

@@ -8,7 +8,6 @@ import pytest
 
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.search._layout import (
-    NO_COLUMN,
     FactorWords,
     GroupWords,
     Operands,
@@ -36,11 +35,10 @@ def test_what_is_written_is_read():
         Placement([Pair(-1, 90, 0)]),
         Placement([Pair(0, 10, 100)]),
         Placement([Pair(1, 20, 200), Pair(0, 30, 300)], below=[1], non_neighbours=[Pair(0, 0, 400)]),
-        Placement([Pair(2, 40, 500)], distinct_from=[0], sums=True),
+        Placement([Pair(2, 40, 500)], distinct_from=[0], ahead=[Factor([], [1], 3, 77)]),
     ]
-    leaf = Factor([CandidateSet(Pair(3, 50, 600), 8, 9)], [1], None, 2, 1)
-    counted = Factor([], [], position=2)
-    program = build_program(steps, [[Term(-2, [counted, leaf]), Term(3, [])]], rooms=[6, 7, 8], stride=4, longest=9)
+    leaf = Factor([CandidateSet(Pair(3, 50, 600), 8, 9, 5, inside=False)], [1], 2, 64, 1)
+    program = build_program(steps, [[Term(-2, [leaf, leaf]), Term(3, [])]], rooms=[6, 7, 8], stride=4, longest=9)
     search = read_record(lambda at: int(program.code[at]), SearchWords, 0)
     assert (search.stride, search.halvings, search.tables, search.first_steps) == (4, 4, 4, 0)
     assert program.columns == [[], [0], [0, 1], [0, 1, 2]]
@@ -53,24 +51,25 @@ def test_what_is_written_is_read():
     assert program.entries == 6 + 2 * 7 + 3 * 8
     assert program.after(2) == (6, 7)
     other = [5, 9, 4]
-    anew = build_program(steps, [[Term(-2, [counted, leaf]), Term(3, [])]], rooms=other, stride=4, longest=9)
+    anew = build_program(steps, [[Term(-2, [leaf, leaf]), Term(3, [])]], rooms=other, stride=4, longest=9)
     assert program.resized(other).code.tolist() == anew.code.tolist()
     assert program.resized(other).entries == anew.entries
-    assert (two.sums, last.sums, last.is_last, last.num_columns) == (0, 1, 1, 0)
+    assert (last.is_last, last.num_columns) == (1, 0)
+    [ahead] = records(program, FactorWords, last.num_ahead, last.ahead)
+    assert (ahead.num_sets, ahead.words, ahead.ranks, ahead.less) == (0, 3, 77, 0)
     [group] = records(program, GroupWords, last.num_groups, last.groups)
     first, second = records(program, TermWords, group.num_terms, group.terms)
     assert (first.coefficient, second.coefficient, second.num_factors) == (-2, 3, 0)
-    number, factor = records(program, FactorWords, first.num_factors, first.factors)
-    assert (number.num_sets, number.num_used, number.column, number.words) == (0, 0, 2, 0)
-    assert (factor.num_used, program.code[factor.used], factor.column, factor.words) == (1, 1, NO_COLUMN, 2)
+    factor = records(program, FactorWords, first.num_factors, first.factors)[1]
+    assert (factor.num_used, program.code[factor.used], factor.words, factor.ranks) == (1, 1, 2, 64)
     assert (factor.less, factor.leaves) == (1, 1)
-    assert records(program, SetWords, factor.num_sets, factor.sets) == [(-1, 50, 600, 8, 9)]
+    assert records(program, SetWords, factor.num_sets, factor.sets) == [(-1, 50, 600, 8, 9, 5, -1)]
 
 
 @pytest.mark.parametrize("sets", [15, 31, 32])
 def test_costs_of_candidates_are_whole_numbers_of_31_bits(sets):
     """Bit rows of the largest target, 2^26 words each: sets of them cost what they are, or else 2^30."""
-    wide = Factor([CandidateSet(Pair(0, 0, 0), 0, 0)] * sets, [], words=2**26)
+    wide = Factor([CandidateSet(Pair(0, 0, 0), 0, 0, 0, inside=False)] * sets, [], 2**26, 0)
     steps = [Placement([Pair(-1, 0, 0)]), Placement([Pair(0, 0, 0)])]
     program = build_program(steps, [[Term(1, [wide])]], rooms=[4], stride=1, longest=1)
     cost = program.table(1).cost
@@ -127,13 +126,13 @@ def test_ways_to_map_leaves(limbs, leaves):
     near |= near.T
     offsets = np.concatenate([[0], np.cumsum(near.sum(axis=1))]).astype(np.int32)
     leaf = Pair(0, 0, 0)
-    factors = [Factor([CandidateSet(leaf, 0, 0)], [], less=sum(leaves[:i]), leaves=m) for i, m in enumerate(leaves)]
+    factors = [Factor([CandidateSet(leaf, 0, 0, 0)], [], 2, 0, sum(leaves[:i]), m) for i, m in enumerate(leaves)]
     program = build_program([Placement([Pair(-1, 0, 0)])], [[Term(1, factors)]], rooms=[], stride=1, longest=32)
     one = np.zeros(64, np.int32)
-    op = Operands(program.code, offsets, np.nonzero(near)[1].astype(np.int32), one, one, one)
+    op = Operands(program.code, offsets, np.nonzero(near)[1].astype(np.int32), one, one, one, one)
     op = Operands(*map(jnp.asarray, op))
     nodes = jnp.arange(32, dtype=jnp.int32)
     io = array_reader(op, op.program, Sizes(32, 32, False, limbs=limbs))
-    ways = jit64(lambda w: counts_of(limbs).sums(leaf_ways(io, jnp.int32(0), 0 * w, w, w < 30, 1)))(nodes)
+    ways = jit64(lambda w: counts_of(limbs).sums(leaf_ways(io, jnp.int32(0), 0 * w, w, w < 30)))(nodes)
     found = sum(int(word) << 32 * i for i, word in enumerate(ways))
     assert found == sum(math.perm(int(degree), 3) for degree in near.sum(axis=1)[:30])

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxmotif.matching._sizes import MOST_IN_GROUP, MOST_RANKED
+from jaxmotif.matching._sizes import MOST_IN_GROUP, MOST_RANKED, MOST_TWIN_WORDS, PAIRS_A_WORD
 from jaxmotif.matching.planner._reduce import Measures
 from jaxmotif.patterns._orbits import partitions
 from jaxmotif.search._limbs import limbs_for
@@ -62,11 +62,6 @@ class LeafPlan:
         lowest = {min(y for y in group if self.holds(x, [y]) and self.holds(y, [x])) for x in block}
         return tuple(x for x in sorted(lowest) if not any(self.holds(x, [y]) for y in lowest - {x}))
 
-    def without(self, leaf: int) -> LeafPlan:
-        """Return the plan of the other leaves."""
-        groups = [[x for x in group if x != leaf] for group in self.groups if group != [leaf]]
-        return LeafPlan(groups, self.inside, self.limbs if groups else 0)
-
     def layers(self, group: Sequence[int]) -> tuple[list[list[int]], list[int]]:
         """Split a group into layers, and return them with the leaves that are left.
 
@@ -87,8 +82,8 @@ NO_LEAVES = LeafPlan([], {}, 0)
 def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], tied: np.ndarray) -> LeafPlan:
     """Pick leaves: an independent set whose removal leaves every component connected.
 
-    Nodes of one neighbour come first, then the others from the end of the order, as long as few compete for nodes
-    without holding each other's candidates, and these have short bit rows.
+    Nodes of one neighbour come first, then the others from the end of the order, as long as their candidates fit
+    short bit rows, or wider ones for twins with many candidates.
 
     Args:
       which: int64 ``[k, k]``, the pair kind asked of (u, x), -1 where they are not joined.
@@ -96,9 +91,10 @@ def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], t
       order: the matching order of all nodes.
       tied: bool ``[k]``, which nodes cannot be leaves.
     """
+    nodes = measured.nodes
     near, overlap = _masks(which >= 0), _masks(measured.meet)
     degree = [mask.bit_count() for mask in near]
-    closest = measured.closest.tolist()
+    sizes, closest = measured.sizes.tolist(), measured.closest.tolist()
     groups: list[list[int]] = []
     inside: dict[int, set[int]] = {}
     plan = LeafPlan(groups, inside, 0)
@@ -112,7 +108,32 @@ def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], t
             same = measured.within[:, x] & (which[us] == which[us, x, None]).all(axis=0)
             inside[x] = set(np.flatnonzero(same).tolist())
 
-    # Nodes of one neighbour come first: the length of a list counts their candidates, and no sets have to meet.
+    def worth(x: int, words: int) -> bool:
+        """Return whether all twins of x can be leaves, and searching them is more work than reading wide bit rows."""
+        mates = sum(1 << y for y in inside[x] if near[y] == near[x] and measured.within[x, y])
+        return (
+            mates.bit_count() > 1
+            and not near[x] & mates
+            # All its twins become leaves, and without them the rest must still hold its neighbours together.
+            and _connected(near, near[x], rest & ~mates)
+            and nodes * words <= MOST_TWIN_WORDS
+            and PAIRS_A_WORD * words * degree[x] <= measured.likely[x] ** 2
+        )
+
+    def fits(group: Sequence[int]) -> bool:
+        """Return whether a group has few terms, and short bit rows."""
+        for y in group:
+            compare(y)
+        layers, tangled = plan.layers(group)
+        # The sum bounds the union from above, since domains may overlap.
+        wide = len(tangled) > 1 and min(nodes, sum([sizes[y] for y in tangled])) >= MOST_RANKED
+        if wide or len(tangled) > MOST_IN_GROUP:
+            return False
+        # Candidates are the length of one list, unless several sets meet.
+        several = [layer[0] for layer in layers if degree[layer[0]] > 1]
+        return all(sizes[y] < MOST_RANKED or worth(y, sizes[y] // 32 + 1) for y in several)
+
+    # Nodes of one neighbour come first: the length of a list counts their candidates, and no rows have to meet.
     for x in [v for v in reversed(order) if degree[v] == 1] + [v for v in reversed(order) if degree[v] > 1]:
         # No two leaves may be neighbours, and the number of their maps must fit the widest limbs.
         if tied[x] or near[x] & chosen or limbs_for(ways * max(1, closest[x])) is None:
@@ -124,12 +145,7 @@ def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], t
         # Leaves that may take the same node compete: their groups become one.
         touching = [group for group in groups if any(overlap[x] >> y & 1 for y in group)]
         group = [x, *(y for group in touching for y in group)]
-        for y in group:
-            compare(y)
-        tangled = plan.layers(group)[1]
-        # The sum bounds the union from above, since domains may overlap.
-        wide = len(tangled) > 1 and min(measured.nodes, int(measured.sizes[tangled].sum())) >= MOST_RANKED
-        if wide or len(tangled) > MOST_IN_GROUP:
+        if not fits(group):
             continue
         groups[:] = [g for g in groups if g not in touching] + [group]
         # The bound on what a lane counts grows with each leaf.

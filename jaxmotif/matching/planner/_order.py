@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxmotif.matching._options import Order, Search
-from jaxmotif.matching._sizes import MOST_RANKED
 from jaxmotif.matching.planner._ask import QueryConstraints
 from jaxmotif.matching.planner._leaves import NO_LEAVES, LeafPlan, choose_leaves
 from jaxmotif.matching.planner._reduce import Measures
@@ -37,10 +36,6 @@ class SearchOrder(NamedTuple):
     leaves: LeafPlan
     below: list[tuple[int, int]]
     multiplier: int
-
-    def search_last(self, leaf: int) -> SearchOrder:
-        """Return the order with a leaf searched after all others, and one leaf fewer."""
-        return self._replace(core=[*self.core, leaf], leaves=self.leaves.without(leaf))
 
     @property
     def position(self) -> dict[int, int]:
@@ -74,16 +69,12 @@ def choose_order(
         tied = np.asarray(
             (asked.non_neighbours >= 0).any(axis=(0, 2))
         )  # leaf counts cannot see which nodes must not be neighbours
-        near = asked.which >= 0
-        while True:
-            leaves = choose_leaves(asked.which, measured, order, tied)
-            last = order_core(asked, measured, search, order, leaves)[-1]
-            long = [x for x in leaves.nodes if near[last, x] and near[x].sum() > 1 and measured.sizes[x] >= MOST_RANKED]
-            # To count a single leaf by lists once all nodes are placed takes no less than to search it.
-            if len(long) != 1 or long not in leaves.groups:
-                break
-            tied[long] = True
-    core = order_core(asked, measured, search, order, leaves)
+        leaves = choose_leaves(asked.which, measured, order, tied)
+    leaf_nodes = set(leaves.nodes)
+    core = [v for v in order if v not in leaf_nodes]
+    if leaves.nodes and measured is not None and isinstance(search.order, str):  # the rest is ordered anew
+        ids = sorted(core)
+        core = [ids[i] for i in order_nodes(query.relabel(ids), search.order, measured.sizes[ids])]
     below, multiplier = [], 1
     if search.symmetry:
 
@@ -98,17 +89,6 @@ def choose_order(
     led = set(np.nonzero(np.tril(query.neighbors[np.ix_(core, core)], -1))[0].tolist())
     free = [core[i] for i in range(len(core)) if i not in led]
     return SearchOrder(core, free, leaves, below, multiplier)
-
-
-def order_core(
-    asked: QueryConstraints, measured: Measures | None, search: Search, order: list[int], leaves: LeafPlan
-) -> list[int]:
-    """Return the order of the nodes that are no leaves: a new one for them alone, or as they stand in the user's."""
-    core = [v for v in order if v not in leaves.nodes]
-    if not leaves.nodes or measured is None or not isinstance(search.order, str):
-        return core
-    ids = sorted(core)
-    return [ids[i] for i in order_nodes(asked.query.relabel(ids), search.order, measured.sizes[ids])]
 
 
 def fewest_candidates(query: Pattern, sizes: np.ndarray, slots: np.ndarray, nodes: int) -> list[int]:

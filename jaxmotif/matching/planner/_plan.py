@@ -8,7 +8,7 @@
 | order | ``_order``, ``_leaves`` (NumPy) | which nodes are searched in which order, and which counted in closed form |
 | search | ``matching._host_search`` (NumPy) | if it is on the host and small: the matches, and no more phases |
 | tally | ``_tally`` (NumPy) | if asked for: which searches say how often nodes and edges take each part |
-| leaf sets | ``_bit_sets``; one wait if sets meet | the terms of the leaves, over bit rows |
+| leaf sets | ``_bit_sets``; one wait if there are leaves | the terms of the leaves, over bit rows |
 | write | ``_placements``, ``_write`` | lists and matrices filled, programs, sizes of steps |
 """
 
@@ -24,7 +24,6 @@ import numpy as np
 from jaxmotif.arrays._bits import pack_bits
 from jaxmotif.graph import Graph
 from jaxmotif.matching._host_search import (
-    A_LEVEL,
     MOST_SLOTS,
     NOTHING_FOUND,
     Found,
@@ -37,11 +36,11 @@ from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching._sizes import LABELS_LEAVE, host_work
 from jaxmotif.matching._target import Target, index_target
 from jaxmotif.matching.planner._ask import FEW_NODES, QueryConstraints, constrain_query
-from jaxmotif.matching.planner._bit_sets import LeafRows
+from jaxmotif.matching.planner._bit_sets import BitRows, build_leaf_terms
 from jaxmotif.matching.planner._order import choose_order
 from jaxmotif.matching.planner._placements import Layout
 from jaxmotif.matching.planner._reduce import filter_target, reduce_and_measure
-from jaxmotif.matching.planner._tally import NO_TALLY, TallyPlan, choose_tallied_orders
+from jaxmotif.matching.planner._tally import NO_TALLY, TallyPlan, choose_tallied_orders, lay_out
 from jaxmotif.matching.planner._write import Draft, write
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern
@@ -143,10 +142,8 @@ def _make_plans(
             place = (lambda marks: marks) if target.on_host else partial(jax.device_put, device=device)
             target = dataclasses.replace(target, marks=place(query.edges))
     asked = constrain_query(query, options)
-    few = query.num_nodes <= FEW_NODES and target.targets.size <= MOST_SLOTS
-    # Where labels say what a node may be, filters make the search shorter than they are.
-    unlabelled = query.node_labels is None and query.edge_labels is None
-    if few and unlabelled and target.on_host and options.may_be_small:
+    few = isinstance(query, RuledPattern) and query.num_nodes <= FEW_NODES and target.targets.size <= MOST_SLOTS
+    if few and target.on_host and options.may_be_small:
         plan = search_unfiltered(asked, target, allowed, options, device)
         if plan is not None:
             return [plan]
@@ -171,20 +168,20 @@ def _make_plans(
     # Without a tally there is one; with one the domains and lists of all are the same.
     for tallied in choose_tallied_orders(asked, order, measured, options, allowed):
         options.deadline.check()
-        order, ids = tallied.order, lists.target.ids
-        # With None, the search itself begins to look ahead once it goes badly.
-        layout = Layout(asked, order, lists, measured, looks=bool(options.search.lookahead))
-        draft = Draft(layout, LeafRows(layout), tallied, options, device)
+        order = tallied.order
+        layout, rows = Layout(asked, order, lists, measured), BitRows(lists)
+        tally = lay_out(tallied, layout)
+        draft = Draft(layout, build_leaf_terms(layout, rows), rows, tally, options, device)
         # Entries and matrices are made once, by the first search, since all searches have the same lists.
         ready = write(draft, plans[0].ready if plans else None)
-        plans.append(Plan(ready, order.core, order.leaves.nodes, order.multiplier, kept.sizes, ids, draft.tally))
+        plans.append(Plan(ready, order.core, order.leaves.nodes, order.multiplier, kept.sizes, lists.target.ids, tally))
     return plans
 
 
 def search_unfiltered(
     asked: QueryConstraints, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device
 ) -> Plan | None:
-    """Return a query of few nodes, searched for before any other phase; ``None`` if that is too much.
+    """Return a query with rules that has few nodes, searched for before any other phase; ``None`` if that is too much.
 
     Args:
       target: its index on the host. allowed: bool ``[k, n]``, domains to begin with, or ``None``.
@@ -197,10 +194,8 @@ def search_unfiltered(
         return Plan(None, order.core, [], 1, sizes)
     bits = pack_bits(domains)
     meet = np.asarray((bits[:, None] & bits[None]).any(axis=2))
-    most = candidate_budget(device, order)
-    if not isinstance(query, RuledPattern):  # what filters and leaves may save is worth no more than their own time
-        most = min(most, A_LEVEL * (query.num_nodes + 1))
-    found = HostSearch(asked, order, target, domains, meet, most).found(options)
+    # Without filters, which take longer than a search for few nodes.
+    found = HostSearch(asked, order, target, domains, meet, candidate_budget(device, order)).found(options)
     return None if found is None else Plan(None, order.core, [], order.multiplier, sizes, target.ids, found=found)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from jaxmotif.matching._options import Options
 from jaxmotif.matching.planner._ask import QueryConstraints
+from jaxmotif.matching.planner._leaves import LeafPlan
 from jaxmotif.matching.planner._order import SearchOrder
 from jaxmotif.matching.planner._placements import Layout
 from jaxmotif.matching.planner._reduce import Measures
@@ -113,10 +114,18 @@ def choose_tallied_orders(
     if not by_leaf:
         return [Tallied(order, searched)]
     counting = Tallied(order, [])
-    found = [Tallied(order.search_last(leaf), parts) for leaf, parts in by_leaf.items() if leaf is not None]
+    found = [Tallied(search_leaf_last(order, leaf), parts) for leaf, parts in by_leaf.items() if leaf is not None]
     # What needs no leaf searched is added up by the first of these searches, not by the count before them.
     found[0].orbits.extend(searched)
     return [counting, *found]
+
+
+def search_leaf_last(order: SearchOrder, leaf: int) -> SearchOrder:
+    """Return the order with a leaf searched after all others, and one leaf fewer."""
+    groups = [[x for x in group if x != leaf] for group in order.leaves.groups]
+    groups = [group for group in groups if group]
+    leaves = LeafPlan(groups, order.leaves.inside, order.leaves.limbs if groups else 0)
+    return order._replace(core=[*order.core, leaf], leaves=leaves)
 
 
 def find_even_leaves(query: Pattern, order: SearchOrder, measured: Measures) -> set[int]:
@@ -165,7 +174,7 @@ def lay_out(tallied: Tallied, layout: Layout) -> TallyPlan:
     size = 0
 
     def place(part: Part) -> Cells:
-        leaf = next((u for u in part if u not in layout.order.core), None)
+        leaf = next((u for u in part if u not in layout.position), None)
         if leaf is not None:
             return beside(part, leaf)
         if len(part) == 1:

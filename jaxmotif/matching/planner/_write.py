@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from functools import cached_property, partial
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -25,10 +24,10 @@ from jaxmotif.matching._sizes import (
     PREFIX_BLOCK,
     pad_first_axis,
 )
-from jaxmotif.matching.planner._bit_sets import LeafRows, leaf_terms
+from jaxmotif.matching.planner._bit_sets import BitRows, look_ahead
 from jaxmotif.matching.planner._placements import Layout, placements
 from jaxmotif.matching.planner._reduce import backend_of
-from jaxmotif.matching.planner._tally import Tallied, TallyPlan, lay_out
+from jaxmotif.matching.planner._tally import TallyPlan
 from jaxmotif.search import _sizes as step
 from jaxmotif.search._layout import Operands, Sizes
 from jaxmotif.search._parts import MOST_PREFIX, MOST_PREFIXES
@@ -36,48 +35,30 @@ from jaxmotif.search._program import Placement, Program, Term, build_program, ta
 from jaxmotif.search._run import ReadySearch, Stage
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Draft:
+class Draft(NamedTuple):
     """A plan of which only programs are still to be written: what all stages of its search have in common.
 
     Attributes:
-      layout, rows: the places of what programs refer to, and the bit rows of the leaves.
-      tallied: what is added up.
+      layout, groups, rows: the places of what programs refer to, the terms of the leaves, and their bit rows.
+      tally: what is added up.
       options, device: how to search, and where.
+      placed: how nodes are placed.
       held: bytes of the operands but the program.
     """
 
     layout: Layout
-    rows: LeafRows
-    tallied: Tallied
+    groups: list[list[Term]]
+    rows: BitRows
+    tally: TallyPlan
     options: Options
     device: jax.Device
+    placed: Sequence[Placement] = ()
     held: int = 0
-
-    @cached_property
-    def placed(self) -> list[Placement]:
-        """How nodes, and numbers of candidates, are placed."""
-        return placements(self.layout)
-
-    @cached_property
-    def groups(self) -> list[list[Term]]:
-        """The terms of the leaves."""
-        return leaf_terms(self.layout, self.rows)
-
-    @cached_property
-    def tally(self) -> TallyPlan:
-        """What the program adds up."""
-        return lay_out(self.tallied, self.layout)
-
-    @property
-    def sums(self) -> bool:
-        """Return whether candidates are added up by row."""
-        return len(self.placed) > len(self.layout.order.core)
 
     @property
     def keeps_lanes(self) -> bool:
         """Return whether steps write what their lanes find, which takes memory for each position."""
-        return self.options.listing or self.cells > 0 or self.sums
+        return self.options.listing or self.cells > 0
 
     @property
     def cells(self) -> int:
@@ -112,17 +93,23 @@ class Draft:
 def write(draft: Draft, made: ReadySearch | None = None) -> ReadySearch:
     """Write a search that is ready to run; ``made``: another one of the same lists."""
     layout = draft.layout
+    draft = draft._replace(placed=placements(layout))
+    # With None, the search itself begins to look ahead once it goes badly.
+    lookahead = draft.options.search.lookahead
+    looks = bool(lookahead)
+    if looks:
+        draft = draft._replace(placed=look_ahead(draft.placed, layout, draft.rows))
+    leaf_arrays = _pad_read(layout, draft.rows.arrays())
     # A search of the same lists shares all operands but the program, which is first, and the leaves, which are last.
-    shared = list_arrays(layout) if made is None else made.operands[1:-1]
-    arrays = jax.device_put((*shared, _pad_read(layout, draft.rows.words())), draft.device)
+    shared = list_arrays(layout) if made is None else made.operands[1:5]
+    arrays = jax.device_put((*shared, *leaf_arrays), draft.device)
     # The bytes of the operands are known only now, and tables may take what they leave.
-    draft = dataclasses.replace(draft, held=sum(array.nbytes for array in arrays) + 8 * draft.cells)
-    stages = choose_stages(draft)
-    ahead = partial(look_ahead_stage, draft, stages[-1].sizes.block)
+    draft = draft._replace(held=sum(array.nbytes for array in arrays) + 8 * draft.cells)
+    stages = choose_stages(draft, looks)
     return ReadySearch(
         Operands(stages[0].code, *arrays),
         stages,
-        ahead=ahead if draft.options.search.lookahead is None else None,
+        ahead=partial(look_ahead_stage, draft, stages[-1].sizes.block) if lookahead is None else None,
         prefixes=partial(prefix_stage, draft),
     )
 
@@ -160,16 +147,20 @@ def list_arrays(layout: Layout) -> tuple[Any, ...]:
         chosen = np.zeros(power_of_four(kinds, 1), np.int32)
         chosen[:kinds] = np.arange(kinds)
         matrices = backend.bit_matrices(families, chosen, count=len(chosen))
-    filled = _pad_read(layout, filled, LEAST_READ_ENTRIES)
-    return _pad_read(layout, flat), filled, _pad_read(layout, matrices), _pad_read(layout, bits)
+    least = LEAST_READ, LEAST_READ_ENTRIES, LEAST_READ, LEAST_READ
+    return _pad_read(layout, (flat, filled, matrices, bits), least)
 
 
-def _pad_read(layout: Layout, array: Any, least: int = LEAST_READ) -> Any:
-    """Return an array that a search reads in one of few sizes, to share programs; one of a device has such a size."""
-    return pad_first_axis(array, least) if layout.lists.target.on_host else array
+def _pad_read(
+    layout: Layout, arrays: tuple[Any, ...], least: tuple[int, ...] = (LEAST_READ, LEAST_READ)
+) -> tuple[Any, ...]:
+    """Return arrays that a search reads in few sizes, to share programs; those of a device have them already."""
+    if not layout.lists.target.on_host:
+        return arrays
+    return tuple(pad_first_axis(array, room) for array, room in zip(arrays, least, strict=True))
 
 
-def choose_stages(draft: Draft) -> list[Stage]:
+def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
     """Return the sizes of steps to try, small ones first."""
     options, target = draft.options, target_of(draft.device)
     sizes = step.step_sizes(target)
@@ -177,23 +168,24 @@ def choose_stages(draft: Draft) -> list[Stage]:
     # If few matches are wanted, large steps would find many more than are asked for.
     if options.limit is not None and options.limit <= FEW_LISTED * small:
         usual = min(usual, small)
-    last = whole_stage(draft, options.search.block or usual, None)
+    last = whole_stage(draft, options.search.block or usual, None, looks)
     if options.search.block is not None or options.listing or small >= last.sizes.block:
         return [last]
     # Small tables of their own stay in a CPU's caches; elsewhere the last stage's tables serve from the start.
     if sizes.restarts:
-        return [whole_stage(draft, small, draft.first_steps, last.program), last]
+        return [whole_stage(draft, small, draft.first_steps, looks, last.program), last]
     window = step.window_rows(small, draft.row_candidates, target)
     return [last._replace(sizes=last.sizes._replace(block=small, window=window), most_steps=draft.first_steps), last]
 
 
-def whole_stage(draft: Draft, block: int, most_steps: int | None, like: Program | None = None) -> Stage:
+def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool, like: Program | None = None) -> Stage:
     """Return a stage that searches all nodes.
 
     Args:
       draft: what all stages have in common.
       block: flat positions of a step; fewer are taken if the memory does not allow them.
       most_steps: steps after which the stage ends, or ``None``.
+      looks: whether it looks ahead.
       like: a program of another size to resize, or ``None`` to write one.
     """
     options, target = draft.options, target_of(draft.device)
@@ -210,7 +202,7 @@ def whole_stage(draft: Draft, block: int, most_steps: int | None, like: Program 
         block,
         step.window_rows(block, draft.row_candidates, target),
         draft.layout.lists.bitmap,
-        draft.sums,
+        looks,
         draft.layout.order.leaves.limbs,
         in_order=options.listing,
         cells=draft.cells,
@@ -230,14 +222,29 @@ def prefix_stage(draft: Draft) -> Stage:
     rooms = [MOST_PREFIXES // (t + 1) for t in range(len(first))]
     if first:  # the first node's candidates all fit
         rooms[0] = max(rooms[0], int(draft.layout.measured.sizes[draft.layout.order.core[0]]) + 2 * PREFIX_BLOCK)
-    static = Sizes(PREFIX_BLOCK, PREFIX_BLOCK // 8, draft.layout.lists.bitmap, draft.sums, limbs=0, in_order=True)
+    static = Sizes(PREFIX_BLOCK, PREFIX_BLOCK // 8, draft.layout.lists.bitmap, limbs=0, in_order=True)
     return place_stage(draft, write_program(draft, first, [], rooms, static, True), static, None)
 
 
-def look_ahead_stage(draft: Draft, block: int) -> Stage | None:
-    """Return a last stage that looks ahead, in steps of ``block``; ``None`` if there is nothing to look ahead to."""
-    ahead = dataclasses.replace(draft, layout=dataclasses.replace(draft.layout, looks=True))
-    return whole_stage(ahead, block, None) if len(ahead.placed) > len(draft.placed) else None
+def look_ahead_stage(draft: Draft, block: int, operands: Operands) -> tuple[Operands, Stage] | None:
+    """Return a last stage that looks ahead, and the operands it needs; ``None`` if there is nothing to look ahead to.
+
+    Args:
+      draft: what all stages have in common.
+      block: flat positions of a step.
+      operands: the operands at hand, which may lie on another device.
+    """
+    # The rows made so far stay: what is looked ahead to is added.
+    rows = draft.rows.copy()
+    placed = look_ahead(draft.placed, draft.layout, rows)
+    # Every test would cost more than it saves.
+    if not any(placement.ahead for placement in placed):
+        return None
+    last = whole_stage(draft._replace(placed=placed, rows=rows), block, None, True)
+    (place,) = operands.offsets.devices()
+    arrays = _pad_read(draft.layout, rows.arrays())
+    leaf_rows, ranks, code = jax.device_put((*arrays, last.code), place)
+    return operands._replace(leaf_rows=leaf_rows, leaf_ranks=ranks), last._replace(code=code)
 
 
 def write_program(
