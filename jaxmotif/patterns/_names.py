@@ -364,10 +364,10 @@ def as_pattern(thing: GraphLike | Pattern, target: Graph, largest: int = _LARGES
             "(directed=True or False)"
         )
     if isinstance(thing, Pattern):
-        return thing
+        return thing.shared()
     check_words((target, thing))
     if thing not in _graph_patterns:
-        _graph_patterns[thing] = Pattern.from_graph(thing)
+        _graph_patterns[thing] = Pattern.from_graph(thing).shared()
     return _graph_patterns[thing]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from jaxmotif.graph import Graph
 
 T = TypeVar("T")
+
+MOST_SHARED_NODES = 64
+"""Most nodes of a pattern that is kept by its content: it takes some 100 KB at most, with what is known of it."""
+
+MOST_FACTS = 256
+"""Most facts that are kept of a pattern. They depend on options and orders, of which there are few."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -136,9 +142,30 @@ class Pattern:
 
     def known(self, what: Hashable, find: Callable[[], T]) -> T:
         """Return a fact about the pattern, which is found once for as long as the pattern lives."""
-        if what not in self._cache:
-            self._cache[what] = find()
-        return self._cache[what]
+        facts = self._cache
+        try:  # another thread may empty the dictionary at any time
+            return facts[what]
+        except KeyError:
+            fact = find()
+            if len(facts) >= MOST_FACTS:
+                facts.clear()
+            facts[what] = fact
+            return fact
+
+    def shared(self) -> Pattern:
+        """Return the one pattern of this content, so that facts about it are found once for all calls that name it.
+
+        A pattern of more than ``MOST_SHARED_NODES`` nodes, or with rules, is its own.
+
+        Example:
+          >>> first, second = (Pattern.from_edges([(0, 1), (1, 2)]) for _ in range(2))
+          >>> first.shared() is second.shared()
+          True
+        """
+        if type(self) is not Pattern or self.num_nodes > MOST_SHARED_NODES:
+            return self
+        labels = [None if x is None else x.astype(np.int64).tobytes() for x in (self.node_labels, self.edge_labels)]
+        return _shared_pattern(self.num_nodes, self.directed, self.adjacency.tobytes(), *labels)
 
     def relabel(self, order: Sequence[int] | np.ndarray) -> Pattern:
         """Return the isomorphic pattern whose node ``i`` is this one's node ``order[i]``.
@@ -177,3 +204,20 @@ class Pattern:
         kind = "directed" if self.directed else "undirected"
         nodes, edges = self.num_nodes, self.num_edges
         return f"Pattern({kind}, {nodes} node{'s' * (nodes != 1)}, {edges} edge{'s' * (edges != 1)})"
+
+
+@lru_cache(maxsize=256)
+def _shared_pattern(
+    size: int, directed: bool, adjacency: bytes, node_labels: bytes | None, edge_labels: bytes | None
+) -> Pattern:
+    """Return the pattern of some content, whose arrays nobody can change."""
+
+    def read(cells: bytes, kind: type, *shape: int) -> np.ndarray:
+        return np.frombuffer(cells, kind).reshape(shape)
+
+    return Pattern(
+        read(adjacency, np.bool_, size, size),
+        None if node_labels is None else read(node_labels, np.int64, size),
+        None if edge_labels is None else read(edge_labels, np.int64, size, size),
+        directed,
+    )

@@ -134,21 +134,33 @@ def test_leaves_that_compete_for_nodes(searches):
     assert None not in searches
 
 
+def test_what_is_known_of_a_query_goes_by_its_content():
+    """A pattern whose arrays are changed after a call is another query, and the old one stays what it was."""
+    target = Graph.from_networkx(nx.karate_club_graph())
+    changed, triangle = (Pattern.from_edges([(0, 1), (1, 2), (2, 0)]) for _ in range(2))
+    assert count_matches(changed, target, per="occurrence").count == 45
+    changed.adjacency[[0, 1], [1, 0]] = False
+    assert count_matches(changed, target, per="occurrence").count == sum(d * (d - 1) // 2 for d in target.degrees)
+    assert count_matches(triangle, target, per="occurrence").count == 45
+
+
 def test_larger_ones_go_to_the_device(searches, monkeypatch):
-    query, target = Pattern.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]), Graph.from_networkx(nx.complete_graph(8))
+    # Of five nodes, as queries of up to four are searched before they are planned.
+    query = Pattern.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4)])
+    target = Graph.from_networkx(nx.complete_graph(8))
     everything = find_matches(query, target)
-    assert everything.nodes.shape == (1680, 4)
+    assert everything.nodes.shape == (6720, 5)
     assert find_matches(query, target, limit=9).status == "stopped at limit=9"
     assert (find_matches(query, target, limit=9).nodes == everything.nodes[:9]).all()
     several = [one.count for one in count_queries([query, query], target)]
     assert len(searches) == 5
     for most in (0, 100, 500):
         monkeypatch.setattr("jaxmotif.matching.planner._plan.candidate_budget", lambda *_, most=most: most)
-        assert [one.count for one in count_queries([query, query], target)] == several == [1680, 1680]
+        assert [one.count for one in count_queries([query, query], target)] == several == [6720, 6720]
         assert (find_matches(query, target).nodes == everything.nodes).all()
     assert searches[-1] is None
     for search in (Search(block=64), Search(max_steps=10**6), Search(lookahead=True)):
-        assert count_matches(query, target, search=search).count == 1680
+        assert count_matches(query, target, search=search).count == 6720
     assert len(searches) == 5 + 9
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from jaxmotif.arrays._bits import pack_bits
 from jaxmotif.graph import Graph
 from jaxmotif.matching._host_search import (
+    A_LEVEL,
     MOST_SLOTS,
     NOTHING_FOUND,
     Found,
@@ -142,8 +143,10 @@ def _make_plans(
             place = (lambda marks: marks) if target.on_host else partial(jax.device_put, device=device)
             target = dataclasses.replace(target, marks=place(query.edges))
     asked = constrain_query(query, options)
-    few = isinstance(query, RuledPattern) and query.num_nodes <= FEW_NODES and target.targets.size <= MOST_SLOTS
-    if few and target.on_host and options.may_be_small:
+    few = query.num_nodes <= FEW_NODES and target.targets.size <= MOST_SLOTS
+    # Where labels say what a node may be, filters make the search shorter than they are.
+    unlabelled = query.node_labels is None and query.edge_labels is None
+    if few and unlabelled and target.on_host and options.may_be_small:
         plan = search_unfiltered(asked, target, allowed, options, device)
         if plan is not None:
             return [plan]
@@ -181,7 +184,7 @@ def _make_plans(
 def search_unfiltered(
     asked: QueryConstraints, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device
 ) -> Plan | None:
-    """Return a query with rules that has few nodes, searched for before any other phase; ``None`` if that is too much.
+    """Return a query of few nodes, searched for before any other phase; ``None`` if that is too much.
 
     Args:
       target: its index on the host. allowed: bool ``[k, n]``, domains to begin with, or ``None``.
@@ -194,8 +197,10 @@ def search_unfiltered(
         return Plan(None, order.core, [], 1, sizes)
     bits = pack_bits(domains)
     meet = np.asarray((bits[:, None] & bits[None]).any(axis=2))
-    # Without filters, which take longer than a search for few nodes.
-    found = HostSearch(asked, order, target, domains, meet, candidate_budget(device, order)).found(options)
+    most = candidate_budget(device, order)
+    if not isinstance(query, RuledPattern):  # what filters and leaves may save is worth no more than their own time
+        most = min(most, A_LEVEL * (query.num_nodes + 1))
+    found = HostSearch(asked, order, target, domains, meet, most).found(options)
     return None if found is None else Plan(None, order.core, [], order.multiplier, sizes, target.ids, found=found)
 
 
