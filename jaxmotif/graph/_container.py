@@ -508,7 +508,8 @@ class Graph:
         last = self._last_padded
         if last is None or (last.node_capacity, last.slot_capacity) != (N, S):
             padded = Graph(*pad_fields(self.fields, self.n, self.num_slots, N, S), directed=self.directed)
-            padded = jax.device_put(padded, self.out_offsets.sharding)
+            if isinstance(self.out_offsets, jax.Array):  # a union of graphs has NumPy arrays
+                padded = jax.device_put(padded, self.out_offsets.sharding)
             last = padded._with_host_fields(*self._host_fields())
             # The padded graph is kept, since a graph is often counted several times. The dataclass is frozen for users.
             object.__setattr__(self, "_last_padded", last)

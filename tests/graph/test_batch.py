@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from jaxmotif import count_matches, graphlet_counts, node_orbits, subgraph_census
 from jaxmotif.graph import Graph, Graphs, as_graphs, disjoint_union, stack_graphs, unstack
 from jaxmotif.graph.synthetic import erdos_renyi
 
@@ -198,3 +199,15 @@ def test_bad_data_sets():
         Graphs.from_edge_index([[0], [1]], [1, 4])
     with pytest.raises(ValueError, match="Graphs.from_edges takes rows"):
         Graphs.from_edge_index([(0, 1), (1, 2), (2, 3)], [0, 4])
+
+
+def test_a_union_is_counted_as_its_graphs_are():
+    """The arrays of a union are NumPy's, and every door takes it."""
+    graphs = as_graphs([Graph.from_edges([(0, 1), (1, 2), (2, 0)]), Graph.from_edges([(0, 1), (1, 2), (2, 3)])])
+    union = graphs.union()
+    for size in (4, 5):
+        alone = np.concatenate([node_orbits(graph, size=size).values for graph in graphs])
+        np.testing.assert_array_equal(node_orbits(union, size=size).values, alone)
+    assert graphlet_counts(union).counts["triangle"] == 1
+    assert count_matches("triangle", union, per="occurrence").count == 1
+    assert subgraph_census(union, 3).counts.sum() == 3
