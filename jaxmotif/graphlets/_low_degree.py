@@ -33,7 +33,7 @@ MAX_DEGREE = 32
 _MOST_CELLS = 2**28
 """Largest number of nodes times ``max_degree`` cubed, the cells of the largest array."""
 
-_MOST_NODES = {4: 36_854, 5: 6_208}
+MOST_NODES = {4: 36_854, 5: 6_208}
 """Largest number of nodes of a graph for which :func:`jaxmotif.patterns._totals.all_counts` is exact in 64 bits."""
 
 
@@ -99,7 +99,7 @@ def counts_of_orbits(nodes: jax.Array, totals: Int64) -> Int64:
     """
     sums, n = totals.int64.T, jnp.asarray(nodes, jnp.int64)
     size = 4 if len(sums) == NUM_ORBITS["node"][4] else 5
-    unsure = (sums[0] < 0) | (n > _MOST_NODES[size])
+    unsure = (sums[0] < 0) | (n > MOST_NODES[size])
     # Graphs of four nodes ask for no orbit of five.
     rest = jnp.zeros((NUM_ORBITS["node"][5] - len(sums), *sums.shape[1:]), jnp.int64)
     counts = all_counts(jnp, n, jnp.concatenate([sums, rest]))[: 17 if size == 4 else 51]

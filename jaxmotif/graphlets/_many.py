@@ -30,6 +30,7 @@ from jaxmotif.graphlets._dense import (
     orbit_columns,
     slot_columns,
 )
+from jaxmotif.graphlets._low_degree import MOST_NODES
 from jaxmotif.graphlets._run import prepare
 from jaxmotif.graphlets._sparse import Plan
 from jaxmotif.graphlets._tuning import Detail, Tuning, choose_tuning
@@ -171,8 +172,9 @@ def _joined_of_five(
         ends = np.cumsum(n)
         sums = np.concatenate([np.zeros((1, nodes.shape[1]), np.int64), np.cumsum(nodes, axis=0, dtype=np.int64)])
         # Differences of running sums give a row of totals for each graph.
-        totals = (sums[ends] - sums[ends - n]).astype(object).T
-        counts = all_counts(np, n.astype(object), totals).T
+        kind = np.int64 if n.max(initial=0) <= MOST_NODES[5] else object
+        totals = (sums[ends] - sums[ends - n]).astype(kind).T
+        counts = all_counts(np, n.astype(kind), totals).T
         yield part, counts, {"graph": None, "edge": edges, "node": nodes}[detail]
 
 
