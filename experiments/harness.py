@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).resolve().parent
 FIGURES = HERE / "results" / "figures"
 DATA = Path(os.environ.get("JAXMOTIF_DATA") or HERE.parents[1] / "shared" / "data")
-Kind = Literal["attributed", "directed", "labelled", "undirected"]
+Kind = Literal["attributed", "directed", "labelled", "molecules", "undirected"]
 Argument = tuple[tuple[str, ...], dict[str, Any]]
 Row = Callable[[argparse.Namespace], None]
 
