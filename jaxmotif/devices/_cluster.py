@@ -216,11 +216,13 @@ class _Driver:
         error: Any = future.exception()
         if type(error).__name__ != "KilledWorker":
             return ClusterError(f"a task of the call failed: {type(error).__name__}: {error}")
-        # Dask blames any task that a worker had when it died; the one to blame was begun by all of these.
+        # Dask blames any task that a worker had when it died, also one that it had done; the one to blame is what most
+        # workers began last.
         events = [event for _, event in self._client.get_events(worker.BEGUN) if self._name in event[0][0]]
-        begun = Counter(tuple(key) for key, _ in {(tuple(key), address) for key, address, _ in events})
+        last = {address: (tuple(key), unit) for key, address, unit in events}
+        begun = Counter(key for key, _ in last.values())
         blamed = max(begun, key=begun.__getitem__, default=None)
-        unit = "planning" if blamed is None else [unit for key, _, unit in events if tuple(key) == blamed][-1]
+        unit = "planning" if blamed is None else [unit for key, unit in last.values() if key == blamed][-1]
         return ClusterError(
             f"{unit} ended {error.allowed_failures + 1} workers that tried it (killed, or out of memory?); "
             "give each worker more memory, or the call less (memory=)"

@@ -52,7 +52,7 @@ class Machines:
         self.workers = []
         file = folder / "scheduler.json"
         self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(file))
-        wait_for(file.exists)
+        wait_for(lambda: file.exists() and "://" in file.read_text())
         self.address = re.search(r"\w+://[\d.:]+", file.read_text())[0]
 
     def _start(self, kind, *options, **environment):
