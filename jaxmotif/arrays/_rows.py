@@ -71,6 +71,22 @@ def stable_order(keys: ArrayT) -> ArrayT:
     return low_word(jnp.sort(pair_key(keys, place)))
 
 
+def inverse_order(order: ArrayT) -> ArrayT:
+    """Return the place of each number in an order of the numbers from 0 on, int32.
+
+    Example:
+      >>> order = np.array([2, 0, 1])
+      >>> inverse_order(order).tolist(), inverse_order(jnp.array(order)).tolist()
+      ([1, 2, 0], [1, 2, 0])
+    """
+    places = np.arange(order.shape[0], dtype=np.int32)
+    if isinstance(order, np.ndarray):
+        inverse = np.empty_like(places)
+        inverse[order] = places
+        return inverse
+    return jnp.zeros(order.shape[0], jnp.int32).at[order].set(places, unique_indices=True)
+
+
 def places_of(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Return the places of some rows, one row after another, int64 ``[lengths.sum()]``.
 

@@ -13,10 +13,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxmotif.arrays._bits import ArrayT
 from jaxmotif.arrays._checks import check_vectors
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.arrays._rows import offsets_of, places_of_true, row_of, stable_order
+from jaxmotif.arrays._rows import inverse_order, offsets_of, places_of_true, row_of, stable_order
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import Array
 
@@ -105,7 +104,7 @@ def _order(xp: Any, offsets: Any, targets: Any, num_nodes: Array, num_edges: Arr
     edges = slots // 2
     degree = offsets[1:] - offsets[:-1]
     node = stable_order(degree)
-    rank = _inverse(node)
+    rank = inverse_order(node)
 
     source = row_of(offsets, slots)
     slot = _iota(xp, slots)
@@ -138,16 +137,6 @@ def _order(xp: Any, offsets: Any, targets: Any, num_nodes: Array, num_edges: Arr
     return DegreeOrder(
         node, degree[node], out_offsets, in_offsets, tail, head, in_arc, row_arc, row_end, edge, num_nodes, num_edges
     )
-
-
-def _inverse(order: ArrayT) -> ArrayT:
-    """Return the place of each number in an order of the numbers from 0 on, int32."""
-    places = np.arange(order.shape[0], dtype=np.int32)
-    if isinstance(order, np.ndarray):
-        inverse = np.empty_like(places)
-        inverse[order] = places
-        return inverse
-    return jnp.zeros_like(order).at[order].set(places, unique_indices=True)
 
 
 def _iota(xp: ModuleType, size: int) -> Any:

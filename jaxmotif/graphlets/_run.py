@@ -19,6 +19,7 @@ from jax import lax
 
 from jaxmotif.arrays._compile import QuickLimits, jit64, put64, target_of
 from jaxmotif.arrays._int64 import Int64
+from jaxmotif.arrays._rows import inverse_order
 from jaxmotif.devices._job import Job, JobResult, run_alone, run_job, workers_on
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._ranges import Span
@@ -264,8 +265,7 @@ def _outcome(order: DegreeOrder, stats: Statistics, detail: Detail) -> Outcome:
     if detail == "node":
         return Outcome(sums, sparse.node_columns(order, sparse.edge_columns(order, stats)))
     # This is the arc of each edge, so that rows come in the order of the edge list.
-    arcs = jnp.zeros_like(order.edge).at[order.edge].set(jnp.arange(order.edge_capacity, dtype=jnp.int32))
-    columns = sparse.edge_columns(order, stats, arcs=arcs)
+    columns = sparse.edge_columns(order, stats, arcs=inverse_order(order.edge))
     # The barrier keeps the columns in memory: XLA would else evaluate all of them for each entry of the table.
     return Outcome(sums, jnp.stack(lax.optimization_barrier(list(columns.values())), axis=-1))
 

@@ -11,6 +11,8 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
+from jaxmotif.arrays._rows import inverse_order
+
 MAX_ROW = 64
 """Number of neighbours that one unit of work sums at most; longer rows are cut."""
 
@@ -89,7 +91,7 @@ def plan_rows(offsets: jax.Array, targets: jax.Array, pieces: int, max_row: int 
     degrees = offsets[1:] - offsets[:-1]
     # A tile waits for its longest row. In this order the vertices of a tile have rows of about the same length.
     order = jnp.argsort(-degrees, stable=True)
-    rank = jnp.zeros(n, jnp.int32).at[order].set(jnp.arange(n, dtype=jnp.int32))
+    rank = inverse_order(order)
     starts, stops = jnp.pad(offsets[:-1][order], (0, more)), jnp.pad(offsets[1:][order], (0, more))
     counts = num_pieces(stops - starts, max_row)
     piece_offsets = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(counts, dtype=jnp.int32)])

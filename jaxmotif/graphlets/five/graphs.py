@@ -15,6 +15,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._rows import inverse_order
 from jaxmotif.kernels._pair_index import PairIndex, bits_for, index_on
 
 
@@ -78,7 +79,7 @@ def order_by_degree(
     """
     degrees = jnp.diff(offsets)
     order = jnp.argsort(degrees, stable=True).astype(jnp.int32)
-    rank = jnp.zeros(nodes, jnp.int32).at[order].set(jnp.arange(nodes, dtype=jnp.int32), unique_indices=True)
+    rank = inverse_order(order)
     slot = jnp.arange(arcs, dtype=jnp.int32)
     owner = jnp.searchsorted(offsets, slot, side="right").astype(jnp.int32) - 1
     there = slot < offsets[-1]
