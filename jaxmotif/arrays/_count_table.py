@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxmotif.arrays._fetch import fetch_counts
+from jaxmotif.arrays._fetch import Fetch
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.arrays._present import Presented
 
@@ -34,12 +34,18 @@ class CountTable(Presented):
         It is int64, or Python integers (dtype ``object``) where a count, or the sum of all, needs more than 63 bits. It
         is fetched when first asked for, and cannot be written to.
         """
-        values = fetch_counts(self.raw_counts, self.rows)
+        begun = self.__dict__.pop("_fetch", None)
+        values = (begun or Fetch.begin(self.raw_counts, self.rows)).values()
         if values.flags.writeable:
             # A view, so that what engines have at hand themselves stays as it is.
             values = values.view()
             values.flags.writeable = False
         return values
+
+    def begin_fetch(self) -> None:
+        """Begin to bring :attr:`values` to host memory, without waiting for them."""
+        if "values" not in self.__dict__:
+            self.__dict__["_fetch"] = Fetch.begin(self.raw_counts, self.rows)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -64,6 +70,12 @@ class CountTable(Presented):
         if self.raw_counts.dtype == object:
             return Int64.of(self.values)
         return Int64.of_rows(self.raw_counts, self.rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A pickle holds the table in host memory: JAX reads an array of 64 bits from one as an array of 32.
+        state = {**self.__dict__, "raw_counts": self.values}
+        state.pop("_fetch", None)
+        return state
 
     def __dlpack__(self, **options: Any) -> Any:
         return self.on_device().__dlpack__(**options)

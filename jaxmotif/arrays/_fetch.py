@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import jax
 import jax.numpy as jnp
@@ -14,26 +14,67 @@ from jaxmotif.arrays._exact import LARGEST_SUM, with_exact_sums
 from jaxmotif.arrays._sizes import bucket_size
 
 
-def fetch_counts(counts: jax.Array | np.ndarray, rows: int) -> np.ndarray:
-    """Return a table of counts in host memory, as int64, or as Python integers where sums need more than 63 bits.
+class Fetch(NamedTuple):
+    """A table of counts on its way to host memory.
 
-    Args:
+    Attributes:
       counts: int64 or Python integers, none negative, ``[rows or more, columns]``.
-      rows: how many rows to return; the others are padding.
-
-    Example:
-      >>> fetch_counts(np.array([[1, 2], [9, 9]]), rows=1)
-      array([[1, 2]])
+      rows: how many rows are fetched; the others are padding.
+      written: the rows, and the sum of their counts as float64, as an accelerator writes them to host memory.
     """
-    if not is_on_accelerator(counts):
-        return with_exact_sums(np.asarray(counts)[:rows])
-    values, total = _fetch_from_accelerator(counts, rows)
-    return values if total < LARGEST_SUM else values.astype(object)
+
+    counts: jax.Array | np.ndarray
+    rows: int
+    written: tuple[jax.Array, jax.Array] | None
+
+    @classmethod
+    def begin(cls, counts: jax.Array | np.ndarray, rows: int) -> Fetch:
+        """Begin to fetch the first rows, without waiting for them.
+
+        A program of an accelerator writes them to host memory that the device can write to itself, and NumPy takes that
+        memory as it is. That is five to twenty times as fast as a copy to new memory of NumPy's. Where there is not
+        enough memory of that kind, such a copy is made.
+        """
+        if not is_on_accelerator(counts):
+            return cls(counts, rows, None)
+        size = min(bucket_size(rows), counts.shape[0])
+        try:
+            return cls(counts, rows, _write_to_host(counts, np.int32(rows), size=size))
+        except jax.errors.JaxRuntimeError as error:
+            _raise_unless_memory_ended(error)
+            return cls(counts, rows, None)
+
+    def wait(self) -> tuple[np.ndarray, float | None]:
+        """Wait for the rows; return them as they were counted, and the sum of their counts where it is known."""
+        if self.written is not None:
+            try:
+                return np.asarray(self.written[0])[: self.rows], float(self.written[1])
+            except jax.errors.JaxRuntimeError as error:
+                _raise_unless_memory_ended(error)
+        return np.asarray(self.counts)[: self.rows], None
+
+    def values(self) -> np.ndarray:
+        """Wait for the rows; return them as int64, or as Python integers where sums need more than 63 bits.
+
+        Example:
+          >>> Fetch.begin(np.array([[1, 2], [9, 9]]), rows=1).values()
+          array([[1, 2]])
+        """
+        values, total = self.wait()
+        if total is None:
+            return with_exact_sums(values)
+        return values if total < LARGEST_SUM else values.astype(object)
+
+
+def _raise_unless_memory_ended(error: jax.errors.JaxRuntimeError) -> None:
+    """Raise an error of a program again, unless it says that there was not enough memory."""
+    if "RESOURCE_EXHAUSTED" not in str(error):
+        raise error
 
 
 def fetch_int64(counts: jax.Array | np.ndarray, rows: int) -> np.ndarray:
     """Return the first rows of int64 counts in host memory."""
-    return _fetch_from_accelerator(counts, rows)[0] if is_on_accelerator(counts) else np.asarray(counts)[:rows]
+    return Fetch.begin(counts, rows).wait()[0]
 
 
 def is_on_accelerator(counts: jax.Array | np.ndarray) -> TypeGuard[jax.Array]:
@@ -42,24 +83,6 @@ def is_on_accelerator(counts: jax.Array | np.ndarray) -> TypeGuard[jax.Array]:
         return False
     devices = counts.devices()
     return len(devices) == 1 and next(iter(devices)).platform != "cpu"
-
-
-def _fetch_from_accelerator(counts: jax.Array, rows: int) -> tuple[np.ndarray, float]:
-    """Return the first rows of a table ``[rows or more, columns]``, and the sum of their counts, rounded.
-
-    A program of the device writes them to host memory that the device can write to itself, and NumPy takes that memory
-    as it is. That is five to twenty times as fast as a copy to new memory of NumPy's. Where there is not enough memory
-    of that kind, such a copy is made.
-    """
-    size = min(bucket_size(rows), counts.shape[0])
-    try:
-        on_host, total = _write_to_host(counts, np.int32(rows), size=size)
-        return np.asarray(on_host)[:rows], float(total)
-    except jax.errors.JaxRuntimeError as error:
-        if "RESOURCE_EXHAUSTED" not in str(error):
-            raise
-        values = np.asarray(counts)[:rows]
-        return values, float(values.sum(dtype=np.float64))
 
 
 @partial(jit64, static_argnames="size")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.arrays._fetch import fetch_int64, is_on_accelerator
@@ -64,8 +65,7 @@ class DeviceTable:
     def fix(self) -> tuple[list[int], str]:
         """Return the sum of each column, and the hash of the table."""
         number = -(-8 * self.shape[0] * self.shape[1] // LEAF)
-        hashes = np.asarray(self._leaves)[:, :number].T.astype(">i4")
-        return _join_halves(self._halves), join_leaves(self.shape, 8, hashes.tobytes())
+        return _join_halves(self._halves), join_leaves(self.shape, 8, np.asarray(self._leaves)[:number].tobytes())
 
     def show(self, seed: bytes, rows: Sequence[int]) -> tuple[list[int], list[list[int]]]:
         """Return the sums of the columns with the weights of a seed, modulo P, and some rows."""
@@ -115,7 +115,8 @@ def _fix(counts: jax.Array, rows: jax.Array) -> tuple[jax.Array, jax.Array]:
     # The high half of each number is first, as in what the checker hashes.
     words = jnp.stack([counts >> 32, counts], axis=-1).astype(jnp.uint32).reshape(-1)
     words = jnp.pad(words, (0, -words.size % (LEAF // 4))).reshape(-1, LEAF // 4)
-    return for_host(_halves(counts)), for_host(hash_leaves(words, LEAF_END))
+    hashes = lax.bitcast_convert_type(hash_leaves(words, LEAF_END).T, jnp.uint8)
+    return for_host(_halves(counts)), for_host(hashes[..., ::-1])  # a device has the lowest byte first
 
 
 @jit64

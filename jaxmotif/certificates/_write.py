@@ -42,6 +42,7 @@ def certify_graphlets(
     induced: bool,
     columns: Sequence[str] = (),
     table: jax.Array | np.ndarray | None = None,
+    meanwhile: Callable[[], object] | None = None,
 ) -> None:
     """Write a certificate of graphlets.
 
@@ -53,12 +54,12 @@ def certify_graphlets(
       induced: as for :func:`jaxmotif.graphlet_counts`.
       columns: names of the columns.
       table: int64 or Python integers ``[rows or more, columns]``.
+      meanwhile: begins what a device may do while the file is written.
     """
     fixed = None if table is None else certified_table(table, graph.m if at == "edge" else graph.n, WHOLE)
     shapes, columns_shown = _graphlet_shapes(at, tuple(counts), tuple(columns))
-    _write(
-        path, _describe(graph, False, False)[1], induced, _with_totals(shapes, counts.values()), columns_shown, fixed
-    )
+    shapes = _with_totals(shapes, counts.values())
+    _write(path, _describe(graph, False, False)[1], induced, shapes, columns_shown, fixed, meanwhile=meanwhile)
 
 
 @functools.cache
@@ -205,6 +206,7 @@ def _write(
     table: HostTable | DeviceTable | None,
     order: Sequence[int] = (),
     images: Callable[[bytes], list[int]] | None = None,
+    meanwhile: Callable[[], object] | None = None,
 ) -> None:
     """Write a certificate, whole or not at all; what is random in it follows from the graph and the claim.
 
@@ -217,6 +219,7 @@ def _write(
       table: the table, if there is one.
       order: for maps, the order of the query's nodes.
       images: for maps, a function of the seed that returns the fingerprints.
+      meanwhile: begins what a device may do while the file is written.
     """
     sums, sha256 = ([], "") if table is None else table.fix()
     claim = {"maps": images is not None, "induced": induced, "shapes": shapes, "order": order}
@@ -229,5 +232,7 @@ def _write(
         certificate["fingerprints"], certificate["witnesses"] = table.show(seed, rows)
     if images is not None:
         certificate["fingerprints"] = images(seed)
+    if meanwhile is not None:
+        meanwhile()
     with written_whole(path) as partial:
         partial.write_text(json.dumps(certificate, separators=(",", ":")) + "\n", "ascii")

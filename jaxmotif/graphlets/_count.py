@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -80,6 +80,7 @@ class GraphletCounts(Presented):
         ]
 
 
+Counted = TypeVar("Counted", bound="_Counted")
 InGraph = dict[str, int] | Callable[[], dict[str, int]]
 """Counts in the whole graph by name, or what finds them."""
 
@@ -232,8 +233,11 @@ def graphlet_counts(
     """
     graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
     _, _, counts, notes = _count(graph, "graph", size, induced, typed, certify, how)
+    counts = _evaluate(counts)
+    if certify is not None:
+        certify_graphlets(certify, graph, "graph", counts, induced)
     words = (graph.node_label_names, graph.edge_label_names) if typed else (None, None)
-    return GraphletCounts(graph.n, graph.m, _evaluate(counts), notes, graph.directed, words)
+    return GraphletCounts(graph.n, graph.m, counts, notes, graph.directed, words)
 
 
 @on_cluster(load_graph)
@@ -274,7 +278,7 @@ def edge_graphlets(
     """
     graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
     columns, values, counts, notes = _count(graph, "edge", size, induced, typed, certify, how)
-    return EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
+    return _certified(certify, graph, "edge", induced, EdgeGraphlets(columns, values, graph.m, graph, counts, notes))
 
 
 @on_cluster(load_graph)
@@ -320,7 +324,15 @@ def node_orbits(
     """
     graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
     columns, values, counts, notes = _count(graph, "node", size, induced, typed, certify, how)
-    return NodeOrbits(columns, values, graph.n, counts, notes)
+    return _certified(certify, graph, "node", induced, NodeOrbits(columns, values, graph.n, counts, notes))
+
+
+def _certified(certify: CertificateFile, graph: Graph, at: Root, induced: bool, result: Counted) -> Counted:
+    """Write a certificate of a table if there is a file for one, and return the table, which is fetched meanwhile."""
+    if certify is not None:
+        table = result.columns, result.raw_counts
+        certify_graphlets(certify, graph, at, result.counts, induced, *table, meanwhile=result.begin_fetch)
+    return result
 
 
 def _column_names(detail: Detail, size: int) -> tuple[str, ...]:
@@ -332,7 +344,10 @@ def _column_names(detail: Detail, size: int) -> tuple[str, ...]:
 def _count(
     graph: Graph, detail: Detail, size: int, induced: bool, typed: bool, certify: CertificateFile, how: HowToRun
 ) -> tuple[tuple[str, ...], jax.Array | np.ndarray, InGraph, tuple[str, ...]]:
-    """Return the columns, the counts at each edge or node, the counts in the graph, and notes; write a certificate."""
+    """Return the columns, the counts at each edge or node, the counts in the graph, and notes.
+
+    What cannot be certified is refused where ``certify`` asks for a certificate.
+    """
     _check(graph, size, typed, induced, certify)
     if is_typed(graph, typed):
         names, numbers = typed_counts(graph, size, how)
@@ -358,9 +373,6 @@ def _count(
         if detail != "graph":
             values = _all_at(detail, columns, values, graph.m if detail == "edge" else graph.n)
         counts = partial(_all_in_graph, counts)
-    if certify is not None:
-        counts = _evaluate(counts)
-        certify_graphlets(certify, graph, detail, counts, induced, columns, values if detail != "graph" else None)
     return columns, values, counts, notes
 
 

@@ -1,14 +1,22 @@
 """Tables of counts in host memory: one type, whole, and with sums that do not wrap."""
 
+import pickle
+
 import jax
 import numpy as np
 import pytest
 
 from jaxmotif.arrays import _fetch
 from jaxmotif.arrays._exact import with_exact_sums
-from jaxmotif.arrays._fetch import fetch_counts, fetch_int64
+from jaxmotif.arrays._fetch import Fetch, fetch_int64
+from jaxmotif.graph import Graph
+from jaxmotif.graphlets import EdgeGraphlets
 
 TABLE = np.random.default_rng(0).integers(0, 2**40, (5000, 3))
+
+
+def fetch_counts(counts, rows):
+    return Fetch.begin(counts, rows).values()
 
 
 @pytest.fixture
@@ -55,6 +63,15 @@ def test_a_plain_copy_where_the_host_has_no_such_memory(wide, accelerator, monke
 
     monkeypatch.setattr(_fetch, "_write_to_host", full)
     np.testing.assert_array_equal(fetch_counts(wide, 4999), TABLE[:4999])
+
+
+def test_the_host_may_work_while_a_table_is_fetched(wide, accelerator):
+    result = EdgeGraphlets(("a", "b", "c"), wide, 4999, Graph.from_edges([]), {})
+    result.begin_fetch()
+    again = pickle.loads(pickle.dumps(result))
+    for table in (result, again):
+        np.testing.assert_array_equal(table.values, TABLE[:4999])
+        assert "_fetch" not in table.__dict__
 
 
 def test_counts_on_a_cpu_are_not_copied(wide):

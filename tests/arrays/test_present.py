@@ -1,5 +1,6 @@
 """Results as text, HTML, data frames and arrays."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -66,6 +67,19 @@ def test_results_of_many_graphs_are_pickled(count):
         assert {key: list(column) for key, column in one.table().items()} == {
             key: list(column) for key, column in other.table().items()
         }
+
+
+@pytest.mark.parametrize("again", [lambda result: pickle.loads(pickle.dumps(result)), copy.deepcopy])
+def test_a_copy_of_a_result_has_all_bits(again):
+    hub = jaxmotif.Graph.from_edges([(0, leaf) for leaf in range(1, 70_001)])
+    tables = jaxmotif.edge_graphlets(hub), jaxmotif.node_orbits(hub)
+    others = jaxmotif.participation_counts("3-star", hub), jaxmotif.pattern_features(hub, ["3-star"], per="node")
+    for result in (*tables, tables[0].on_device(), *others):
+        copied, values = again(result), np.asarray(result)
+        assert int(values.max()) > 2**31
+        np.testing.assert_array_equal(np.asarray(copied), values)
+    for result in tables:
+        np.testing.assert_array_equal(np.asarray(again(result).on_device()), result.values)
 
 
 def test_no_silent_array_of_one_object():
