@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple, TypeGuard, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +12,8 @@ import numpy as np
 from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.arrays._exact import LARGEST_SUM, with_exact_sums
 from jaxmotif.arrays._sizes import bucket_size
+
+Arrays = TypeVar("Arrays")
 
 
 class Fetch(NamedTuple):
@@ -75,6 +77,21 @@ def _raise_unless_memory_ended(error: jax.errors.JaxRuntimeError) -> None:
 def fetch_int64(counts: jax.Array | np.ndarray, rows: int) -> np.ndarray:
     """Return the first rows of int64 counts in host memory."""
     return Fetch.begin(counts, rows).wait()[0]
+
+
+def fetch_arrays(arrays: Arrays) -> Arrays:
+    """Return arrays in host memory, in the same structure; large ones come as fast as those of :class:`Fetch`."""
+    if all(map(is_on_accelerator, jax.tree.leaves(arrays))):
+        try:
+            return jax.tree.map(np.asarray, _all_to_host(arrays))
+        except jax.errors.JaxRuntimeError as error:
+            _raise_unless_memory_ended(error)
+    return jax.device_get(arrays)
+
+
+@jit64
+def _all_to_host(arrays: Arrays) -> Arrays:
+    return jax.tree.map(for_host, arrays)
 
 
 def is_on_accelerator(counts: jax.Array | np.ndarray) -> TypeGuard[jax.Array]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import target_of
+from jaxmotif.arrays._fetch import fetch_arrays
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.arrays._sizes import bucket_size, chain_lanes, power_of_four
 from jaxmotif.census._pair_states import content_of
@@ -338,7 +339,7 @@ class Chains:
             self.run(numbers[at], None if start is None else start.rows(at), done, steps).fetch(self._plan.wiring)
             for at in (slice(low, low + self.most) for low in range(0, numbers.size, self.most))
         ]
-        return Drawn(*map(np.concatenate, zip(*parts, strict=True)))
+        return parts[0] if len(parts) == 1 else Drawn(*map(np.concatenate, zip(*parts, strict=True)))
 
     def run(
         self,
@@ -409,7 +410,7 @@ class Lot(NamedTuple):
 
     def fetch(self, wiring: Wiring) -> Drawn:
         """Fetch the chains to the host."""
-        ends, made = jax.device_get((self.ends, self.made[:4]))
+        ends, made = fetch_arrays((self.ends, self.made[:4]))
         used = (x[: self.number * wiring.labels].reshape(self.number, wiring.labels) for x in ends)
         return Drawn(*used, *(x[: self.number].astype(np.int64) for x in made))
 

@@ -8,7 +8,7 @@ import pytest
 
 from jaxmotif.arrays import _fetch
 from jaxmotif.arrays._exact import with_exact_sums
-from jaxmotif.arrays._fetch import Fetch, fetch_int64
+from jaxmotif.arrays._fetch import Fetch, fetch_arrays, fetch_int64
 from jaxmotif.graph import Graph
 from jaxmotif.graphlets import EdgeGraphlets
 
@@ -57,11 +57,12 @@ def test_sums_of_a_table_from_an_accelerator_end_with_63_bits(accelerator):
         assert int(found.sum()) == sum(map(sum, counts))
 
 
-def test_a_plain_copy_where_the_host_has_no_such_memory(wide, accelerator, monkeypatch):
-    def full(*arguments, **options):
-        raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of host memory")
+def out_of_memory(*arguments, **options):
+    raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of host memory")
 
-    monkeypatch.setattr(_fetch, "_write_to_host", full)
+
+def test_a_plain_copy_where_the_host_has_no_such_memory(wide, accelerator, monkeypatch):
+    monkeypatch.setattr(_fetch, "_write_to_host", out_of_memory)
     np.testing.assert_array_equal(fetch_counts(wide, 4999), TABLE[:4999])
 
 
@@ -72,6 +73,16 @@ def test_the_host_may_work_while_a_table_is_fetched(wide, accelerator):
     for table in (result, again):
         np.testing.assert_array_equal(table.values, TABLE[:4999])
         assert "_fetch" not in table.__dict__
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_arrays_are_fetched_together(wide, accelerator, full, monkeypatch):
+    if full:
+        monkeypatch.setattr(_fetch, "_all_to_host", out_of_memory)
+    found = fetch_arrays((wide, {"first": wide[:1]}))
+    assert isinstance(found[0], np.ndarray)
+    np.testing.assert_array_equal(found[0], TABLE)
+    np.testing.assert_array_equal(found[1]["first"], TABLE[:1])
 
 
 def test_counts_on_a_cpu_are_not_copied(wide):
