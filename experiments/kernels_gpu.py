@@ -14,6 +14,7 @@ PTX that the package does not hold is made by NVRTC, which comes with JAX's CUDA
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 import sys
 import time
@@ -150,28 +151,28 @@ def sieve_kernels(scale: int) -> Iterator[Case]:
         pieces = int(sieve_rows.num_pieces(np.diff(offsets)).sum())
         shades = jnp.full(offsets.shape[0] - 1, (1 << size) - 1, jnp.uint32)
         with compiling_for(target()):
-            draw = jit64(polynomials.draw, static_argnames=("size", "pieces"))
-            arrays = jnp.asarray(offsets), jnp.asarray(targets), shades, jax.random.key(0)
-            drawn = draw(*arrays, size=size, pieces=pieces)
+            plan = jit64(sieve_rows.plan_rows, static_argnames="pieces")
+            rows, rank = plan(jnp.asarray(offsets), jnp.asarray(targets), pieces=pieces)
+            drawn = jit64(polynomials.draw, static_argnames="size")(rows, rank, shades, jax.random.key(0), size=size)
             begin = jit64(_sieve_round.start, static_argnames="num_words")
-            P = begin(drawn.labels, drawn.forms, np.int32(0), num_words=words, live=drawn.rows.live)
+            P = begin(drawn.labels, drawn.first, np.int32(0), num_words=words, rows=rows)
         forms = _sieve_round.num_forms(size)
-        scalars = np.random.default_rng(1).integers(0, 256, (drawn.rows.targets.shape[0], size - 1), dtype=np.uint8)
-        yield f"sieve_label_forms{name}", _sieve_round.label_forms, drawn.labels, (scalars, drawn.rows), False
 
-        def start(labels, forms, live):
-            P = _sieve_round.start(labels, forms, np.int32(0), words, live)
+        def start(labels, first, rows):
+            P = _sieve_round.start(labels, first, np.int32(0), words, rows)
             # Rows of vertices without neighbours may hold anything, past the first.
-            return jnp.where(jnp.arange(P.shape[1]).reshape(1, -1, 1, 1) < live, P, jnp.uint32(0))
+            return jnp.where(jnp.arange(P.shape[1]).reshape(1, -1, 1, 1) < rows.live, P, jnp.uint32(0))
 
-        yield f"sieve_start{name}", start, drawn.labels, (drawn.forms, drawn.rows.live), False
+        yield f"sieve_start{name}", start, drawn.labels, (drawn.first, drawn.rows), False
         for t in (2, 5):
-            rest = np.int32(t), np.int32(sum(forms[:t])), drawn.weights, drawn.rows
+            rest = np.int32(t), np.int32(sum(forms[:t])), drawn.later, drawn.rows
             yield f"sieve_round{name} {t}", _sieve_round.extend, P, rest, True
 
         def whole(labels, drawn, words=words, size=size):
             blocks = polynomials.num_words(size) // words
-            return polynomials.accumulate(drawn._replace(labels=labels), jnp.int32(0), jnp.int32(blocks), words)
+            return polynomials.accumulate(
+                dataclasses.replace(drawn, labels=labels), jnp.int32(0), jnp.int32(blocks), words
+            )
 
         yield f"sieve_sums{name}", whole, drawn.labels, (drawn,), False
 

@@ -33,6 +33,7 @@ from jaxmotif.arrays._compile import jit64, target_of
 from jaxmotif.devices._memory import device_memory
 from jaxmotif.graph import synthetic
 from jaxmotif.kernels import _sieve_round as sieve_round
+from jaxmotif.kernels import _sieve_rows as sieve_rows
 from jaxmotif.sieve import _polynomials as polynomials
 from jaxmotif.sieve import find_color_motif
 from jaxmotif.sieve._prune import ColoredGraph, components
@@ -476,24 +477,32 @@ def hosts(options: argparse.Namespace) -> None:
 
 def all_blocks(draw: polynomials.Draw, words: int, localised: bool) -> jax.Array:
     """Return the XOR over all blocks of subsets: ``[V, 8]``, or ``[8]`` of all vertices together."""
-    size = draw.forms.shape[0] + 1
+    size = draw.first.shape[0] + 1
     if localised:
         return polynomials.accumulate(draw, 0, polynomials.num_words(size) // words, words)
     first_forms = jnp.asarray(np.cumsum([0, *sieve_round.num_forms(size)])[:-1], jnp.int32)
     live = jnp.arange(draw.labels.shape[0], dtype=jnp.int32)[:, None, None] < draw.rows.live
 
     def block(index: jax.Array, found: jax.Array) -> jax.Array:
-        P = sieve_round.start(draw.labels, draw.forms, index * words, words, draw.rows.live)
-        P = lax.fori_loop(2, size, lambda t, P: sieve_round.extend(P, t, first_forms[t], draw.weights, draw.rows), P)
+        P = sieve_round.start(draw.labels, draw.first, index * words, words, draw.rows)
+        P = lax.fori_loop(2, size, lambda t, P: sieve_round.extend(P, t, first_forms[t], draw.later, draw.rows), P)
         return found ^ lax.reduce(jnp.where(live, P[size - 1], jnp.uint32(0)), np.uint32(0), lax.bitwise_xor, (0, 2))
 
     return lax.fori_loop(0, polynomials.num_words(size) // words, block, jnp.zeros(8, jnp.uint32))
 
 
+def draw_values(host: ColoredGraph, size: int) -> polynomials.Draw:
+    """Draw the random values of a run on a host without long rows."""
+
+    def make(offsets: jax.Array, targets: jax.Array, shades: jax.Array, key: jax.Array) -> polynomials.Draw:
+        return polynomials.draw(*sieve_rows.plan_rows(offsets, targets, 0), shades, key, size)
+
+    return jax.block_until_ready(jit64(make)(*map(jnp.asarray, host[:3]), jax.random.key(0)))
+
+
 def recurrence(host: ColoredGraph, size: int) -> tuple[float, float]:
     """Return seconds of the recurrence with a sum at every vertex, and with one sum of all; the two must agree."""
-    make = jit64(partial(polynomials.draw, size=size, pieces=0))
-    drawn = jax.block_until_ready(make(*map(jnp.asarray, host[:3]), jax.random.key(0)))
+    drawn = draw_values(host, size)
     words = polynomials.block_words(size, host.n, target_of(jax.devices()[0]))
     times, sums = [], []
     for localised in (True, False):
@@ -599,18 +608,17 @@ def rounds(options: argparse.Namespace) -> None:
 
     Whether the kernels give the bits of plain XLA is for kernels_gpu.py to tell.
     """
-    size, graph = options.size, regular(NODES, options.size)
-    make = jit64(partial(polynomials.draw, size=size, pieces=0))
-    drawn = make(*(jnp.asarray(x) for x in (graph.offsets, graph.targets, graph.shades)), jax.random.key(0))
+    size = options.size
+    drawn = draw_values(regular(NODES, size), size)
     extend = jit64(sieve_round.extend, donate_argnums=0)
     forms = sieve_round.num_forms(size)
-    begin = partial(jit64(partial(sieve_round.start, num_words=options.words)), drawn.labels, drawn.forms, jnp.int32(0))
-    begin = partial(begin, live=drawn.rows.live)
+    begin = partial(jit64(partial(sieve_round.start, num_words=options.words)), drawn.labels, drawn.first, jnp.int32(0))
+    begin = partial(begin, rows=drawn.rows)
     table = Table("round | neighbour sums a vertex | rows updated | ms")
     table.row(1, "-", size, f"{1e3 * harness.back_to_back(begin, options.calls):.3f}")
     P = jax.block_until_ready(begin())
     for t in range(2, size):
-        given = jnp.int32(t), jnp.int32(sum(forms[:t])), drawn.weights, drawn.rows
+        given = jnp.int32(t), jnp.int32(sum(forms[:t])), drawn.later, drawn.rows
         P = jax.block_until_ready(extend(P, *given))
         started = clock()
         for _ in range(options.calls):  # each takes the memory of what the one before gave

@@ -1,4 +1,4 @@
-"""The field GF(2^8) modulo x^8 + x^4 + x^3 + x^2 + 1 (0x11D): bit slices, and the 27-term transform.
+"""The field GF(2^8) modulo x^8 + x^4 + x^3 + x^2 + 1 (0x11D): bit slices, the 27-term transform, random elements.
 
 In bit-sliced form 32 elements take eight 32-bit words, their *planes*: bit ``p`` of plane ``b`` is bit ``b`` of element
 ``p``. Sums are XORs of planes, and products are circuits of ANDs and XORs, so that each lane of a vector unit
@@ -6,8 +6,8 @@ multiplies 32 elements at once. The functions on planes take and return sequence
 integer dtype and shape, and serve NumPy, XLA and Pallas alike.
 
 Products with one scalar for all 32 elements are cheapest in the *27-term domain*, which is three levels of Karatsuba's
-splitting. ``expand`` maps 8 planes to 27 words by XORs alone, and the same map makes 27 bits of a scalar. A product is
-27 selections, and a sum of products stays in the domain. ``collapse`` maps the sum back to 8 planes at the end.
+splitting. ``expand`` maps 8 planes to 27 words by XORs alone, and the same map makes 27 masks of a scalar's 8. A product
+is 27 selections, and a sum of products stays in the domain. ``collapse`` maps the sum back to 8 planes at the end.
 """
 
 from __future__ import annotations
@@ -27,42 +27,6 @@ TERMS = 27
 
 Words = Sequence[Any]
 """Arrays of words of one shape and dtype: 8 planes, or 27 terms."""
-
-
-# ---- bit slices
-
-
-def slice_bytes(elements: jax.Array) -> jax.Array:
-    """Slice field elements into planes, 32 elements at a time.
-
-    Args:
-      elements: The elements, uint8 ``[..., 32 * W]``.
-
-    Returns:
-      The planes, uint32 ``[..., 8, W]``. Bit ``p`` of word ``w`` of plane ``b`` is bit ``b`` of element ``32 w + p``.
-
-    Raises:
-      ValueError: The last axis is not a multiple of 32.
-
-    Example:
-      >>> import jax.numpy as jnp
-      >>> slice_bytes(jnp.full(32, 5, jnp.uint8))[:, 0].tolist() == [2**32 - 1, 0, 2**32 - 1] + [0] * 5
-      True
-    """
-    *batch, length = elements.shape
-    if length % 32:
-        raise ValueError(f"slicing takes whole words of 32 elements, got {length}; pad with zeros to a multiple of 32")
-    groups = elements.reshape(*batch, 1, length // 32, 32).astype(jnp.uint32)
-    planes = jnp.arange(PLANES, dtype=jnp.uint32).reshape(PLANES, 1, 1)
-    places = jnp.arange(32, dtype=jnp.uint32)
-    bits = (groups >> _like(planes, groups)) & jnp.uint32(1)
-    # Each bit has a place of its own, so that the sum is a union.
-    return jnp.sum(bits << _like(places, bits), axis=-1, dtype=jnp.uint32)
-
-
-def _like(small: jax.Array, large: jax.Array) -> jax.Array:
-    """Return ``small`` with leading axes of length one, as strict rank promotion demands."""
-    return small.reshape((1,) * (large.ndim - small.ndim) + small.shape)
 
 
 # ---- arithmetic on planes
@@ -140,20 +104,45 @@ def _recombine(terms: Words, size: int) -> list:
     return coefficients
 
 
-def expand_scalars(elements: jax.Array) -> jax.Array:
-    """Map scalars, uint8, to words, uint32, whose bit ``r`` selects term ``r`` of a product."""
-    wide = elements.astype(jnp.uint32)
-    bits = [(wide >> jnp.uint32(b)) & jnp.uint32(1) for b in range(PLANES)]
-    # The map is linear over bits, so that the same XORs expand the 8 bits of a scalar.
-    return _xor([bit << jnp.uint32(r) for r, bit in enumerate(expand(bits))])
+def masks(words: jax.Array) -> list:
+    """Return masks of scalars in the highest bytes of words, uint32: plane ``b`` is all ones where bit ``b`` is set."""
+    return [selection(words, 24 + b) for b in range(PLANES)]
 
 
-def selection(words: jax.Array, term: int) -> jax.Array:
-    """Return all ones where bit ``term`` of words, int32 or uint32, is set and else zero, in the same dtype."""
+def selection(words: jax.Array, bit: int) -> jax.Array:
+    """Return all ones where a bit of words, int32 or uint32, is set and else zero, in the same dtype."""
     # A shift moves the bit to the sign, and an arithmetic shift spreads it, so that nothing is compared or multiplied.
     signed = lax.bitcast_convert_type(words, jnp.int32)
-    mask = lax.shift_right_arithmetic(signed << jnp.int32(31 - term), jnp.int32(31))
+    mask = lax.shift_right_arithmetic(signed << jnp.int32(31 - bit), jnp.int32(31))
     return lax.bitcast_convert_type(mask, words.dtype)
+
+
+def random_elements(counters, key) -> jax.Array:
+    """Draw nonzero elements by a counter-based generator, an element for each counter and key.
+
+    The multiplications and shifts are those of Wellons's ``triple32`` (Prospecting for Hash Functions, 2018), the last
+    one doubled, with a word of the key before the second and the third. The highest byte is uniform over the 255
+    nonzero elements up to 2^-31. Elements are drawn where they are used, which takes less than to load them; what
+    depends on the counter alone is shared by all keys.
+
+    Args:
+      counters: The counters, uint32.
+      key: Two random words, uint32, which are broadcast against ``counters``.
+
+    Returns:
+      Words, uint32, whose highest bytes are the elements; see :func:`masks`.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> words = random_elements(jnp.arange(1000, dtype=jnp.uint32), jnp.array([12, 34], jnp.uint32))
+      >>> int(jnp.min(words >> 24)), int(jnp.max(words >> 24))
+      (1, 255)
+    """
+    mixed = (counters ^ (counters >> jnp.uint32(17))) * jnp.uint32(0xED5AD4BB)
+    mixed = (mixed ^ (mixed >> jnp.uint32(11)) ^ key[0]) * jnp.uint32(0xAC4C1B51)
+    # One of 2^31 odd words; 255 / 256 of it, and 2^24 - 1 more, is never below 2^24.
+    odd = (mixed ^ (mixed >> jnp.uint32(15)) ^ key[1]) * jnp.uint32(2 * 0x31848BAB) + jnp.uint32(1)
+    return odd - (odd >> jnp.uint32(8)) + jnp.uint32(2**24 - 1)
 
 
 def label_sums(labels, words):

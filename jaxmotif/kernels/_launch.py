@@ -16,7 +16,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from jaxmotif.arrays._compile import PREFERRED, Kernels, Target, compiling_for, default_device, target
 
@@ -172,28 +171,6 @@ def fetch_add(ref: Any, value: jax.Array) -> Any:
     return add_and_fetch(ref, value)
 
 
-def sign_of_byte(words: jax.Array, byte: int) -> jax.Array:
-    """Return all ones where the highest bit of a byte of int32 words is set, else 0, by one instruction.
-
-    Args:
-      words: The words, int32.
-      byte: Which byte, where 0 is the lowest.
-    """
-    if target().kernels != "triton":
-        return spread_sign(words, np.int32(byte))
-    from jax.experimental.pallas import triton
-
-    # A nibble 8 + byte of the selector repeats the sign of that byte.
-    (mask,) = triton.elementwise_inline_asm(
-        f"prmt.b32 $0, $1, 0, 0x{0x8888 + 0x1111 * byte:x};",
-        args=[words],
-        constraints="=r,r",
-        pack=1,
-        result_shape_dtypes=[jax.ShapeDtypeStruct(words.shape, jnp.int32)],
-    )
-    return mask
-
-
 def each_alone(work: Callable[[], None]) -> None:
     """Run a function whose lanes are independent, so that a thread may take one lane after another.
 
@@ -226,8 +203,3 @@ def add_and_fetch(ref: Any, value: jax.Array) -> Any:
     before = ref[0]
     ref[0] = before + value
     return before
-
-
-@jax.jit
-def spread_sign(words: jax.Array, byte: int | jax.Array) -> jax.Array:
-    return lax.shift_right_arithmetic(words << (24 - 8 * jnp.asarray(byte, jnp.int32)), jnp.int32(31))

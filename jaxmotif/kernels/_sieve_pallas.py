@@ -8,6 +8,7 @@ number of the round is data, so that one kernel serves all rounds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import jax
@@ -17,7 +18,7 @@ from jax.experimental import pallas as pl
 
 from jaxmotif.kernels import _gf256 as gf256
 from jaxmotif.kernels._gf256 import PLANES, TERMS, label_sums
-from jaxmotif.kernels._launch import kernel_call, sign_of_byte, whole
+from jaxmotif.kernels._launch import kernel_call, whole
 from jaxmotif.kernels._sieve_rows import Rows
 
 BLOCK_WORDS = 64
@@ -25,6 +26,9 @@ BLOCK_WORDS = 64
 
 WIDTHS = (2, 1)
 """Numbers of neighbour sums that are taken at once, the largest first; each sum takes 27 registers for each word."""
+
+FORMS_AT_ONCE = 2**18
+"""Most vertices whose label forms are kept at a time: the forms of all take as much memory as a word of all rows."""
 
 
 def _block(words: int) -> int:
@@ -34,23 +38,27 @@ def _block(words: int) -> int:
     return block
 
 
-def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words: int, live: jax.Array) -> jax.Array:
-    """Run :func:`jaxmotif.kernels._sieve_round.start` as one kernel."""
-    vertices, total, block = labels.shape[0], forms.shape[0] + 1, _block(num_words)
+def start(labels: jax.Array, keys: jax.Array, first_word: jax.Array, num_words: int, rows: Rows) -> jax.Array:
+    """Run :func:`jaxmotif.kernels._sieve_round.start` as two kernels for some vertices at a time, forms between."""
+    vertices, total, block = labels.shape[0], keys.shape[0] + 1, _block(num_words)
+    chunk = min(vertices, FORMS_AT_ONCE)
+    label_forms = _label_forms(labels, keys, rows, chunk)
 
-    def kernel(numbers_ref, labels_ref, forms_ref, out_ref):
-        vertex, base = pl.program_id(0), pl.program_id(1) * block
-        first_word = (numbers_ref[0] + base).astype(jnp.uint32)
+    def kernel(numbers_ref, labels_ref, forms_ref, rows_ref, out_ref):
+        first_word, total, live, first_vertex = (numbers_ref[place] for place in range(4))
+        own, base = pl.program_id(0), pl.program_id(1) * block
+        vertex = first_vertex + own
+        word = (first_word + base).astype(jnp.uint32)
         lanes = jnp.arange(block, dtype=jnp.int32).astype(jnp.uint32)
 
         def sums(plane):
             # The first word is a multiple of the block, so that a word's sum is that of the first word plus a part
             # that depends on the lane alone. The number of a lane has at most 6 bits (BLOCK_WORDS), so that three
             # shifts give its parity.
-            own = (plane >> jnp.uint32(5)) & lanes
+            odd = (plane >> jnp.uint32(5)) & lanes
             for shift in (4, 2, 1):
-                own = own ^ (own >> jnp.uint32(shift))
-            return label_sums(plane, first_word) ^ gf256.selection(own, 0)
+                odd = odd ^ (odd >> jnp.uint32(shift))
+            return label_sums(plane, word) ^ gf256.selection(odd, 0)
 
         def put(s, planes):
             for b in range(PLANES):
@@ -60,65 +68,73 @@ def start(labels: jax.Array, forms: jax.Array, first_word: jax.Array, num_words:
         put(0, first)
 
         def grow(s, previous):
-            grown = gf256.multiply(previous, [sums(forms_ref[s - 1, vertex, b]) for b in range(PLANES)])
+            grown = gf256.multiply(previous, [sums(forms_ref[own, b, s - 1]) for b in range(PLANES)])
             put(s, grown)
             return tuple(grown)
 
         # Nothing reads further rows of vertices that are not live.
-        lax.fori_loop(1, jnp.where(vertex < numbers_ref[2], numbers_ref[1], 1), grow, tuple(first))
+        lax.fori_loop(1, jnp.where(vertex < live, total, 1), grow, tuple(first))
 
-    return kernel_call(
-        kernel,
-        lanes=block,
-        warps=1,
-        grid=(vertices, num_words // block),
-        in_specs=[whole()] * 3,
-        out_specs=whole(),
-        out_shape=jax.ShapeDtypeStruct((total, vertices, PLANES, num_words), jnp.uint32),
-        name="sieve_start",
-        # For a motif of one vertex no form is read, but the operand must not be empty.
-    )(
-        jnp.stack([first_word, jnp.int32(total), jnp.asarray(live, jnp.int32)]),
-        labels,
-        forms if total > 1 else jnp.zeros((1, 1, PLANES), jnp.uint32),
-    )
+    def part(index, P):
+        # The last part begins earlier, and does some vertices again, with the same result.
+        first_vertex = jnp.minimum(jnp.asarray(index, jnp.int32) * chunk, vertices - chunk)
+        numbers = [first_word, jnp.int32(total), jnp.asarray(rows.live, jnp.int32), first_vertex]
+        return kernel_call(
+            kernel,
+            lanes=block,
+            warps=1,
+            grid=(chunk, num_words // block),
+            in_specs=[whole()] * 4,
+            out_specs=whole(),
+            out_shape=jax.ShapeDtypeStruct(P.shape, jnp.uint32),
+            input_output_aliases={3: 0},
+            name="sieve_start",
+        )(jnp.stack(numbers), labels, label_forms(first_vertex), P)
+
+    empty = lax.empty((total, vertices, PLANES, num_words), jnp.uint32)
+    return lax.fori_loop(0, -(-vertices // chunk), part, empty)
 
 
-def label_forms(labels: jax.Array, scalars: jax.Array, rows: Rows) -> jax.Array:
-    """Run :func:`jaxmotif.kernels._sieve_round.label_forms` with a lane for each form, and labels as bits of words."""
-    vertices, forms = labels.shape[0], scalars.shape[1]
-    # The number of lanes of Triton's arrays is a power of two; the lanes that are added have weights of 0.
-    lanes, num_pieces = pl.next_power_of_2(forms), rows.pieces
-    scalars = jnp.pad(scalars, ((0, 0), (0, lanes - forms)))
+def _label_forms(labels: jax.Array, keys: jax.Array, rows: Rows, chunk: int) -> Callable:
+    """Return a function of a first vertex that takes the forms of ``chunk`` vertices, ``[chunk, 8, lanes]``.
+
+    Each form has a lane. The number of lanes of Triton's arrays is a power of two; those that are added hold anything.
+    """
+    lanes = pl.next_power_of_2(max(keys.shape[0], 1))
+    keys = jnp.pad(keys, ((0, lanes - keys.shape[0]), (0, 0))).T
     call = partial(kernel_call, lanes=lanes, warps=1, out_specs=whole())
-    inputs = [rows.targets, scalars, labels]
-    if num_pieces:
+    inputs, cut = [rows.targets, keys, labels], []
+    if rows.pieces:
         pieces = call(
             partial(_label_forms_kernel, lanes, False),
-            grid=(num_pieces,),
-            in_specs=[whole()] * 5,
-            out_shape=jax.ShapeDtypeStruct((num_pieces, PLANES, lanes), jnp.uint32),
+            grid=(rows.pieces,),
+            in_specs=[whole()] * 6,
+            out_shape=jax.ShapeDtypeStruct((rows.pieces, PLANES, lanes), jnp.uint32),
             name="sieve_label_pieces",
-        )(*inputs, rows.piece_starts, rows.piece_stops)
-        inputs += [rows.piece_offsets, pieces]
-    out = call(
-        partial(_label_forms_kernel, lanes, bool(num_pieces)),
-        grid=(vertices,),
-        in_specs=[whole()] * (len(inputs) + 2),
-        out_shape=jax.ShapeDtypeStruct((vertices, PLANES, lanes), jnp.uint32),
-        name="sieve_label_forms",
-    )(*inputs, rows.starts, rows.stops)
-    return jnp.moveaxis(out[:, :, :forms], 2, 0)
+        )(*inputs, jnp.zeros(1, jnp.int32), rows.piece_starts, rows.piece_stops)
+        cut = [rows.piece_offsets, pieces]
+
+    def forms(first_vertex):
+        return call(
+            partial(_label_forms_kernel, lanes, bool(cut)),
+            grid=(chunk,),
+            in_specs=[whole()] * (6 + len(cut)),
+            out_shape=jax.ShapeDtypeStruct((chunk, PLANES, lanes), jnp.uint32),
+            name="sieve_label_forms",
+        )(*inputs, *cut, first_vertex.reshape(1), rows.starts, rows.stops)
+
+    return forms
 
 
-def _label_forms_kernel(lanes, cut, targets_ref, scalars_ref, labels_ref, *refs):
-    *cut_refs, starts_ref, stops_ref, out_ref = refs
-    run, lane = pl.program_id(0), pl.ds(0, lanes)
+def _label_forms_kernel(lanes, cut, targets_ref, keys_ref, labels_ref, *refs):
+    *cut_refs, first_ref, starts_ref, stops_ref, out_ref = refs
+    own, lane = pl.program_id(0), pl.ds(0, lanes)
+    run, key = first_ref[0] + own, (keys_ref[0, lane], keys_ref[1, lane])
 
     def step(slot, sums):
-        neighbour, scalars = targets_ref[slot], scalars_ref[slot, lane].astype(jnp.uint32)
+        neighbour, scalars = targets_ref[slot], gf256.random_elements(slot.astype(jnp.uint32), key)
         values = [jnp.broadcast_to(labels_ref[neighbour, b], (lanes,)) for b in range(PLANES)]
-        return tuple(gf256.multiply_add(sums, values, [gf256.selection(scalars, b) for b in range(PLANES)]))
+        return tuple(gf256.multiply_add(sums, values, gf256.masks(scalars)))
 
     sums = lax.fori_loop(starts_ref[run], stops_ref[run], step, (jnp.zeros(lanes, jnp.uint32),) * PLANES)
     if cut:
@@ -130,17 +146,17 @@ def _label_forms_kernel(lanes, cut, targets_ref, scalars_ref, labels_ref, *refs)
 
         sums = lax.fori_loop(offsets_ref[run], offsets_ref[run + 1], add, sums)
     for b in range(PLANES):
-        out_ref[run, b, lane] = sums[b]
+        out_ref[own, b, lane] = sums[b]
 
 
-def extend(P: jax.Array, size: jax.Array, first_form: jax.Array, weights: jax.Array, rows: Rows) -> jax.Array:
+def extend(P: jax.Array, size: jax.Array, first_form: jax.Array, keys: jax.Array, rows: Rows) -> jax.Array:
     """Run :func:`jaxmotif.kernels._sieve_round.extend` as one kernel, or two when long rows are cut."""
     total, vertices, _, words = P.shape
     block = _block(words)
     call = partial(kernel_call, lanes=block, warps=1, out_specs=whole())
     # Sizes are passed as data, so that one kernel serves them all.
     numbers = jnp.stack([size, first_form, jnp.int32(total), jnp.int32(rows.targets.shape[0] - 1)])
-    inputs = [numbers, rows.targets, weights]
+    inputs = [numbers, rows.targets, keys]
     if rows.pieces:
         pieces = call(
             partial(_pieces_kernel, block),
@@ -163,7 +179,7 @@ def extend(P: jax.Array, size: jax.Array, first_form: jax.Array, weights: jax.Ar
     )(*inputs)
 
 
-def _pieces_kernel(block, numbers_ref, targets_ref, weights_ref, starts_ref, stops_ref, rows_ref, out_ref):
+def _pieces_kernel(block, numbers_ref, targets_ref, keys_ref, starts_ref, stops_ref, rows_ref, out_ref):
     """Sum over the neighbours in one piece of a long row."""
     piece, here = pl.program_id(0), pl.ds(pl.program_id(1) * block, block)
     size, first_form, total, last_slot = (numbers_ref[place] for place in range(4))
@@ -171,7 +187,7 @@ def _pieces_kernel(block, numbers_ref, targets_ref, weights_ref, starts_ref, sto
     def value(neighbour):
         return [rows_ref[size - 1, neighbour, b, here] for b in range(PLANES)]
 
-    run_sums = _run_sums(starts_ref[piece], stops_ref[piece], value, block, last_slot, targets_ref, weights_ref)
+    run_sums = _run_sums(starts_ref[piece], stops_ref[piece], value, block, last_slot, targets_ref, keys_ref)
 
     def put(form, width):
         for ahead, planes in enumerate(run_sums(first_form + form, width)):
@@ -181,7 +197,7 @@ def _pieces_kernel(block, numbers_ref, targets_ref, weights_ref, starts_ref, sto
     _by_width((total - 1) // size, put)
 
 
-def _round_kernel(block, cut, numbers_ref, targets_ref, weights_ref, *refs):
+def _round_kernel(block, cut, numbers_ref, targets_ref, keys_ref, *refs):
     """Sum over the neighbours of one vertex and attach the sums to its rows; loads run one step ahead of their use."""
     *cut_refs, starts_ref, stops_ref, rows_ref, out_ref = refs
     vertex, here = pl.program_id(0), pl.ds(pl.program_id(1) * block, block)
@@ -197,7 +213,7 @@ def _round_kernel(block, cut, numbers_ref, targets_ref, weights_ref, *refs):
         # Round t reads row t and writes rows above it, so that programs need not wait for each other.
         return [rows_ref[size - 1, neighbour, b, here] for b in range(PLANES)]
 
-    run_sums = _run_sums(first, stop, value, block, last_slot, targets_ref, weights_ref)
+    run_sums = _run_sums(first, stop, value, block, last_slot, targets_ref, keys_ref)
 
     def load(s):
         return tuple(out_ref[s - 1, vertex, b, here] for b in range(PLANES))
@@ -245,38 +261,34 @@ def _by_width(count, work):
         done = done + runs * width
 
 
-def _run_sums(first, stop, value, block, last_slot, targets_ref, weights_ref):
+def _run_sums(first, stop, value, block, last_slot, targets_ref, keys_ref):
     """Return a function of forms ``(first, width)`` that returns weighted sums over a run of neighbours, 8 planes each.
 
     The function ``value(neighbour)`` loads the 8 planes of a neighbour.
     """
-    # An empty run may begin after the last slot, but its first scalar is loaded all the same.
+    # An empty run may begin after the last slot, but its first neighbour is loaded all the same.
     start_ = jnp.minimum(first, last_slot)
 
     def sums(form, width):
-        def scalars(slot):
-            return targets_ref[slot], tuple(weights_ref[form + ahead, slot] for ahead in range(width))
+        keys = [(keys_ref[form + ahead, 0], keys_ref[form + ahead, 1]) for ahead in range(width)]
 
         def step(slot, state):
-            totals, (neighbour, words) = state
+            totals, neighbour = state
             terms = gf256.expand(value(neighbour))
-            # The scalars are loaded one step before they are used; the last step loads its own again.
-            ahead = scalars(jnp.minimum(slot + 1, stop - 1))
+            # A neighbour is loaded one step before it is used; the last step loads its own again.
+            ahead = targets_ref[jnp.minimum(slot + 1, stop - 1)]
+            words = (gf256.random_elements(slot.astype(jnp.uint32), key) for key in keys)
             totals = tuple(_select(total, terms, word) for total, word in zip(totals, words, strict=True))
             return totals, ahead
 
         zeros = (jnp.zeros(block, jnp.uint32),) * TERMS
-        totals, _ = lax.fori_loop(first, stop, step, ((zeros,) * width, scalars(start_)))
+        totals, _ = lax.fori_loop(first, stop, step, ((zeros,) * width, targets_ref[start_]))
         return tuple(tuple(gf256.collapse(total)) for total in totals)
 
     return sums
 
 
 def _select(totals, terms, word):
-    """Add the terms that the bits of a scalar select, where a mask takes one instruction instead of two shifts."""
-    shape = totals[0].shape
-    word = lax.bitcast_convert_type(jnp.broadcast_to(word, shape), jnp.int32)
-    # Bit r is shifted to the highest bit of its byte r // 8.
-    shifted = [word << jnp.int32(places) for places in range(8)]
-    masks = (lax.bitcast_convert_type(sign_of_byte(shifted[7 - r % 8], r // 8), jnp.uint32) for r in range(TERMS))
+    """Add the terms that a scalar selects."""
+    masks = gf256.expand(gf256.masks(word))
     return tuple(total ^ (term & mask) for total, term, mask in zip(totals, terms, masks, strict=True))

@@ -43,16 +43,19 @@ def num_forms(size: int) -> list[int]:
     return [0, 0, *((size - 1) // t for t in range(2, size))][: max(size, 2)]
 
 
-def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int, live) -> jax.Array:
+def start(labels: jax.Array, keys: jax.Array, first_word, num_words: int, rows: Rows) -> jax.Array:
     """Return the rows after round 1, in which every child is a vertex: ``P[s] = P[s - 1] * (label sum of form s - 1)``.
+
+    Form ``x`` of a vertex, ``sum over neighbours j of alpha[1, x, (i, j)] zeta_{j,l}``, is a weighted neighbour sum of
+    labels. Forms are taken again for each block of subsets, which is little work, and are not kept.
 
     Args:
       labels: The labels, uint32 ``[V, 8]``. Bit ``l`` of plane ``b`` is bit ``b`` of ``zeta_{i,l}``.
-      forms: The weighted neighbour sums of ``labels``, uint32 ``[k - 1, V, 8]``.
+      keys: The keys of the weights of each form, uint32 ``[k - 1, 2]``; slots are the counters (see
+        :func:`~jaxmotif.kernels._gf256.random_elements`).
       first_word: The number of the first word of the block of subsets.
       num_words: The number of words of the block, static.
-      live: The number of vertices that have neighbours or are neighbours, int32 (see
-        :class:`~jaxmotif.kernels._sieve_rows.Rows`).
+      rows: The adjacency rows.
 
     Returns:
       The rows, uint32 ``[k, V, 8, num_words]``. Index ``s - 1`` holds ``P[s]``. Rows past ``P[1]`` are those of live
@@ -62,38 +65,49 @@ def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int, live)
     if target().fused:
         from jaxmotif.kernels import _sieve_pallas as fused
 
-        return fused.start(labels, forms, first_word, num_words, live)
+        return fused.start(labels, keys, first_word, num_words, rows)
     words = (first_word + jnp.arange(num_words, dtype=jnp.int32)).astype(jnp.uint32)
 
     def sums(planes):
         return label_sums(planes[..., None], words[None, None])
 
     first = sums(labels)
-    P = jnp.zeros((forms.shape[0] + 1, *first.shape), jnp.uint32).at[0].set(first)
+    P = jnp.zeros((keys.shape[0] + 1, *first.shape), jnp.uint32).at[0].set(first)
     if P.shape[0] == 1:
         return P
 
+    def products(slots, live):
+        values = labels.at[rows.targets.at[slots].get(mode="clip")].get(mode="clip")
+        values = jnp.where(live[:, None], values, jnp.uint32(0))
+        # All labels of a word have the same weight, whose planes are all ones or all zeros.
+        masks = gf256.masks(gf256.random_elements(slots.astype(jnp.uint32)[:, None], keys.T[:, None]))
+        spread = [jnp.broadcast_to(values[:, b, None], masks[b].shape) for b in range(PLANES)]
+        return jnp.stack(gf256.multiply(spread, masks), axis=1)
+
+    forms = _row_sums(products, (PLANES, keys.shape[0]), lambda sums: sums, rows, unroll=1)
+
     def tile(index, P):
+        own = jnp.moveaxis(forms(index), 2, 0)
+
         def grow(s, state):
             P, previous = state
-            own = lax.dynamic_slice(forms, _indices(s - 1, index * TILE, 0), (1, TILE, PLANES))[0]
-            grown = _multiply(previous, sums(own))
+            grown = _multiply(previous, sums(lax.dynamic_index_in_dim(own, s - 1, keepdims=False)))
             return lax.dynamic_update_slice(P, grown[None], _indices(s, index * TILE, 0, 0)), grown
 
         return lax.fori_loop(1, P.shape[0], grow, (P, _rows_of(P, 0, index)))[0]
 
-    return lax.fori_loop(0, _tiles(jnp.asarray(live, jnp.int32)), tile, P)
+    return lax.fori_loop(0, _tiles(rows.live), tile, P)
 
 
-def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows) -> jax.Array:
+def extend(P: jax.Array, size, first_form, keys: jax.Array, rows: Rows) -> jax.Array:
     """Attach child trees of ``t`` vertices, which is round ``t`` of the recurrence.
 
     Args:
       P: The rows after round ``t - 1``, uint32 ``[k, V, 8, W]``.
       size: The number ``t``, int32, which may be traced.
-      first_form: The number of the first form of round ``t`` in ``weights``.
-      weights: The random weights by form and slot, uint32 ``[forms, S]``, as
-        :func:`~jaxmotif.kernels._gf256.expand_scalars` returns them.
+      first_form: The number of the first form of round ``t`` in ``keys``.
+      keys: The keys of the weights of each form, uint32 ``[forms, 2]``; slots are the counters (see
+        :func:`~jaxmotif.kernels._gf256.random_elements`).
       rows: The adjacency rows.
 
     Returns:
@@ -103,21 +117,19 @@ def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows) -> ja
     if target().fused:
         from jaxmotif.kernels import _sieve_pallas as fused
 
-        return fused.extend(P, size, first_form, weights, rows)
+        return fused.extend(P, size, first_form, keys, rows)
     total, words = P.shape[0], P.shape[-1]
     tiles = _tiles(rows.live)
     # Rows are expanded once for all forms and all neighbours, and the sums stay in the 27-term domain.
     terms = _expand(P, size - 1, tiles)
-    places = jnp.arange(TERMS, dtype=jnp.uint32).reshape(1, TERMS)
 
     def attach(form, P):
-        chosen = weights[first_form + form - 1]
+        key = keys[first_form + form - 1]
 
         def selected(slots, live):
             # A slot past the run has weight 0, which selects no term.
-            word = jnp.where(live, chosen.at[slots].get(mode="clip"), jnp.uint32(0))
-            # The difference 0 - 1 is all ones.
-            masks = jnp.uint32(0) - ((word[:, None] >> places) & jnp.uint32(1))
+            words = jnp.where(live, gf256.random_elements(slots.astype(jnp.uint32), key), jnp.uint32(0))
+            masks = jnp.stack(gf256.expand(gf256.masks(words)), axis=1)
             values = terms.at[rows.targets.at[slots].get(mode="clip")].get(mode="clip")
             return values & masks[:, :, None]
 
@@ -140,40 +152,6 @@ def extend(P: jax.Array, size, first_form, weights: jax.Array, rows: Rows) -> ja
 
     # Forms are taken in rising order, because P[s - t] must have its own form, the one before, already.
     return lax.fori_loop(1, (total - 1) // size + 1, attach, P)
-
-
-def label_forms(labels: jax.Array, scalars: jax.Array, rows: Rows) -> jax.Array:
-    """Return weighted neighbour sums of the labels: ``sum over neighbours j of scalar[(i, j), x] zeta_{j, l}``.
-
-    Args:
-      labels: The labels, uint32 ``[V, 8]``. Bit ``l`` of plane ``b`` is bit ``b`` of ``zeta_{j,l}``.
-      scalars: A weight for each slot and form, uint8 ``[S, X]``.
-      rows: The adjacency rows.
-
-    Returns:
-      The sums, uint32 ``[X, V, 8]``.
-    """
-    if target().fused:
-        from jaxmotif.kernels import _sieve_pallas as fused
-
-        return fused.label_forms(labels, scalars, rows)
-
-    def products(slots, live):
-        elements = scalars.at[slots].get(mode="clip").astype(jnp.uint32)
-        values = labels.at[rows.targets.at[slots].get(mode="clip")].get(mode="clip")
-        values = jnp.where(live[:, None], values, jnp.uint32(0))
-        # All labels of a word have the same weight, whose planes are all ones or all zeros.
-        masks = [gf256.selection(elements, b) for b in range(PLANES)]
-        spread = [jnp.broadcast_to(values[:, b, None], elements.shape) for b in range(PLANES)]
-        return jnp.stack(gf256.multiply(spread, masks), axis=1)
-
-    sums = _row_sums(products, (PLANES, scalars.shape[1]), lambda sums: sums, rows, unroll=1)
-
-    def tile(index, forms):
-        return lax.dynamic_update_slice_in_dim(forms, sums(index), index * TILE, 0)
-
-    forms = jnp.zeros((rows.vertices, PLANES, scalars.shape[1]), jnp.uint32)
-    return jnp.moveaxis(lax.fori_loop(0, _tiles(rows.live), tile, forms), 2, 0)
 
 
 def _tiles(count):

@@ -213,7 +213,8 @@ class Matches:
         keep = np.logical_or.reduce(parts)
         inside, ids = prune.restrict(self.graph._replace(shades=shades), keep)
         self._key, key = jax.random.split(self._key)
-        in_match = self.sieve.values(self.sieve.place(inside, self._capacities), key) != 0
+        placed = self.sieve.place(inside, self.sieve.upload(inside, self._capacities))
+        in_match = self.sieve.values(placed, key) != 0
         if not in_match.any():
             return None
         if inside.arcs is not None:

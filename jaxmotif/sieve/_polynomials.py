@@ -18,7 +18,6 @@ path of distinct colors, meets the bound with uniform elements, and is never mis
 from __future__ import annotations
 
 import dataclasses
-import math
 from functools import partial
 
 import jax
@@ -36,76 +35,52 @@ from jaxmotif.kernels._sieve_rows import Rows
 MAX_SIZE = 30
 """Most vertices of a motif; its subsets then take 2^25 words of 32."""
 
-_AT_ONCE = 2**28
-"""Most random elements drawn at once: a GPU takes up to 20 bytes of work space for each."""
 
-
-@partial(jax.tree_util.register_dataclass, data_fields=("rows", "rank", "labels", "forms", "weights"), meta_fields=())
+@partial(jax.tree_util.register_dataclass, data_fields=("rows", "rank", "labels", "first", "later"), meta_fields=())
 @dataclasses.dataclass(frozen=True, eq=False)
 class Draw:
     """The random values of one run of the sieve, over vertices numbered by falling degree.
+
+    The weights ``alpha`` are drawn where they are used, by a counter: a slot's number and the key of a neighbour sum.
 
     Attributes:
       rows: the adjacency rows.
       rank: int32 ``[V]``, the number of each vertex in the rows.
       labels: uint32 ``[V, 8]``, the labels ``zeta``, bit ``l`` for shade ``l``.
-      forms: uint32 ``[k - 1, V, 8]``, weighted neighbour sums of the labels.
-      weights: uint32 ``[F, S]``, the weights ``alpha`` of later rounds, expanded.
+      first: uint32 ``[k - 1, 2]``, the keys of the neighbour sums of round 1.
+      later: uint32 ``[F, 2]``, the keys of those of later rounds.
     """
 
     rows: Rows
     rank: jax.Array
     labels: jax.Array
-    forms: jax.Array
-    weights: jax.Array
+    first: jax.Array
+    later: jax.Array
 
 
-def draw(offsets: jax.Array, targets: jax.Array, shades: jax.Array, key: jax.Array, size: int, pieces: int) -> Draw:
-    """Draw labels and weights (steps a and b).
+def draw(rows: Rows, rank: jax.Array, shades: jax.Array, key: jax.Array, size: int) -> Draw:
+    """Draw labels and the keys of weights (steps a and b).
 
     Args:
-      offsets: int32 ``[V + 1]``, where adjacency rows begin and end.
-      targets: int32 ``[S]``, the neighbours.
+      rows: the adjacency rows.
+      rank: int32 ``[V]``, the number of each vertex in the rows.
       shades: uint32 ``[V]``, with bit ``l`` set where the vertex may take shade ``l``.
       key: a random key.
       size: ``k``, static.
-      pieces: static capacity of :func:`~jaxmotif.kernels._sieve_rows.plan_rows`.
 
     Returns:
-      The values, which are the same for a key on any device.
+      The values, which are the same for a key on any device and however much a graph is padded.
     """
-    rows, rank = sieve_rows.plan_rows(offsets, targets, pieces)
-    vertices, slots = shades.shape[0], targets.shape[0]
-    shapes = (vertices, size), (slots, size - 1), (sum(sieve_round.num_forms(size)), slots)
-    ends = np.cumsum([math.prod(shape) for shape in shapes])
-    # One call draws all values, so that a key gives the same ones however they are divided.
-    mu, first, later = jnp.split(_nonzero_elements(key, int(ends[-1])), ends[:-1].tolist())
-    allowed = (shades[:, None] >> jnp.arange(size, dtype=jnp.uint32).reshape(1, -1)) & jnp.uint32(1)
-    # An element that a vertex may not take has the factor 0.
-    mu = mu.reshape(shapes[0]) * allowed.astype(jnp.uint8)
-    planes = gf256.slice_bytes(jnp.pad(mu, ((0, 0), (0, 32 - size))))[:, :, 0]
+    keys = jax.random.bits(key, (2 * size - 1 + sum(sieve_round.num_forms(size)), 2), jnp.uint32)
+    vertices, places = shades.shape[0], jnp.arange(size, dtype=jnp.uint32)
+    mu = gf256.random_elements(jnp.arange(vertices, dtype=jnp.uint32)[:, None], keys[:size].T[:, None])
+    # An element that a vertex may not take has the factor 0. Each bit has a place of its own, so the sum is a union.
+    allowed = (shades[:, None] >> places.reshape(1, -1)) & jnp.uint32(1)
+    bits = [((mu >> jnp.uint32(24 + b)) & allowed) << places.reshape(1, -1) for b in range(gf256.PLANES)]
+    planes = jnp.stack([jnp.sum(plane, axis=1, dtype=jnp.uint32) for plane in bits], axis=1)
     # Labels are in the order of the rows, by falling degree.
     labels = jnp.zeros((rows.vertices, gf256.PLANES), jnp.uint32).at[rank].set(planes)
-    if size == 1:
-        forms = jnp.zeros((0, *labels.shape), jnp.uint32)
-    else:
-        forms = sieve_round.label_forms(labels, first.reshape(shapes[1]), rows)
-    return Draw(rows, rank, labels, forms, gf256.expand_scalars(later.reshape(shapes[2])))
-
-
-def _nonzero_elements(key: jax.Array, count: int) -> jax.Array:
-    """Draw from 1..255, uniform up to 2^-24, uint8 ``[count]``."""
-    if count <= _AT_ONCE:
-        return _elements(key, count)
-    keys = jax.random.split(key, -(-count // _AT_ONCE))
-    return lax.map(partial(_elements, count=_AT_ONCE), keys).reshape(-1)[:count]
-
-
-def _elements(key: jax.Array, count: int) -> jax.Array:
-    """Draw elements: each is one more than the high word of a random word times 255."""
-    words = jax.random.bits(key, (count,), jnp.uint32)
-    borrow = (words << jnp.uint32(8)) < words  # words * 255 = words * 256 - words
-    return (words >> jnp.uint32(24)).astype(jnp.uint8) - borrow.astype(jnp.uint8) + jnp.uint8(1)
+    return Draw(rows, rank, labels, keys[size : 2 * size - 1], keys[2 * size - 1 :])
 
 
 def num_words(size: int) -> int:
@@ -125,7 +100,7 @@ def accumulate(draw: Draw, first: jax.Array | int, stop: jax.Array | int, words:
     Returns:
       uint32 ``[V, 8]``, the XOR over the blocks, in which the 32 subsets of a word are still apart.
     """
-    size = draw.forms.shape[0] + 1
+    size = draw.first.shape[0] + 1
     # `first_forms` says where the weights of each round begin; each round takes fewer than the one before.
     first_forms = jnp.asarray(np.cumsum([0, *sieve_round.num_forms(size)])[:-1], jnp.int32)
 
@@ -133,11 +108,11 @@ def accumulate(draw: Draw, first: jax.Array | int, stop: jax.Array | int, words:
     computed = jnp.arange(draw.labels.shape[0], dtype=jnp.int32)[:, None] < draw.rows.live if size > 1 else True
 
     def block(index, total):
-        # Round 1 is `start`: its neighbour sums are linear in the labels, and are in `forms`.
-        P = sieve_round.start(draw.labels, draw.forms, index * words, words, draw.rows.live)
+        # Round 1 is `start`, since its neighbour sums are linear in the labels.
+        P = sieve_round.start(draw.labels, draw.first, index * words, words, draw.rows)
 
         def round_(t, P):
-            return sieve_round.extend(P, t, first_forms[t], draw.weights, draw.rows)
+            return sieve_round.extend(P, t, first_forms[t], draw.later, draw.rows)
 
         if size > 2:
             P = lax.fori_loop(2, size, round_, P)
@@ -195,11 +170,10 @@ def sieve_values(graph: Graph, shades: jax.Array, key: jax.Array, size: int, wor
     check_size(size)
     vertices, slots = graph.out_offsets.shape[0] - 1, graph.out_targets.shape[0]
     words = block_words(size, vertices, target()) if words is None else min(words, num_words(size))
-    pieces = sieve_rows.max_pieces(slots)
+    rows, rank = sieve_rows.plan_rows(graph.out_offsets, graph.out_targets, sieve_rows.max_pieces(slots))
     shades = jnp.pad(shades, (0, vertices - shades.shape[0]))
-    values_drawn = draw(graph.out_offsets, graph.out_targets, shades, key, size, pieces)
-    total = accumulate(values_drawn, 0, num_words(size) // words, words)
-    return values(total, values_drawn.rank, size)
+    total = accumulate(draw(rows, rank, shades, key, size), 0, num_words(size) // words, words)
+    return values(total, rank, size)
 
 
 def check_size(size: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import jax
 import numpy as np
@@ -19,6 +19,7 @@ from jaxmotif.devices._record import Arrays, Store, xored
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.kernels import _sieve_round as sieve_round
 from jaxmotif.kernels import _sieve_rows as sieve_rows
+from jaxmotif.kernels._sieve_rows import Rows
 from jaxmotif.sieve import _polynomials as polynomials
 from jaxmotif.sieve._prune import ColoredGraph
 
@@ -31,18 +32,20 @@ _UNIT_WORDS = {"cpu": 8, "accelerator": 32}
 _ITEMS = 2**12  # most items of a job, each of equally many words; checkpoints record which items are done
 
 
+Uploaded: TypeAlias = tuple[tuple[jax.Array, jax.Array, jax.Array], ...]
+"""For each device offsets, targets and shades of a graph, padded."""
+
+
 class Placed(NamedTuple):
     """A graph on the devices.
 
     Attributes:
-      arrays: for each device offsets, targets and shades, padded.
+      arrays: for each device the adjacency rows, the number of each vertex in them, and its shades.
       n: the true number of vertices.
-      pieces: how many pieces of long rows there is room for.
     """
 
-    arrays: tuple[tuple[jax.Array, jax.Array, jax.Array], ...]
+    arrays: tuple[tuple[Rows, jax.Array, jax.Array], ...]
     n: int
-    pieces: int
 
 
 class Sieve:
@@ -61,8 +64,8 @@ class Sieve:
         self._devices = tuple(dict.fromkeys(used))
         self._memory = memory
 
-    def place(self, graph: ColoredGraph, sizes: tuple[int, int] | None = None) -> Placed:
-        """Pad a graph, and put it on the devices.
+    def upload(self, graph: ColoredGraph, sizes: tuple[int, int] | None = None) -> Uploaded:
+        """Pad a graph, and put its arrays on the devices.
 
         Args:
           graph: the graph.
@@ -75,9 +78,15 @@ class Sieve:
             _padded(targets, slots, "constant"),
             _padded(graph.shades, vertices, "constant"),
         )
-        has_pieces = bool(sieve_rows.num_pieces(np.diff(offsets)).any())
-        pieces = sieve_rows.max_pieces(slots) if has_pieces else 0
-        return Placed(tuple(jax.device_put(arrays, device) for device in self._devices), graph.n, pieces)
+        return tuple(jax.device_put(arrays, device) for device in self._devices)
+
+    def place(self, graph: ColoredGraph, uploaded: Uploaded | None = None) -> Placed:
+        """Order a graph's rows for the sieve on the devices, where its arrays may have been uploaded."""
+        uploaded = self.upload(graph) if uploaded is None else uploaded
+        has_pieces = bool(sieve_rows.num_pieces(np.diff(graph.tree_slots()[0])).any())
+        pieces = sieve_rows.max_pieces(uploaded[0][1].shape[0]) if has_pieces else 0
+        planned = [(*_plan(offsets, targets, pieces=pieces), shades) for offsets, targets, shades in uploaded]
+        return Placed(tuple(planned), graph.n)
 
     def values(
         self,
@@ -91,28 +100,21 @@ class Sieve:
 
         Args:
           placed: the graph.
-          key: a random key; the same key and padded sizes give the same values on any devices.
+          key: a random key; the same key gives the same values on any devices.
           number: the number of the run, in the name of its checkpoint and on the meter.
           store: where to keep checkpoints.
           show: show a meter.
         """
-        programs = "sieve", self.selection.main, self.size, self._memory, placed.pieces, placed.arrays[0][1].shape
+        rows = placed.arrays[0][0]
+        programs = "sieve", self.selection.main, self.size, self._memory, rows.pieces, rows.targets.shape
         run = partial(self._run, placed, key, number, store, show)
         return rehearsed(run, self.selection.main, programs)
 
     def _run(self, placed: Placed, key: jax.Array, number: int, store: Store | None, show: bool) -> np.ndarray:
         draws: dict[jax.Device, polynomials.Draw] = {}
         for device, arrays in zip(self._devices, placed.arrays, strict=True):
-            # Values are drawn once for each kind of device, and copied to the others.
-            same = next((other for other in draws if other.platform == device.platform), None)
-            if same is None:
-                data = jax.device_put(jax.random.key_data(key), device)
-                static = {"impl": jax.random.key_impl(key), "pieces": placed.pieces, "size": self.size}
-                if self._memory is not None:
-                    check_budget(self._memory, compiled_bytes(_draw, arrays, data, **static), "the random values")
-                draws[device] = _draw(arrays, data, **static)
-            else:
-                draws[device] = jax.device_put(draws[same], device)
+            data = jax.device_put(jax.random.key_data(key), device)
+            draws[device] = _draw(arrays, data, impl=jax.random.key_impl(key), size=self.size)
         main = draws[self.selection.main]
         words = polynomials.num_words(self.size)
         # Items are stretches of subsets. They do not depend on the blocks, and so neither does a checkpoint.
@@ -120,7 +122,7 @@ class Sieve:
         parts = self._parts(main.rows, words)
 
         def make(device: jax.Device) -> _Task:
-            block = self._block_words(placed, draws[device], device, max(1, words // parts))
+            block = self._block_words(draws[device], device, max(1, words // parts))
             return _Task(draws[device], device, words // items, block)
 
         starts = np.arange(items + 1, dtype=np.int64) * ((1 << self.size) // items)
@@ -142,14 +144,13 @@ class Sieve:
             parts = max(parts, min(8 * devices, most))
         return min(words, _ITEMS, 1 << (max(parts, devices) - 1).bit_length())
 
-    def _block_words(self, placed: Placed, draw: polynomials.Draw, device: jax.Device, share: int) -> int:
+    def _block_words(self, draw: polynomials.Draw, device: jax.Device, share: int) -> int:
         """Return the words of a block: enough to fill the device, few enough for its memory, at most ``share``."""
         rows = draw.rows
         words = min(share, polynomials.block_words(self.size, rows.vertices, target_of(device)))
         # A word takes eight planes of four bytes, in k rows for every vertex and at most k / 2 sums for every piece.
         bytes_of_word = 32 * (self.size * rows.vertices + (self.size // 2) * rows.pieces)
-        graph = _nbytes(placed.arrays[self._devices.index(device)])
-        room = default_memory(device) if self._memory is None else self._memory - graph - _nbytes(draw)
+        room = default_memory(device) if self._memory is None else self._memory - _nbytes(draw)
         while words > 1 and bytes_of_word * words > room:
             words //= 2
         if self._memory is None:
@@ -157,7 +158,7 @@ class Sieve:
         total, blocks = jax.device_put((np.zeros(draw.labels.shape, np.uint32), np.zeros(2, np.int32)), device)
         # The estimate is checked by what XLA says: blocks are halved until the program fits.
         while True:
-            needed = graph + compiled_bytes(_advance, draw, total, blocks, words=words)
+            needed = compiled_bytes(_advance, draw, total, blocks, words=words)
             if needed <= self._memory or words == 1:
                 check_budget(self._memory, needed, "the random values and the smallest block of subsets")
                 return words
@@ -217,15 +218,18 @@ def _padded(array: np.ndarray, size: int, mode: Literal["edge", "constant"]) -> 
     return array if array.shape[0] == size else np.pad(array, (0, size - array.shape[0]), mode=mode)
 
 
-@jit64(static_argnames=("impl", "pieces", "size"))
+_plan = jit64(sieve_rows.plan_rows, static_argnames="pieces")
+
+
+@jit64(static_argnames=("impl", "size"))
 def _draw(
-    arrays: tuple[jax.Array, jax.Array, jax.Array], key_data: jax.Array, *, impl: Hashable, pieces: int, size: int
+    arrays: tuple[Rows, jax.Array, jax.Array], key_data: jax.Array, *, impl: Hashable, size: int
 ) -> polynomials.Draw:
     """Draw the random values of a run, from a key as data."""
-    return polynomials.draw(*arrays, jax.random.wrap_key_data(key_data, impl=impl), size, pieces)
+    return polynomials.draw(*arrays, jax.random.wrap_key_data(key_data, impl=impl), size)
 
 
-@jit64(static_argnames="words")
+@jit64(static_argnames="words", donate_argnames="total")
 def _advance(draw: polynomials.Draw, total: jax.Array, blocks: jax.Array, *, words: int) -> jax.Array:
     """Add some blocks to the XOR so far."""
     return total ^ polynomials.accumulate(draw, blocks[0], blocks[1], words)

@@ -27,7 +27,7 @@ from jaxmotif.graph._ignored import ignored_labels
 from jaxmotif.sieve import _prune as prune
 from jaxmotif.sieve._colors import ColorsLike, Motif, MotifLike, parse_motif, vertex_shades
 from jaxmotif.sieve._extract import Matches
-from jaxmotif.sieve._runner import Placed, Sieve, capacities
+from jaxmotif.sieve._runner import Placed, Sieve, Uploaded, capacities
 
 PRUNED_ON_DEVICE = 2**16
 """Vertices from which on an accelerator finds components faster than the host."""
@@ -172,13 +172,14 @@ def find_color_motif(
 
     whole = prune.colored_graph(graph, vertex_shades(colors, parsed, graph.n, graph.node_names), labels, direction)
     # All further work is on the vertices that the cheap tests leave.
-    placed, keep = _prune(sieve, whole, parsed)
+    uploaded, keep = _prune(sieve, whole, parsed)
     colored, ids = prune.restrict(whole, keep)
     store = store_for(
         checkpoint, sieve.selection.together, lambda: ("sieve", parsed.size, capacities(colored), *colored, run_key)
     )
     repetitions = needed_repetitions(parsed.size, error)
-    placed = placed if placed is not None and keep.all() else sieve.place(colored)
+    placed = sieve.place(colored, uploaded if keep.all() else None)
+    del uploaded  # The rows hold the neighbours in another order, and the device has room for one of the two.
     positive, runs = _repeat(sieve, placed, run_key, repetitions, store, progress)
     # If all vertices are positive none is missing; else the bounds of independent runs are multiplied.
     bound = 0.0 if positive.all() else run_bound(parsed.size) ** runs
@@ -225,11 +226,11 @@ def _label_numbers(graph: Graph, wanted: Collection[int | str] | None) -> set[in
     return {number[label] if isinstance(label, str) else operator.index(label) for label in wanted}
 
 
-def _prune(sieve: Sieve, graph: prune.ColoredGraph, motif: Motif) -> tuple[Placed | None, np.ndarray]:
+def _prune(sieve: Sieve, graph: prune.ColoredGraph, motif: Motif) -> tuple[Uploaded | None, np.ndarray]:
     """Find the vertices that the cheap tests leave.
 
     Returns:
-      The graph on the devices, if it was put there for the tests, and a mask of the vertices.
+      The graph's arrays on the devices, if they were put there for the tests, and a mask of the vertices.
     """
     device = sieve.selection.main
     needed = 4 * (graph.offsets.nbytes + graph.targets.nbytes)  # the graph, and the rows and labels of its slots
@@ -237,8 +238,8 @@ def _prune(sieve: Sieve, graph: prune.ColoredGraph, motif: Motif) -> tuple[Place
     on_host = graph.n < PRUNED_ON_DEVICE or graph.arcs is not None
     if on_host or not target_of(device).is_accelerator or needed > free_memory(device) // 4:
         return None, prune.candidates(graph, motif)
-    placed = sieve.place(graph)
-    return placed, prune.candidates_on_device(*placed.arrays[0], motif)[: graph.n]
+    uploaded = sieve.upload(graph)
+    return uploaded, prune.candidates_on_device(*uploaded[0], motif)[: graph.n]
 
 
 def _repeat(

@@ -1,4 +1,4 @@
-"""The field GF(2^8) by tables, and the inverse of its bit slices, with which tests compare the package's own forms."""
+"""The field GF(2^8) by tables, and bit slices of bytes, with which tests compare the package's own forms."""
 
 from functools import cache
 
@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxmotif.kernels._gf256 import PLANES, _like
+from jaxmotif.kernels._gf256 import PLANES
 
 POLYNOMIAL = 0x11D
 """The polynomial of the field, whose bit ``d`` is the coefficient of x^d."""
@@ -61,3 +61,36 @@ def unslice_bytes(planes: jax.Array) -> jax.Array:
     weights = jnp.arange(PLANES, dtype=jnp.uint32).reshape(PLANES, 1, 1)
     elements = jnp.sum(bits << _like(weights, bits), axis=-3, dtype=jnp.uint32)
     return elements.astype(jnp.uint8).reshape(*batch, 32 * words)
+
+
+def slice_bytes(elements: jax.Array) -> jax.Array:
+    """Slice field elements into planes, 32 elements at a time.
+
+    Args:
+      elements: The elements, uint8 ``[..., 32 * W]``.
+
+    Returns:
+      The planes, uint32 ``[..., 8, W]``. Bit ``p`` of word ``w`` of plane ``b`` is bit ``b`` of element ``32 w + p``.
+
+    Raises:
+      ValueError: The last axis is not a multiple of 32.
+
+    Example:
+      >>> import jax.numpy as jnp
+      >>> slice_bytes(jnp.full(32, 5, jnp.uint8))[:, 0].tolist() == [2**32 - 1, 0, 2**32 - 1] + [0] * 5
+      True
+    """
+    *batch, length = elements.shape
+    if length % 32:
+        raise ValueError(f"slicing takes whole words of 32 elements, got {length}; pad with zeros to a multiple of 32")
+    groups = elements.reshape(*batch, 1, length // 32, 32).astype(jnp.uint32)
+    planes = jnp.arange(PLANES, dtype=jnp.uint32).reshape(PLANES, 1, 1)
+    places = jnp.arange(32, dtype=jnp.uint32)
+    bits = (groups >> _like(planes, groups)) & jnp.uint32(1)
+    # Each bit has a place of its own, so that the sum is a union.
+    return jnp.sum(bits << _like(places, bits), axis=-1, dtype=jnp.uint32)
+
+
+def _like(small: jax.Array, large: jax.Array) -> jax.Array:
+    """Return ``small`` with leading axes of length one, as strict rank promotion demands."""
+    return small.reshape((1,) * (large.ndim - small.ndim) + small.shape)

@@ -18,7 +18,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 
 from jaxmotif.arrays._compile import Target, compiling_for
-from jaxmotif.kernels._launch import each_alone, fetch_add, kernel_call, load, sign_of_byte, store, whole
+from jaxmotif.kernels._launch import each_alone, fetch_add, kernel_call, load, store, whole
 from tests import emulated
 
 KINDS = [np.dtype(x) for x in ("int8", "uint8", "int16", "uint16", "int32", "uint32")]
@@ -137,9 +137,6 @@ class Body:
     def row(self) -> Any:
         return self.table[self.index(False, ROWS), pl.ds(self.index(False, 16), self.lanes)]
 
-    def byte_sign(self) -> Any:
-        return sign_of_byte(self.of(INT, True), int(self.rng.integers(4)))
-
     def reduced(self) -> Any:
         kind = self.kind(WORDS)
         if self.rng.random() < 0.2:
@@ -188,7 +185,7 @@ class Body:
         known: list[Callable[[], Any]] = [
             self.arithmetic, self.bitwise, self.divided, self.shifted, self.compared, self.chosen, self.single,
             self.negated, self.counted, self.converted, self.same_bits, self.spread, self.numbered,
-            self.gathered, self.got, self.byte_sign,
+            self.gathered, self.got,
         ]  # fmt: skip
         if not self.alone:
             known += [self.row]

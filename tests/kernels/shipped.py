@@ -25,6 +25,7 @@ from jaxmotif.kernels import _subgraphs as subgraphs
 from jaxmotif.kernels._cliques import Matrices, common_bits, count_cliques
 from jaxmotif.kernels._expand import FlatWork
 from jaxmotif.kernels._sha256 import hash_leaves
+from jaxmotif.kernels._sieve_rows import plan_rows
 from jaxmotif.kernels._triangles import TriangleBlock, triangle_block
 from jaxmotif.kernels._wedges import wedge_block
 from jaxmotif.kernels.cuda import _call
@@ -102,7 +103,9 @@ def sieves() -> Iterator[Case]:
         for pieces in (0, 3):
 
             def total(*args: Any, size: int = size, pieces: int = pieces) -> jax.Array:
-                drawn = polynomials.draw(*args, size=size, pieces=pieces)
+                offsets, targets, shades, key = args
+                rows, rank = plan_rows(offsets, targets, pieces)
+                drawn = polynomials.draw(rows, rank, shades, key, size)
                 return polynomials.accumulate(drawn, 0, 1, min(polynomials.num_words(size), _sieve_pallas.BLOCK_WORDS))
 
             yield total, (*rows, shades, key)

@@ -1,5 +1,7 @@
 """GF(2^8): the tables against school arithmetic, and everything bit-sliced against the tables, on all pairs."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,7 +20,7 @@ def products():
     return multiply_bytes(A, B)
 
 
-slice_bytes, unslice_bytes = jax.jit(gf256.slice_bytes), jax.jit(field_tables.unslice_bytes)
+slice_bytes, unslice_bytes = jax.jit(field_tables.slice_bytes), jax.jit(field_tables.unslice_bytes)
 
 
 def planes(elements):
@@ -70,7 +72,7 @@ def test_slice_layout():
 
 def test_slicing_refuses_part_words():
     with pytest.raises(ValueError, match="got 33.*multiple of 32"):
-        gf256.slice_bytes(jnp.zeros(33, jnp.uint8))
+        field_tables.slice_bytes(jnp.zeros(33, jnp.uint8))
 
 
 @pytest.mark.parametrize("dtype", [jnp.uint32, jnp.int32])
@@ -99,18 +101,22 @@ def test_expand_is_linear_and_products_are_termwise(products):
     np.testing.assert_array_equal(elements(gf256.collapse([a & b for a, b in zip(x, y, strict=True)])), products)
 
 
+def selected(terms, scalar):
+    """The terms of some elements times a scalar, which is the highest byte of a word."""
+    masks = gf256.expand(gf256.masks(scalar << jnp.uint32(24)))
+    return [term & mask for term, mask in zip(terms, masks, strict=True)]
+
+
 def test_scalar_products_in_the_term_domain(products):
-    """Every scalar times all 256 elements, selected by the bits of the expanded scalar."""
+    """Every scalar times all 256 elements."""
     everything = gf256.expand(planes(np.arange(256, dtype=np.uint8)))
-    words = gf256.expand_scalars(jnp.arange(256, dtype=jnp.uint8))
-    assert int(words.max()) < 2**gf256.TERMS
 
     @jax.vmap
-    def times(word):
-        terms = [word_of & gf256.selection(word, r) for r, word_of in enumerate(everything)]
-        return field_tables.unslice_bytes(jnp.stack(gf256.collapse(terms)))
+    def times(scalar):
+        return field_tables.unslice_bytes(jnp.stack(gf256.collapse(selected(everything, scalar))))
 
-    np.testing.assert_array_equal(jax.jit(times)(words), products.reshape(256, 256))
+    found = jax.jit(times)(jnp.arange(256, dtype=jnp.uint32))
+    np.testing.assert_array_equal(found, products.reshape(256, 256))
 
 
 def test_sums_stay_in_the_term_domain():
@@ -118,8 +124,49 @@ def test_sums_stay_in_the_term_domain():
     values = rng.integers(0, 256, (5, 64), dtype=np.uint8)
     scalars = rng.integers(0, 256, 5, dtype=np.uint8)
     total = [np.zeros(2, np.uint32)] * gf256.TERMS
-    for value, word in zip(values, np.asarray(gf256.expand_scalars(jnp.asarray(scalars))), strict=True):
-        terms = gf256.expand(planes(value))
-        total = [t ^ (x & gf256.selection(word, r)) for r, (t, x) in enumerate(zip(total, terms, strict=True))]
+    for value, scalar in zip(values, scalars, strict=True):
+        terms = selected(gf256.expand(planes(value)), jnp.uint32(scalar))
+        total = [t ^ x for t, x in zip(total, terms, strict=True)]
     expected = np.bitwise_xor.reduce(multiply_bytes(values, scalars[:, None]))
     np.testing.assert_array_equal(elements(gf256.collapse(total)), expected)
+
+
+def test_random_elements_are_those_of_their_formula():
+    """The generator by whole numbers of Python: an odd word of 32 bits is scaled to 1..255."""
+    rng = np.random.default_rng(4)
+    counters, keys = rng.integers(0, 2**32, 500, np.uint32), rng.integers(0, 2**32, (2, 500), np.uint32)
+    expected = []
+    for counter, (one, two) in zip(counters.tolist(), keys.T.tolist(), strict=True):
+        word = (counter ^ counter >> 17) * 0xED5AD4BB % 2**32
+        word = (word ^ word >> 11 ^ one) * 0xAC4C1B51 % 2**32
+        word = ((word ^ word >> 15 ^ two) * 2 * 0x31848BAB + 1) % 2**32
+        expected.append(1 + 255 * word // 2**32)
+    found = np.asarray(jax.jit(gf256.random_elements)(jnp.asarray(counters), jnp.asarray(keys)))
+    np.testing.assert_array_equal(found >> 24, expected)
+
+
+def test_random_elements_are_uniform_nonzero_and_independent():
+    """Chi-squared, five standard deviations: elements, pairs of near and far counters, and pairs of keys."""
+    counters = jnp.arange(2**20, dtype=jnp.uint32)
+    keys = np.random.default_rng(5).integers(0, 2**32, (2, 2), np.uint32)
+    one, two = (np.asarray(jax.jit(gf256.random_elements)(counters, jnp.asarray(key))) >> 24 for key in keys)
+    assert one.min() == 1
+    assert one.max() == 255
+    pairs = [(one[:-apart], one[apart:]) for apart in (1, 2, 20, 2**10, 2**16, 2**19)]
+    for counts in (np.bincount(one, minlength=256)[1:], *(pair_counts(*pair) for pair in (*pairs, (one, two)))):
+        expected, free = counts.sum() / counts.size, counts.size - 1
+        assert ((counts - expected) ** 2 / expected).sum() < free + 5 * np.sqrt(2 * free)
+
+
+def pair_counts(one, two):
+    """How often each pair of nonzero elements comes."""
+    return np.bincount((one - 1) * 255 + two - 1, minlength=255**2)
+
+
+def test_no_element_is_drawn_too_often():
+    """The bound (2 k - 1) / 256 of a run leaves room for as much above 1 / 255 as 2^31 odd words make it."""
+    # Word x goes to 1 + 255 x // 2^32; the words of one element are a range, half of which are odd.
+    ends = [-(-value * 2**32 // 255) for value in range(256)]
+    most = max((stop // 2) - (first // 2) for first, stop in itertools.pairwise(ends))
+    for size in range(2, 31):
+        assert 1 - (1 - most / 2**31) ** (2 * size - 1) <= (2 * size - 1) / 256

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for, target_of
-from jaxmotif.kernels._launch import first_that_works, kernel_call, probe, sign_of_byte, whole
+from jaxmotif.kernels._launch import first_that_works, kernel_call, probe, whole
 from jaxmotif.kernels.cuda import _call
 from jaxmotif.kernels.cuda._nvrtc import NvrtcMissing
 from tests import emulated
@@ -99,10 +99,3 @@ def test_a_kernel_that_is_not_shipped_takes_another_form_without_nvrtc(monkeypat
 
 def _no_library():
     raise NvrtcMissing("no NVRTC")
-
-
-def test_signs_of_bytes():
-    words = np.random.default_rng(0).integers(-(2**31), 2**31, 100).astype(np.int32)
-    for byte in range(4):
-        found = sign_of_byte(jnp.asarray(words), byte)
-        assert np.asarray(found).tolist() == [-(word >> (8 * byte + 7) & 1) for word in words.tolist()]

@@ -69,9 +69,11 @@ def make(size, subsets):
     offsets, targets = random_csr(rng, VERTICES, 0.3)
     slots = targets.shape[0]
     labels = rng.integers(0, 256, (VERTICES, size), dtype=np.uint8)
-    first = rng.integers(0, 256, (slots, size - 1), dtype=np.uint8)
-    weights = rng.integers(0, 256, (sum(sieve_round.num_forms(size)), slots), dtype=np.uint8)
-    return offsets, targets, labels, first, weights, reference(offsets, targets, labels, first, weights, size, subsets)
+    keys = jnp.asarray(rng.integers(0, 2**32, (size - 1 + sum(sieve_round.num_forms(size)), 2), np.uint32))
+    drawn = gf256.random_elements(jnp.arange(slots, dtype=jnp.uint32)[None], keys.T[:, :, None])
+    weights = (np.asarray(drawn) >> 24).astype(np.uint8)
+    found = reference(offsets, targets, labels, weights[: size - 1].T, weights[size - 1 :], size, subsets)
+    return offsets, targets, labels, keys[: size - 1], keys[size - 1 :], found
 
 
 @pytest.fixture(scope="module")
@@ -79,21 +81,19 @@ def instance():
     return make(SIZE, range(1 << SIZE))
 
 
-def run(instance, words, max_row, label_forms, start, extend, blocks=None):
+def run(instance, words, max_row, start, extend, blocks=None):
     """All rows of blocks of ``words`` words, in the original numbering: uint8 ``[size, V, subsets]``."""
-    offsets, targets, labels, first, weights, _ = instance
+    offsets, targets, labels, first, later, _ = instance
     size = labels.shape[1]
     pieces = int(sieve_rows.num_pieces(np.diff(offsets), max_row).sum())
     rows, rank = plan_rows(jnp.asarray(offsets), jnp.asarray(targets), pieces, max_row)
-    planes = jax.jit(gf256.slice_bytes)(jnp.asarray(np.pad(labels, ((0, 0), (0, 32 - size)))))[:, :, 0]
+    planes = jax.jit(field_tables.slice_bytes)(jnp.asarray(np.pad(labels, ((0, 0), (0, 32 - size)))))[:, :, 0]
     planes = jnp.zeros((rows.vertices, 8), jnp.uint32).at[rank].set(planes)
-    expanded = jax.jit(gf256.expand_scalars)(jnp.asarray(weights))
-    forms = label_forms(planes, jnp.asarray(first), rows)
     found = []
     for block in blocks or range(4 // words):
-        P = start(planes, forms, jnp.int32(block * words), words, rows.live)
+        P = start(planes, first, jnp.int32(block * words), words, rows)
         for t in range(2, size):
-            P = extend(P, jnp.int32(t), jnp.int32(sum(sieve_round.num_forms(size)[:t])), expanded, rows)
+            P = extend(P, jnp.int32(t), jnp.int32(sum(sieve_round.num_forms(size)[:t])), later, rows)
         found.append(P)
     found = np.array(jax.jit(field_tables.unslice_bytes)(jnp.concatenate(found, axis=-1)))
     # Past their first, rows of vertices that neither have neighbours nor are one are not written; they would be zeros.
@@ -103,7 +103,6 @@ def run(instance, words, max_row, label_forms, start, extend, blocks=None):
 
 def test_xla_equals_reference(instance):
     jitted = [
-        jax.jit(sieve_round.label_forms),
         jax.jit(sieve_round.start, static_argnums=3),
         jax.jit(sieve_round.extend),
     ]
@@ -120,7 +119,6 @@ def test_xla_equals_reference(instance):
 )
 def test_pallas_equals_reference(instance, target):
     kernels = [
-        jit64(sieve_round.label_forms),
         jit64(sieve_round.start, static_argnums=3),
         jit64(sieve_round.extend),
     ]
@@ -139,9 +137,10 @@ def test_pallas_equals_reference(instance, target):
 def test_the_first_round_in_whole_blocks(target):
     """As many words as one program of the kernel takes, and two programs: against plain XLA."""
     rng = np.random.default_rng(3)
-    labels, forms = (jnp.asarray(rng.integers(0, 2**20, shape, np.uint32)) for shape in ((32, 8), (2, 32, 8)))
+    labels, keys = (jnp.asarray(rng.integers(0, 2**20, shape, np.uint32)) for shape in ((32, 8), (2, 2)))
+    ring = jnp.arange(33, dtype=jnp.int32), (jnp.arange(32, dtype=jnp.int32) + 1) % 32
     for words in (sieve_pallas.BLOCK_WORDS, 2 * sieve_pallas.BLOCK_WORDS):
-        arguments = labels, forms, jnp.int32(6 * words), words, jnp.int32(32)
+        arguments = labels, keys, jnp.int32(6 * words), words, plan_rows(*ring, 0)[0]
         expected = jax.jit(sieve_round.start, static_argnums=3)(*arguments)
         with compiling_for(target):
             np.testing.assert_array_equal(jit64(sieve_round.start, static_argnums=3)(*arguments), expected)
@@ -160,18 +159,15 @@ def test_pallas_lowers_for_cuda(abstract_gpu, pieces):
             text = jax.jit(function, **options).trace(*args).lower(lowering_platforms=("cuda",)).as_text()
         assert "triton" in text
 
-    lower(sieve_pallas.label_forms, labels, shape((slots, size - 1), jnp.uint8), rows)
-    forms = shape((size - 1, vertices, 8), jnp.uint32)
-    lower(sieve_pallas.start, labels, forms, scalar, words, scalar, static_argnums=3)
+    lower(sieve_pallas.start, labels, shape((size - 1, 2), jnp.uint32), scalar, words, rows, static_argnums=3)
     P = shape((size, vertices, 8, words), jnp.uint32)
-    lower(sieve_pallas.extend, P, scalar, scalar, shape((20, slots), jnp.uint32), rows)
+    lower(sieve_pallas.extend, P, scalar, scalar, shape((20, 2), jnp.uint32), rows)
 
 
 def test_the_last_subsets_of_the_largest_motif():
     subsets = [2**30 - 32, 2**30 - 18, 2**30 - 1]
     last = make(30, subsets)
     jitted = [
-        jax.jit(sieve_round.label_forms),
         jax.jit(sieve_round.start, static_argnums=3),
         jax.jit(sieve_round.extend),
     ]
@@ -180,9 +176,9 @@ def test_the_last_subsets_of_the_largest_motif():
 
 
 def test_pallas_names_a_bad_block():
-    labels = jnp.zeros((4, 8), jnp.uint32)
+    labels, rows = jnp.zeros((4, 8), jnp.uint32), plan_rows(jnp.zeros(5, jnp.int32), jnp.zeros(1, jnp.int32), 0)[0]
     with pytest.raises(ValueError, match="got 96"):
-        sieve_pallas.start(labels, jnp.zeros((2, 4, 8), jnp.uint32), jnp.int32(0), 96, jnp.int32(4))
+        sieve_pallas.start(labels, jnp.zeros((2, 2), jnp.uint32), jnp.int32(0), 96, rows)
 
 
 @pytest.mark.parametrize("max_row", [3, 64])

@@ -10,9 +10,7 @@ import pytest
 
 from jaxmotif import Graph
 from jaxmotif.graph._batch import stack_graphs
-from jaxmotif.sieve import _polynomials as polynomials
 from jaxmotif.sieve import sieve_values
-from jaxmotif.sieve._polynomials import _nonzero_elements
 from jaxmotif.sieve._search import run_bound
 from tests.more import more
 from tests.sieve import brute
@@ -73,6 +71,30 @@ def test_batches_give_what_single_graphs_give():
     assert (np.asarray(together) != 0).any()
 
 
+def test_pmap_over_keys_and_over_graphs():
+    """Four runs of one graph, and one of each of four graphs, on four devices: against all matches by brute force."""
+    rng = np.random.default_rng(6)
+    instances = [brute.random_instance(rng, 9, 4, 2, wildcards=False) for _ in range(3)]
+    instances.append((~np.eye(9, dtype=bool), *instances[0][1:]))  # a complete graph: there is a match
+    graphs = [brute.graph_of(matrix, pad=(16, 80)) for matrix, _, _ in instances]
+    shades = jnp.asarray(np.stack([brute.shades_of(colors, motif) for _, colors, motif in instances]), jnp.uint32)
+    keys = jax.random.split(jax.random.key(3), 4)
+    run, devices = partial(sieve_values, size=4), jax.devices("cpu")
+    assert len(devices) == 4
+    by_key = jax.pmap(run, in_axes=(None, None, 0), devices=devices)(graphs[3], shades[3], keys)
+    by_graph = jax.pmap(run, devices=devices)(stack_graphs(graphs, pad=(16, 80)), shades, keys)
+    assert {len(x.sharding.device_set) for x in (by_key, by_graph)} == {4}
+    alone = jax.jit(run)
+    # The rows of one graph in other capacities give the same values.
+    np.testing.assert_array_equal(by_key[0][:9], alone(brute.graph_of(instances[3][0], pad=None), shades[3], keys[0]))
+    np.testing.assert_array_equal(by_graph[3], by_key[3])
+    for number, (matrix, colors, motif) in enumerate(instances):
+        np.testing.assert_array_equal(by_graph[number], alone(graphs[number], shades[number], keys[number]))
+        inside = set().union(*brute.matches(matrix, colors, motif))
+        assert set(np.flatnonzero(by_graph[number]).tolist()) <= inside
+    assert set(np.flatnonzero(np.any(by_key, axis=0)).tolist()) == inside == set(range(9))
+
+
 def test_a_hub_is_cut_and_counts_once():
     """A star of 200: motif center and three leaves; the hub's row is cut into pieces."""
     star = Graph.from_edges([(0, leaf) for leaf in range(1, 201)])  # 256 rows: those of padding take no shade
@@ -89,19 +111,6 @@ def test_a_hub_is_cut_and_counts_once():
 def test_sizes_out_of_range(size):
     with pytest.raises(ValueError, match=f"1 to 30 vertices, got {size}"):
         sieve_values(Graph.from_edges([(0, 1)]), jnp.ones(2, jnp.uint32), jax.random.key(0), size=size)
-
-
-@pytest.mark.parametrize("at_once", [2**28, 1000])
-def test_elements_are_uniform_and_nonzero(at_once, monkeypatch):
-    monkeypatch.setattr(polynomials, "_AT_ONCE", at_once)
-    elements = np.asarray(_nonzero_elements(jax.random.key(1), 255 * 400))
-    assert elements.shape == (255 * 400,)
-    assert not np.array_equal(elements[:1000], elements[1000:2000])
-    counts = np.bincount(elements, minlength=256)
-    assert counts[0] == 0
-    # Chi-squared with 254 degrees of freedom: five standard deviations.
-    assert ((counts[1:] - 400) ** 2 / 400).sum() < 254 + 5 * np.sqrt(2 * 254)
-    assert run_bound(2) >= 1 - (1 - 2**-32 * math.ceil(2**32 / 255)) ** 3
 
 
 def test_a_lone_path_of_distinct_colors_is_never_missed():

@@ -408,11 +408,6 @@ def _fetch_add(writer: _Writer, env: Env, equation: Any) -> list[str]:
     return [writer.new(equation.outvars[0].aval, f"fetch_add({env[ref].name}, {writer.read(env, value)})")]
 
 
-def _spread_sign(writer: _Writer, env: Env, equation: Any) -> list[str]:
-    words, byte = equation.invars
-    return [writer.new(words.aval, f"sign_of_byte<{int(byte.val)}>({writer.read(env, words)})")]
-
-
 def _lane_alone(writer: _Writer, env: Env, equation: Any) -> list[str]:
     if equation.outvars or writer.single_lane:
         raise writer.refuse("lanes alone that do more than write")
@@ -445,7 +440,6 @@ _NAMED = {
     "masked_load": _masked_load,
     "masked_store": _masked_store,
     "add_and_fetch": _fetch_add,
-    "spread_sign": _spread_sign,
     "lane_alone": _lane_alone,
 }
 
