@@ -14,7 +14,6 @@ PTX that the package does not hold is made by NVRTC, which comes with JAX's CUDA
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import os
 import sys
 import time
@@ -158,23 +157,25 @@ def sieve_kernels(scale: int) -> Iterator[Case]:
             P = begin(drawn.labels, drawn.first, np.int32(0), num_words=words, rows=rows)
         forms = _sieve_round.num_forms(size)
 
-        def start(labels, first, rows):
-            P = _sieve_round.start(labels, first, np.int32(0), words, rows)
+        # Each form has its own neighbour sums of labels, or takes them later.
+        keys = np.random.default_rng(1).integers(0, 2**32, (size - 1, 2), np.uint32)
+
+        def start(labels, keys, rows, words=words):
+            P = _sieve_round.start(labels, _sieve_round.label_forms(labels, keys, rows), np.int32(0), words, rows)
             # Rows of vertices without neighbours may hold anything, past the first.
             return jnp.where(jnp.arange(P.shape[1]).reshape(1, -1, 1, 1) < rows.live, P, jnp.uint32(0))
 
-        yield f"sieve_start{name}", start, drawn.labels, (drawn.first, drawn.rows), False
+        yield f"sieve_start{name}", start, drawn.labels, (keys, drawn.rows), False
         for t in (2, 5):
             rest = np.int32(t), np.int32(sum(forms[:t])), drawn.later, drawn.rows
             yield f"sieve_round{name} {t}", _sieve_round.extend, P, rest, True
 
-        def whole(labels, drawn, words=words, size=size):
+        def whole(shades, rows, rank, words=words, size=size):
+            drawn = polynomials.draw(rows, rank, shades, jax.random.key(0), size)
             blocks = polynomials.num_words(size) // words
-            return polynomials.accumulate(
-                dataclasses.replace(drawn, labels=labels), jnp.int32(0), jnp.int32(blocks), words
-            )
+            return polynomials.accumulate(drawn, jnp.int32(0), jnp.int32(blocks), words)
 
-        yield f"sieve_sums{name}", whole, drawn.labels, (drawn,), False
+        yield f"sieve_sums{name}", whole, shades, (rows, rank), False
 
 
 def least_of(call: Callable[[], Any], runs: int) -> float:

@@ -6,8 +6,9 @@ multiplies 32 elements at once. The functions on planes take and return sequence
 integer dtype and shape, and serve NumPy, XLA and Pallas alike.
 
 Products with one scalar for all 32 elements are cheapest in the *27-term domain*, which is three levels of Karatsuba's
-splitting. ``expand`` maps 8 planes to 27 words by XORs alone, and the same map makes 27 masks of a scalar's 8. A product
-is 27 selections, and a sum of products stays in the domain. ``collapse`` maps the sum back to 8 planes at the end.
+splitting. ``expand`` maps 8 planes to 27 words by XORs alone, and the same map makes 27 masks of a scalar's 8. A
+product is 27 selections, and a sum of products stays in the domain. ``collapse`` maps the sum back to 8 planes at the
+end.
 """
 
 from __future__ import annotations
@@ -107,6 +108,12 @@ def _recombine(terms: Words, size: int) -> list:
 def masks(words: jax.Array) -> list:
     """Return masks of scalars in the highest bytes of words, uint32: plane ``b`` is all ones where bit ``b`` is set."""
     return [selection(words, 24 + b) for b in range(PLANES)]
+
+
+def expand_elements(words: jax.Array) -> jax.Array:
+    """Map scalars in the highest bytes of words, uint32, to words whose bit ``r`` selects term ``r`` of a product."""
+    # The map is linear over bits, so that the same XORs expand the 8 bits of a scalar.
+    return _xor([mask & jnp.uint32(1 << r) for r, mask in enumerate(expand(masks(words)))])
 
 
 def selection(words: jax.Array, bit: int) -> jax.Array:

@@ -43,16 +43,50 @@ def num_forms(size: int) -> list[int]:
     return [0, 0, *((size - 1) // t for t in range(2, size))][: max(size, 2)]
 
 
-def start(labels: jax.Array, keys: jax.Array, first_word, num_words: int, rows: Rows) -> jax.Array:
-    """Return the rows after round 1, in which every child is a vertex: ``P[s] = P[s - 1] * (label sum of form s - 1)``.
+def label_forms(labels: jax.Array, keys: jax.Array, rows: Rows) -> jax.Array:
+    """Return weighted neighbour sums of the labels, ``sum over neighbours j of alpha[1, x, (i, j)] zeta_{j,l}``.
 
-    Form ``x`` of a vertex, ``sum over neighbours j of alpha[1, x, (i, j)] zeta_{j,l}``, is a weighted neighbour sum of
-    labels. Forms are taken again for each block of subsets, which is little work, and are not kept.
+    Kernels take them for some vertices at a time in each :func:`start`, which is little work there and saves memory, so
+    that with these the keys are returned as they are.
+
+    Args:
+      labels: The labels, uint32 ``[V, 8]``. Bit ``l`` of plane ``b`` is bit ``b`` of ``zeta_{j,l}``.
+      keys: The keys of the weights of each form, uint32 ``[k - 1, 2]``; slots are the counters (see
+        :func:`~jaxmotif.kernels._gf256.random_elements`).
+      rows: The adjacency rows.
+
+    Returns:
+      The sums, uint32 ``[k - 1, V, 8]``, or the keys.
+    """
+    if target().fused:
+        return keys
+
+    def products(slots, live):
+        values = labels.at[rows.targets.at[slots].get(mode="clip")].get(mode="clip")
+        values = jnp.where(live[:, None], values, jnp.uint32(0))
+        # All labels of a word have the same weight, whose planes are all ones or all zeros.
+        words = gf256.random_elements(slots.astype(jnp.uint32)[:, None], keys.T[:, None])
+        masks = gf256.masks(words)
+        spread = [jnp.broadcast_to(values[:, b, None], masks[b].shape) for b in range(PLANES)]
+        return jnp.stack(gf256.multiply(spread, masks), axis=1)
+
+    sums = _row_sums(products, (PLANES, keys.shape[0]), lambda sums: sums, rows, unroll=1)
+
+    def tile(index, forms):
+        return lax.dynamic_update_slice_in_dim(forms, sums(index), index * TILE, 0)
+
+    forms = jnp.zeros((rows.vertices, PLANES, keys.shape[0]), jnp.uint32)
+    if forms.size:
+        forms = lax.fori_loop(0, _tiles(rows.live), tile, forms)
+    return jnp.moveaxis(forms, 2, 0)
+
+
+def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int, rows: Rows) -> jax.Array:
+    """Return the rows after round 1, in which every child is a vertex: ``P[s] = P[s - 1] * (label sum of form s - 1)``.
 
     Args:
       labels: The labels, uint32 ``[V, 8]``. Bit ``l`` of plane ``b`` is bit ``b`` of ``zeta_{i,l}``.
-      keys: The keys of the weights of each form, uint32 ``[k - 1, 2]``; slots are the counters (see
-        :func:`~jaxmotif.kernels._gf256.random_elements`).
+      forms: What :func:`label_forms` returned.
       first_word: The number of the first word of the block of subsets.
       num_words: The number of words of the block, static.
       rows: The adjacency rows.
@@ -65,33 +99,22 @@ def start(labels: jax.Array, keys: jax.Array, first_word, num_words: int, rows: 
     if target().fused:
         from jaxmotif.kernels import _sieve_pallas as fused
 
-        return fused.start(labels, keys, first_word, num_words, rows)
+        return fused.start(labels, forms, first_word, num_words, rows)
     words = (first_word + jnp.arange(num_words, dtype=jnp.int32)).astype(jnp.uint32)
 
     def sums(planes):
         return label_sums(planes[..., None], words[None, None])
 
     first = sums(labels)
-    P = jnp.zeros((keys.shape[0] + 1, *first.shape), jnp.uint32).at[0].set(first)
+    P = jnp.zeros((forms.shape[0] + 1, *first.shape), jnp.uint32).at[0].set(first)
     if P.shape[0] == 1:
         return P
 
-    def products(slots, live):
-        values = labels.at[rows.targets.at[slots].get(mode="clip")].get(mode="clip")
-        values = jnp.where(live[:, None], values, jnp.uint32(0))
-        # All labels of a word have the same weight, whose planes are all ones or all zeros.
-        masks = gf256.masks(gf256.random_elements(slots.astype(jnp.uint32)[:, None], keys.T[:, None]))
-        spread = [jnp.broadcast_to(values[:, b, None], masks[b].shape) for b in range(PLANES)]
-        return jnp.stack(gf256.multiply(spread, masks), axis=1)
-
-    forms = _row_sums(products, (PLANES, keys.shape[0]), lambda sums: sums, rows, unroll=1)
-
     def tile(index, P):
-        own = jnp.moveaxis(forms(index), 2, 0)
-
         def grow(s, state):
             P, previous = state
-            grown = _multiply(previous, sums(lax.dynamic_index_in_dim(own, s - 1, keepdims=False)))
+            own = lax.dynamic_slice(forms, _indices(s - 1, index * TILE, 0), (1, TILE, PLANES))[0]
+            grown = _multiply(previous, sums(own))
             return lax.dynamic_update_slice(P, grown[None], _indices(s, index * TILE, 0, 0)), grown
 
         return lax.fori_loop(1, P.shape[0], grow, (P, _rows_of(P, 0, index)))[0]
@@ -120,16 +143,20 @@ def extend(P: jax.Array, size, first_form, keys: jax.Array, rows: Rows) -> jax.A
         return fused.extend(P, size, first_form, keys, rows)
     total, words = P.shape[0], P.shape[-1]
     tiles = _tiles(rows.live)
+    places = jnp.arange(TERMS, dtype=jnp.uint32).reshape(1, TERMS)
+    counters = jnp.arange(rows.targets.shape[0], dtype=jnp.uint32)
     # Rows are expanded once for all forms and all neighbours, and the sums stay in the 27-term domain.
     terms = _expand(P, size - 1, tiles)
 
     def attach(form, P):
-        key = keys[first_form + form - 1]
+        # XLA would draw a weight again for each term and word of subsets; those of one form are drawn before.
+        chosen = gf256.expand_elements(gf256.random_elements(counters, keys[first_form + form - 1]))
 
         def selected(slots, live):
             # A slot past the run has weight 0, which selects no term.
-            words = jnp.where(live, gf256.random_elements(slots.astype(jnp.uint32), key), jnp.uint32(0))
-            masks = jnp.stack(gf256.expand(gf256.masks(words)), axis=1)
+            words = jnp.where(live, chosen.at[slots].get(mode="clip"), jnp.uint32(0))
+            # The difference 0 - 1 is all ones.
+            masks = jnp.uint32(0) - ((words[:, None] >> places) & jnp.uint32(1))
             values = terms.at[rows.targets.at[slots].get(mode="clip")].get(mode="clip")
             return values & masks[:, :, None]
 

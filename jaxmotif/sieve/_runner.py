@@ -114,7 +114,10 @@ class Sieve:
         draws: dict[jax.Device, polynomials.Draw] = {}
         for device, arrays in zip(self._devices, placed.arrays, strict=True):
             data = jax.device_put(jax.random.key_data(key), device)
-            draws[device] = _draw(arrays, data, impl=jax.random.key_impl(key), size=self.size)
+            static = {"impl": jax.random.key_impl(key), "size": self.size}
+            if self._memory is not None:
+                check_budget(self._memory, compiled_bytes(_draw, arrays, data, **static), "the random values")
+            draws[device] = _draw(arrays, data, **static)
         main = draws[self.selection.main]
         words = polynomials.num_words(self.size)
         # Items are stretches of subsets. They do not depend on the blocks, and so neither does a checkpoint.
