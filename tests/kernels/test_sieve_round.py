@@ -137,8 +137,8 @@ def test_pallas_equals_reference(instance, target):
     ],
     ids=lambda x: x.kernels,
 )
-def test_the_first_round_in_whole_blocks(target):
-    """As many words as one program of the kernel takes, and two programs: against plain XLA."""
+def test_the_first_round_in_whole_blocks(target, monkeypatch):
+    """As many words as one program of the kernel takes, and two programs, forms by parts: against plain XLA."""
     rng = np.random.default_rng(3)
     labels, keys = (jnp.asarray(rng.integers(0, 2**20, shape, np.uint32)) for shape in ((32, 8), (2, 2)))
     ring = jnp.arange(33, dtype=jnp.int32), (jnp.arange(32, dtype=jnp.int32) + 1) % 32
@@ -146,6 +146,7 @@ def test_the_first_round_in_whole_blocks(target):
         rows = plan_rows(*ring, 0)[0]
         forms, rest = jax.jit(sieve_round.label_forms)(labels, keys, rows), (jnp.int32(6 * words), words, rows)
         expected = jax.jit(sieve_round.start, static_argnums=3)(labels, forms, *rest)
+        monkeypatch.setattr(sieve_pallas, "FORMS_AT_ONCE", 24)  # The second part of 32 vertices begins at 8.
         with compiling_for(target):
             np.testing.assert_array_equal(jit64(sieve_round.start, static_argnums=3)(labels, keys, *rest), expected)
 
