@@ -116,7 +116,7 @@ def test_a_biased_walk_is_caught(monkeypatch):
     monkeypatch.setattr(module, "run_chains", _again(run_chains))
     graph, arcs, keep, _ = start("only walks lead on")
     states = sorted(all_with_same_degrees(arcs, 5, keep), key=sorted)
-    counts = counts_of(drawn_sets(random_graphs(graph, 1000, 7, keep, attempts=30)), states)
+    counts = counts_of(drawn_sets(random_graphs(graph, 2000, 7, keep, attempts=30)), states)
     assert scipy_stats.chisquare(counts).pvalue < 1e-6
 
 
