@@ -18,7 +18,7 @@ import numpy as np
 from harness import Rows, Table, measure, option
 from networkx.algorithms.triads import TRIAD_NAMES, triad_type
 
-from jaxmotif.datasets import load
+from jaxmotif.datasets import load, names
 from jaxmotif.graph import Graph
 
 # What is not public: the name of a type.
@@ -198,6 +198,26 @@ def defaults(options: argparse.Namespace) -> None:
         worst = f"{max(distances, default=0):.2f}", f"{np.abs(short.mixing.longer_z).max(initial=0):.1f}"
         seconds = f"{time.perf_counter() - began:.0f}"
         table.row(name, keep, f"{short.attempts:.0f}", kinds, len(distances), *worst, seconds, "; ".join(short.notes))
+
+
+@rows(
+    option("networks", nargs="*", metavar="NETWORK", help="default: all directed ones, after those that are bundled"),
+    option("--keep", type=harness.words, default=["bidegree", "degree"], help="null models, as for defaults"),
+    option("--graphs", type=int, default=16, help="number of random graphs, which tell the moves"),
+)
+def lengths(options: argparse.Namespace) -> None:
+    """Tell how long chains are at the defaults, and how many moves they make of each kind of edge."""
+    if options.networks:
+        graphs = {name: harness.directed(options.data, name) for name in options.networks}
+    else:
+        graphs = {f"{name}, bundled": load(name) for name in names()} | harness.all_directed(options.data)
+    table = Table("network | keeps | steps | attempts | moves by kind")
+    for name, plain in graphs.items():
+        for keep in options.keep if plain.directed else ["bidegree"]:
+            graph, model = with_places(plain, keep)
+            sample = random_graphs(graph, options.graphs, 0, model)
+            kinds = ", ".join(f"{kind} {moves:.1f}" for kind, moves in sample.accepted_by_kind.items())
+            table.row(name, keep, sample.steps, f"{sample.attempts:.1f}", kinds)
 
 
 # ---- long sequential chains

@@ -6,7 +6,8 @@
 60 ensembles with 2 to 60 members, drawn at random: directed bidegree (every second of 4, 5 and 6 nodes one that
 elementary moves leave in pieces), directed degree, undirected; dense and sparse. For each, so many chains at the
 defaults (20,000). One line an ensemble, from FIRST to STOP; at the end the test of all p-values. SEED (0) draws
-other ensembles and other chains. Run in the folder above.
+other ensembles and other chains. Nearly all nodes of these graphs are hubs to the steps. Ensembles 60 to 62, which STOP
+(60) leaves out, have none, and many members: 60,000 chains meet most. Run in the folder above.
 
 With the name of a null model that keeps more than degrees: NUMBER (60) ensembles of it, in turn bidegree, degree and
 undirected. Some are in pieces for its moves; those have no p.
@@ -15,6 +16,8 @@ undirected. Some are in pieces for its moves; those have no p.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from itertools import chain
 
 import harness
 import numpy as np
@@ -23,8 +26,19 @@ from scipy import stats
 
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import random_graphs
-from tests.motifs.ensembles import counts_of, drawn_sets, ensembles, restricted
+from tests.motifs.ensembles import Ensemble, all_with_same_degrees, counts_of, drawn_sets, ensembles, restricted
 from tests.motifs.test_random_graphs import BUILDERS
+
+
+def without_hubs() -> Iterator[Ensemble]:
+    """Build ensembles in which no step tries fewer proposals: all pairings of 8 and of 10 nodes, and rings of 8."""
+    starts = [(n, [(i, i + 1) for i in range(0, n, 2)], False) for n in (8, 10)]
+    starts.append((8, [(i, (i + 1) % 8) for i in range(8)], True))
+    for nodes, edges, directed in starts:
+        arcs = frozenset(edges if directed else edges + [(v, u) for u, v in edges])
+        members = sorted(all_with_same_degrees(arcs, nodes, "degree", directed), key=sorted)
+        # Switches, and turns of three arcs, lead from each of these graphs to all others.
+        yield Ensemble("degree", directed, nodes, edges, members, 1)
 
 
 def at_the_defaults(chains: int = 20_000, first: int = 0, stop: int = 60, seed: int = 0) -> None:
@@ -33,7 +47,7 @@ def at_the_defaults(chains: int = 20_000, first: int = 0, stop: int = 60, seed: 
         " | null model | nodes | arcs, pairs | members | in pieces | steps | moves per edge | met | p | CPU s"
     )
     found = []
-    for number, one in enumerate(ensembles(60, seed + 1)):
+    for number, one in enumerate(chain(ensembles(60, seed + 1), without_hubs() if stop > 60 else ())):
         if not first <= number < stop:
             continue
         graph = Graph.from_edges(one.edges, one.nodes, one.directed)

@@ -45,7 +45,7 @@ TRIPLES_EVERY = 4  # steps from one round of triples (and one walk) to the next
 ARCS_PER_TRIPLE = 16  # arcs for each triple of either kind
 SLOTS_PER_LABEL = 20  # hash slots; with more of them, fewer moves are rejected by chance
 FOCUS_EVERY = 4  # one in this many steps is focused, where there are focused steps
-TRIED = 0.75  # the part of the proposals that are tried, away from hubs
+TRIED = 0.9375  # the part of the proposals that are tried, away from hubs
 DEGREE_BITS = 21  # bits of each of the three degrees in one word
 MOST_DEGREE = 2 ** (DEGREE_BITS - 1) - 1  # so that the sum of two fits; larger ones are taken for it
 BLOCK_BITS = 15  # bits of a node's block, two of which fit an int32
@@ -235,7 +235,7 @@ def switch_pairs(
 
 
 def _tried(fixed: Fixed, degrees: Array, coin: Array, tails: tuple[Array, Array], heads: tuple[Array, Array]) -> Array:
-    """Decide which proposals are tried, bool ``[lanes]``: three of four, and of those that meet many others fewer.
+    """Decide which proposals are tried, bool ``[lanes]``: 15 of 16, and of those that meet many others fewer.
 
     So a chain has no period, and the edges among hubs move. If all proposals were tried, then some
     ``out(a) in(b) / arcs`` of them would touch the dyad of two nodes a and b in every step, and where this is a large

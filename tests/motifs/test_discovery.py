@@ -60,7 +60,8 @@ def test_feed_forward_loops_are_frequent(graph):
     assert find_motifs(graph, 3, 300, rule=rule).summary.startswith("1 motif (q <= 0.2, at least 1.2-fold")
     assert found.significance.z[row] > 2
     assert "reciprocated pairs" in found.null_model
-    assert min(found.accepted_by_kind.values()) == pytest.approx(15, rel=0.3)
+    # The least steps of a chain that walks make more than 15 moves here.
+    assert 15 < min(found.accepted_by_kind.values()) < 25
     assert found.notes == ()
     found = find_motifs(graph, 3, 40, attempts=4)
     row = found.names.index("030T feed-forward loop")

@@ -37,6 +37,7 @@ ENSEMBLES = {
     ),
     "reciprocation free": (4, [(0, 1), (1, 0), (1, 2), (2, 3), (3, 1)], "degree", True),
     "undirected": (6, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)], "degree", False),
+    "no hubs": (8, [(0, 1), (2, 3), (4, 5), (6, 7)], "degree", False),
 }  # fmt: skip
 
 
@@ -57,7 +58,7 @@ def p_value(name, chains, **options):
 
 
 @pytest.mark.parametrize(
-    "name", ["mixed", "reciprocation free", "undirected", *more("only walks lead on", "3-cycle", "path")]
+    "name", ["mixed", "reciprocation free", "undirected", "no hubs", *more("only walks lead on", "3-cycle", "path")]
 )
 def test_uniform_at_the_defaults(name):
     assert p_value(name, 1000) > 0.001
@@ -116,7 +117,7 @@ def test_a_biased_walk_is_caught(monkeypatch):
     monkeypatch.setattr(module, "run_chains", _again(run_chains))
     graph, arcs, keep, _ = start("only walks lead on")
     states = sorted(all_with_same_degrees(arcs, 5, keep), key=sorted)
-    counts = counts_of(drawn_sets(random_graphs(graph, 1000, 7, keep, attempts=30)), states)
+    counts = counts_of(drawn_sets(random_graphs(graph, 2000, 7, keep, attempts=30)), states)
     assert scipy_stats.chisquare(counts).pvalue < 1e-6
 
 
