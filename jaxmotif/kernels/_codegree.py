@@ -9,7 +9,6 @@ Memory is bounded for any graph.
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -24,10 +23,8 @@ from jaxmotif.kernels._expand import FlatWork, flat_work, long, search_method, t
 from jaxmotif.kernels._scatter import WHOLE_LINES, accumulator, add_at, put_at
 from jaxmotif.kernels._wedges import WedgeBlock, wedge_block, wedge_lengths
 
-_FIELDS = ("heavy", "light", "heavy_row", "heavy_starts", "light_starts", "heavy_count")
 
-
-@partial(jax.tree_util.register_dataclass, data_fields=_FIELDS, meta_fields=())
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class CodegreePlan:
     """The wedges of heavy and of light nodes, laid out.
