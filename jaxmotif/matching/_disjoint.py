@@ -8,6 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from jaxmotif.arrays._present import Column, Presented, counted
+from jaxmotif.arrays._rows import inverse_order
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._select import Devices
 from jaxmotif.graph import GraphLike, as_graph
@@ -150,10 +151,8 @@ def _greedy(rows: np.ndarray, held: np.ndarray, number: int) -> np.ndarray:
         gone = np.zeros(number, bool)
         gone[held[live[taken]]] = True
         live = live[~gone[held[live]].any(axis=1)]
-    where = np.empty(len(rows), np.int64)
-    where[order] = np.arange(len(rows))
-    whole = np.concatenate(chosen) if chosen else np.zeros(0, np.int64)
-    return whole[np.argsort(where[whole])]
+    whole = np.concatenate([np.zeros(0, np.int64), *chosen])
+    return whole[np.argsort(inverse_order(order)[whole])]
 
 
 def _at_most(pattern: Pattern, places: list[tuple[int, ...]], held: np.ndarray) -> int:

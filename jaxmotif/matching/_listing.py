@@ -43,7 +43,7 @@ from jaxmotif.matching.planner._plan import Matching, Plan
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import has_passes, that_pass
 from jaxmotif.search._deadline import Deadline, TimeIsUp
-from jaxmotif.search._listing import Images, Listed, list_matches
+from jaxmotif.search._listing import Images, Listed, list_matches, until_limit
 from jaxmotif.search._parts import Prefixes, list_prefixes
 from jaxmotif.search._run import Driver, ReadySearch, Run, SearchProgress, finish
 
@@ -401,9 +401,9 @@ class Listing:
         return self._clock.seconds()
 
     def blocks(self) -> Iterator[Listed]:
-        """Return blocks of matches, by all devices of this process."""
+        """Return blocks of matches up to the limit, by all devices of this process."""
         found = self._found()
-        return self._filter_blocks(found) if self._passes else found
+        return until_limit(self._filter_blocks(found) if self._passes else found, self.limit)
 
     def write(self, path: Path, folder: str | os.PathLike | None, domains: Domains | None) -> tuple[bool, int, str]:
         """Write the file: whether it is whole, matches listed, and the status."""
@@ -434,7 +434,7 @@ class Listing:
                 parts = "a listing", self.size, self.limit, self.one_each, *identity, prefixes.listed()
                 done, count = pieces.begin(fingerprint(*parts))
                 left = None if self.limit is None else self.limit - count
-                for block in self._list_on_devices(left, prefixes, stretches[done:]):
+                for block in until_limit(self._list_on_devices(left, prefixes, stretches[done:]), left):
                     count, status = count + block.nodes.shape[1], block.status
                     # Stretches are numbered as in the whole listing, not as in what was left of it.
                     pieces.add(block._replace(stretch=block.stretch + done))
@@ -461,7 +461,7 @@ class Listing:
         parts = parts_of(path)
         parts.mkdir(exist_ok=True)
         if (ready := self.plan.ready) is None:
-            (block,) = self._planned_blocks()
+            block = self._planned_block()
             count, status = block.nodes.shape[1], block.status
             with open_writer(parts / "part-0.parquet", self.size) as write:
                 write(block.nodes)
@@ -503,20 +503,14 @@ class Listing:
         return int(done.found.get("rows", 0)), "done" if done.finished else self.matching.options.deadline.status
 
     def _filter_blocks(self, found: Iterator[Listed]) -> Iterator[Listed]:
-        """Yield what passes of the blocks, up to the limit."""
-        left = self.limit
+        """Yield the blocks with the matches that pass alone."""
         for block in found:
-            nodes = that_pass(self.matching.pattern, block.nodes.T, self.one_each).T
-            if left is not None and nodes.shape[1] > left:
-                yield block._replace(nodes=nodes[:, :left], ends=False, status=f"stopped at limit={self.limit}")
-                return
-            left = None if left is None else left - nodes.shape[1]
-            yield block._replace(nodes=nodes)
+            yield block._replace(nodes=that_pass(self.matching.pattern, block.nodes.T, self.one_each).T)
 
     def _found(self) -> Iterator[Listed]:
         """Return blocks of what the search finds."""
         if self.plan.ready is None:
-            return self._planned_blocks()
+            return iter([self._planned_block()])
         images = _images(self.plan)
         devices = self.selection.local or (self.selection.main,)
         if len(devices) == 1:
@@ -527,17 +521,11 @@ class Listing:
             return iter([Listed(np.zeros((self.size, 0), np.int32), 0, False, str(stop))])
         return self._list_on_devices(self.matching.options.limit, prefixes, stretches)
 
-    def _planned_blocks(self) -> Iterator[Listed]:
+    def _planned_block(self) -> Listed:
         """Return all matches of a search that is over."""
         found, status = self.plan.found.nodes, self.plan.found.standing.status
-        if found is None:
-            yield Listed(np.zeros((self.size, 0), np.int32), 0, status == "done", status)
-            return
-        nodes, most = np.asarray(self.plan.ids)[found], self.matching.options.limit
-        if most is None or nodes.shape[1] <= most:
-            yield Listed(nodes, 0, True, "done")
-        else:
-            yield Listed(nodes[:, :most], 0, False, f"stopped at limit={most}")
+        nodes = np.zeros((self.size, 0), np.int32) if found is None else np.asarray(self.plan.ids)[found]
+        return Listed(nodes, 0, status == "done", status)
 
     def _cut_stretches(self, parts: int) -> tuple[Prefixes, list[Span]]:
         """Return the prefixes in order, and about a given number of stretches of equal work."""

@@ -157,7 +157,7 @@ def bit_matrices(families: Families, chosen: np.ndarray, *, count: int) -> np.nd
     for number, kind in enumerate(families.kinds[chosen[:count]]):
         slots = target.direction(kind[0])
         ok = slots.fits(kind)
-        _set_bits(words[number], slots.sources[ok].astype(np.int64) * stride, slots.targets[ok])
+        set_bits(words[number], slots.sources[ok].astype(np.int64) * stride, slots.targets[ok])
     return words.reshape(-1).view(np.int32)
 
 
@@ -189,7 +189,7 @@ def bit_rows(families: Families, ranks: np.ndarray, rows: np.ndarray, *, capacit
     for j, numbering, width, first in rows[: int(families.count)]:
         family = _family(families, j)
         sources = row_of(family.offsets, len(family.targets)).astype(np.int64)
-        _set_bits(words[first : first + N * width], sources * width, ranks[numbering].take(family.targets))
+        set_bits(words[first : first + N * width], sources * width, ranks[numbering].take(family.targets))
     return words.view(np.int32)
 
 
@@ -384,7 +384,7 @@ def _family(families: Families, number: int) -> _Family:
     return slots.known(("family", *kind.tolist(), x), find) if len(slots.targets) <= KEPT else find()
 
 
-def _set_bits(words: np.ndarray, first: np.ndarray, numbers: np.ndarray) -> None:
+def set_bits(words: np.ndarray, first: np.ndarray, numbers: np.ndarray) -> None:
     """Set one bit in each of some rows of words.
 
     Args:

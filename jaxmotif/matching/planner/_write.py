@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from jaxmotif.arrays._compile import target_of
+from jaxmotif.arrays._rows import pad_rows
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._sizes import (
@@ -131,21 +132,16 @@ def list_arrays(layout: Layout) -> tuple[Any, ...]:
             f"candidate lists of {entries} entries and {offsets} offsets are over the limit of {MOST_PLACES}; add "
             "labels or domains, or split the query"
         )
-    padded_free = np.zeros(power_of_four(len(free), LEAST_FREE), np.int32)
-    padded_free[: len(free)] = free
+    padded_free = pad_first_axis(np.array(free, np.int32), LEAST_FREE)
     # Padded domains are empty, since they begin and end where the entries end; and so are padded families.
-    padded_starts = np.full(len(padded_free) + 1, entries, np.int32)
-    padded_starts[: len(free) + 1] = free_starts
-    first = np.full(len(families.rows), starts[-1], np.int32)
-    first[: lists.count] = starts[:-1]
+    padded_starts = pad_rows(free_starts.astype(np.int32), len(padded_free) + 1, entries)
+    first = pad_rows(starts[:-1].astype(np.int32), len(families.rows), int(starts[-1]))
     domains = padded_free, np.int32(len(free)), padded_starts
     capacity = power_of_four(entries, LEAST_ENTRIES)
     flat, filled, bits = backend.fill_lists(families, lists.offsets, first, domains, capacity=capacity)
     matrices = np.zeros(1, np.int32)
     if lists.bitmap:  # one matrix of each kind
-        kinds = len(lists.number)
-        chosen = np.zeros(power_of_four(kinds, 1), np.int32)
-        chosen[:kinds] = np.arange(kinds)
+        chosen = pad_first_axis(np.arange(len(lists.number), dtype=np.int32), 1)
         matrices = backend.bit_matrices(families, chosen, count=len(chosen))
     least = LEAST_READ, LEAST_READ_ENTRIES, LEAST_READ, LEAST_READ
     return _pad_read(layout, (flat, filled, matrices, bits), least)
