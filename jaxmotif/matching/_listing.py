@@ -24,15 +24,8 @@ from jaxmotif.devices._select import Devices, on_worker, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._checks import (
-    Domains,
-    Per,
-    check_certifiable,
-    check_domains,
-    check_query,
-    load_target,
-    load_target_and_query,
-)
+from jaxmotif.matching import _checks as checks
+from jaxmotif.matching._checks import Domains, Per
 from jaxmotif.matching._divided import copy_to, search_identity
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._result import MatchCount, match_count
@@ -158,7 +151,7 @@ class _HowToList(TypedDict, total=False):
 
 def _load_with_sink(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call with what they name in files of this machine, and make room for the sink."""
-    arguments = load_target_and_query(arguments)
+    arguments = checks.load_target_and_query(arguments)
     if (sink := arguments.get("sink")) is None:
         return arguments
     prepare_parts(sink, keep=arguments.get("checkpoint") is not None)
@@ -236,9 +229,9 @@ def find_matches(
     if certify is not None:
         if sink is not None or per != "map":
             raise ValueError("a certificate is of maps that are returned; leave sink and per out")
-        target = load_target(target, query)
-        query = check_query(query, target, wildcard, per)
-        check_certifiable(query, domains, time_limit, limit)
+        target = checks.load_target(target, query)
+        query = checks.check_query(query, target, wildcard, per)
+        checks.check_certifiable(query, domains, time_limit, limit)
     path = None if sink is None else check_sink(sink)
     small, deadline = checkpoint is None, Deadline(time_limit)
     how = {"wildcard": wildcard, "memory": memory, "search": search, "small": small, "deadline": deadline}
@@ -297,7 +290,7 @@ def iter_matches(
     return (block.nodes.T for block in listing.blocks() if block.nodes.size)
 
 
-@on_cluster(load_target_and_query)
+@on_cluster(checks.load_target_and_query)
 def has_match(
     query: GraphLike | Pattern | Query,
     target: GraphLike,
@@ -330,13 +323,13 @@ def has_match(
       False
     """
     deadline = Deadline(time_limit)
-    target = load_target(target, query)
-    pattern = check_query(query, target, wildcard, "map")
+    target = checks.load_target(target, query)
+    pattern = checks.check_query(query, target, wildcard, "map")
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search, deadline=deadline)
     if has_passes(pattern):
         found = count_listed(pattern, target, "map", domains, devices, dataclasses.replace(options, limit=1))
     else:
-        allowed = check_domains(domains, pattern, target)
+        allowed = checks.check_domains(domains, pattern, target)
         plan = Matching(pattern, target, options, allowed).plan(select_devices(devices).main)
         found = plan.found.standing
         if plan.ready is not None:
@@ -377,8 +370,8 @@ class Listing:
         options: Options,
     ):
         self._clock = PhaseClock()
-        target = load_target(target, query)
-        pattern = check_query(query, target, options.wildcard, per)
+        target = checks.load_target(target, query)
+        pattern = checks.check_query(query, target, options.wildcard, per)
         search, limit, self.size = options.search, options.limit, pattern.num_nodes
         if limit is not None and whole_number(limit, "limit") < 0:
             raise ValueError(f"limit must be at least 0, got {limit}")
@@ -392,7 +385,7 @@ class Listing:
         limit = None if self._passes else limit
         options = dataclasses.replace(options, listing=True, search=search, limit=limit)
         self.selection = select_devices(devices)
-        self.matching = Matching(pattern, target, options, check_domains(domains, pattern, target))
+        self.matching = Matching(pattern, target, options, checks.check_domains(domains, pattern, target))
         self.plan = self.matching.plan(self.selection.main, clock=self._clock)
 
     def seconds(self) -> dict[str, float]:
