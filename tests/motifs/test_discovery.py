@@ -25,7 +25,7 @@ def graph():
 def test_matches_a_census_of_every_random_graph(graph, monkeypatch):
     """Of a batch of 11 graphs: pieces of 4, 4 and 3 in rooms for 5."""
     monkeypatch.setattr("jaxmotif.motifs._discovery.CPU_WORKERS", 1)
-    monkeypatch.setattr("jaxmotif.motifs._discovery.in_one_room", lambda graph: 5)
+    monkeypatch.setattr("jaxmotif.census._pair_states.in_one_room", lambda graph: 5)
     found = find_motifs(graph, 3, 6, 5, attempts=5)
     sample = random_graphs(graph, 6, jax.random.key(5), attempts=5)
     for i, drawn in enumerate(sample):
