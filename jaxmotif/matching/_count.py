@@ -118,10 +118,8 @@ def count_matches(
             f"max_steps={search.max_steps} counts the steps of one search on one device: give neither several devices "
             "nor a checkpoint"
         )
-    matching, device = (
-        Matching(pattern, target, options, checks.check_domains(domains, pattern, target)),
-        selection.main,
-    )
+    matching = Matching(pattern, target, options, checks.check_domains(domains, pattern, target))
+    device = selection.main
     copies = None if shared else count_by_equations(matching, device)
     plan = matching.plan(device, clock=clock) if copies is None else plan_nothing(matching)
     if plan.ready is not None and not shared:
