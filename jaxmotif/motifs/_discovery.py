@@ -498,12 +498,12 @@ def _motifs(
         float(moves[:, 0].mean() / labels),
         moves_by_kind(chains.wiring, *moves.T),
         notes,
-        graph._label_words,
         work.estimate,
         decided,
         error,
         random_error,
         bool(few_moves) or chains.switches < LEAST_MOVES,
+        label_words=graph._label_words,
     )
 
 
