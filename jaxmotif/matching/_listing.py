@@ -42,7 +42,27 @@ from jaxmotif.search._run import Driver, ReadySearch, Run, SearchProgress, finis
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Matches(Presented):
+class MatchRows(Presented):
+    """The base of results that are matches, each a row of ``nodes``.
+
+    Attributes:
+      nodes, exact, status, seconds: as in :class:`Matches`.
+    """
+
+    nodes: np.ndarray
+    exact: bool
+    status: str
+    seconds: dict[str, float]
+
+    def __len__(self) -> int:
+        return self.nodes.shape[0]
+
+    def _array(self) -> np.ndarray:
+        return self.nodes
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Matches(MatchRows):
     """The matches of a query; ``np.asarray`` of them is ``nodes``.
 
     Attributes:
@@ -54,23 +74,13 @@ class Matches(Presented):
       seconds: by phase.
     """
 
-    nodes: np.ndarray
-    exact: bool
-    status: str
     order: list[int]
-    seconds: dict[str, float]
-
-    def __len__(self) -> int:
-        return self.nodes.shape[0]
 
     def _line(self) -> str:
         return f"{counted(len(self), 'match')} of {counted(self.nodes.shape[1], 'node')}, {self.status}"
 
     def table(self) -> dict[str, Column]:
         return {str(node): self.nodes[:, node] for node in range(self.nodes.shape[1])}
-
-    def _array(self) -> np.ndarray:
-        return self.nodes
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -252,7 +262,7 @@ def find_matches(
     if certify is not None:
         matching = listing.matching
         certify_matches(certify, matching.target, matching.pattern, wildcard, induced, len(nodes), maps=nodes)
-    return Matches(nodes, status == "done", status, listing.plan.order, seconds)
+    return Matches(nodes, status == "done", status, seconds, listing.plan.order)
 
 
 def iter_matches(
