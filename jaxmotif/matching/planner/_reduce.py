@@ -117,8 +117,15 @@ def reduce_and_measure(
     number = np.zeros((len(asked.kinds), k), np.int64)
     # Padding of `rows` is no family: it would take the number of the first.
     number[tuple(some.T)] = np.arange(len(some))
-    lists = CandidateLists(families, number, offsets, totals, longest, bitmap, nodes)
-    return lists, measure_nodes(asked, kept, lists, typical, meet[:k, :k], within[:k, :k])
+    closest, likely, often = kept.sizes.copy(), np.full(k, np.inf), np.zeros((k, k))
+    u, x, kind = asked.joined()
+    j = number[kind, x]
+    # Any neighbour's list holds all of x's candidates: the shortest of the longest bounds them.
+    np.minimum.at(closest, x, longest[j])
+    np.minimum.at(likely, x, typical[j])
+    often[u, x] = totals[j]
+    measured = Measures(kept.sizes, kept.nodes, often, closest, likely, meet[:k, :k], within[:k, :k])
+    return CandidateLists(families, number, offsets, totals, longest, bitmap, nodes), measured
 
 
 def list_families(asked: QueryConstraints, bitmap: bool) -> np.ndarray:
@@ -135,26 +142,6 @@ def list_families(asked: QueryConstraints, bitmap: bool) -> np.ndarray:
         at = np.nonzero(asked.non_neighbours >= 0)
         wanted[asked.non_neighbours[at], at[2]] = True
     return np.argwhere(wanted)
-
-
-def measure_nodes(
-    asked: QueryConstraints,
-    kept: FilteredDomains,
-    lists: CandidateLists,
-    typical: np.ndarray,
-    meet: np.ndarray,
-    within: np.ndarray,
-) -> Measures:
-    """Return what the lists say of each query node."""
-    k = asked.query.num_nodes
-    closest, likely, often = kept.sizes.copy(), np.full(k, np.inf), np.zeros((k, k))
-    u, x, kind = asked.joined()
-    j = lists.number[kind, x]
-    # Any neighbour's list holds all of x's candidates: the shortest of the longest bounds them.
-    np.minimum.at(closest, x, lists.longest[j])
-    np.minimum.at(likely, x, typical[j])
-    often[u, x] = lists.totals[j]
-    return Measures(kept.sizes, kept.nodes, often, closest, likely, meet, within)
 
 
 def pack_domains(allowed: np.ndarray, words: int, ids: np.ndarray) -> np.ndarray:
