@@ -157,9 +157,9 @@ class KindSlots:
     @cached_property
     def bits(self) -> np.ndarray:
         """The nodes that each node is joined to, as bits, uint64 ``[nodes, W]``."""
-        words = np.zeros((self.nodes, 2 * _words(self.nodes)), np.uint32)
+        words = np.zeros((self.nodes, _words(self.nodes)), np.uint64)
         set_bits(words.reshape(-1), self.sources.astype(np.int64) * words.shape[1], self.targets)
-        return words.view(np.uint64)
+        return words
 
     def has(self, u: np.ndarray, w: np.ndarray) -> np.ndarray:
         """Return whether there is a slot from u to w."""

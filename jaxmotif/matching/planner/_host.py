@@ -388,13 +388,13 @@ def set_bits(words: np.ndarray, first: np.ndarray, numbers: np.ndarray) -> None:
     """Set one bit in each of some rows of words.
 
     Args:
-      words: uint32, written to.
+      words: uint32 or uint64, written to.
       first: integers ``[P]``, where the row of words of each bit starts, ascending.
       numbers: integers ``[P]``, the number of each bit in its row, ascending within a row.
     """
-    place = first + (numbers >> 5)
+    size, one = 8 * words.itemsize, words.dtype.type(1)
+    place = first + (numbers >> (size.bit_length() - 1))
     if len(place):
         # Bits of one word stand together: each word is written once, with their union.
         begins = np.flatnonzero(np.diff(place, prepend=-1))
-        bits = bit_of(numbers)
-        words[place[begins]] = np.bitwise_or.reduceat(bits, begins)
+        words[place[begins]] = np.bitwise_or.reduceat(one << (numbers & (size - 1)).astype(words.dtype), begins)
