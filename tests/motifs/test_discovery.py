@@ -99,7 +99,8 @@ def test_batches_are_bounded_by_time(graph, monkeypatch):
         return original(self, items)
 
     monkeypatch.setattr(discovery, "CPU_WORKERS", 1)
-    monkeypatch.setattr(discovery, "likely_subgraphs", lambda graph, size: 5e6)  # a second each, as is first thought
+    # A second each, as is first thought.
+    monkeypatch.setattr("jaxmotif.census._pair_states.likely_subgraphs", lambda graph, size: 5e6)
     monkeypatch.setattr(discovery._Task, "_counted", counted)
     monkeypatch.setattr(discovery.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(discovery, "_batch", lambda *_: 40)
