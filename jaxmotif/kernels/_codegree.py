@@ -59,7 +59,7 @@ def codegree_plan(xp: ModuleType, order: DegreeOrder, most_light: int, fill: int
     nodes = order.node_capacity
     lengths = wedge_lengths(xp, order)
     # Positions of `in_arc` are grouped by head, so that differences of one running sum are the wedges of each v.
-    ends = offsets_from(lengths, np.int64)
+    ends = offsets_from(lengths.astype(np.int64), np.int64)
     per_node = ends[order.in_offsets[1:]] - ends[order.in_offsets[:-1]]
     heavy = (per_node * fill >= xp.maximum(xp.asarray(order.num_nodes, np.int64), 1)) | (per_node > most_light)
     is_heavy = heavy[order.head[order.in_arc]]
