@@ -77,7 +77,7 @@ def programs(tpu, monkeypatch):
     recorded = Programs(tpu[0], jax.jit)
     monkeypatch.setattr(jax, "jit", recorded)
     # Nothing is left to NumPy, or to numba.
-    monkeypatch.setattr("jaxmotif.matching.planner._plan.candidate_budget", lambda *_: -1)
+    monkeypatch.setattr("jaxmotif.matching._host_search.candidate_budget", lambda *_: -1)
     monkeypatch.setitem(sys.modules, "jaxmotif.graphlets.five.cpu", None)  # as where numba is not installed
     # A platform of its own: what other tests compiled for a TPU's form is not met again.
     with compiling_for(Target("tpu")):

@@ -83,6 +83,18 @@ def ones(words: jax.Array) -> jax.Array:
     return ((x * u(0x01010101)) >> u(24)).astype(jnp.int32)  # their sum, in the highest byte
 
 
+def scramble(x: ArrayT) -> ArrayT:
+    """Mix uint64 words, as splitmix64 does (Steele, Lea, Flood 2014); JAX: inside :func:`jit64`.
+
+    Example:
+      >>> scramble(np.array([1, 2], np.uint64)).tolist()
+      [6238072747940578789, 15839785061582574730]
+    """
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
 def pair_key(high: ArrayT, low: ArrayT) -> ArrayT:
     """Join two numbers of 32 bits to one key to sort by, uint64 (JAX: inside :func:`jit64`)."""
     return (high.astype(np.uint64) << np.uint64(32)) | low.astype(np.uint64)

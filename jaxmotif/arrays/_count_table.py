@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +14,7 @@ from jaxmotif.arrays._int64 import Int64
 from jaxmotif.arrays._present import Presented
 
 
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class CountTable(Presented):
     """Base of results that are a table of counts, one row an edge or a node.
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from jaxmotif.arrays._exact import with_exact_sums
+from jaxmotif.arrays._lazy import load_extra
 
 if TYPE_CHECKING:
     import jax
@@ -85,11 +86,8 @@ class Presented:
         Raises:
           ImportError: pandas is not installed (the extra ``io`` has it).
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("to_pandas needs pandas: pip install 'jaxmotif[io]'") from error
-        return pandas.DataFrame({name: _plain(column) for name, column in self.table().items()})
+        columns = {name: _plain(column) for name, column in self.table().items()}
+        return load_extra("pandas", "to_pandas needs").DataFrame(columns)
 
     def _repr_html_(self) -> str:
         table = self.table()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.typing import DTypeLike
 
 from jaxmotif.arrays._bits import ArrayT, low_word, pair_key
 from jaxmotif.arrays._compile import target
@@ -99,16 +100,16 @@ def places_of(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return np.arange(ends[-1] if ends.size else 0) + np.repeat(starts - (ends - lengths), lengths)
 
 
-def offsets_from(lengths: ArrayT) -> ArrayT:
-    """Offsets of rows of these lengths, int32 ``[rows + 1]``.
+def offsets_from(lengths: ArrayT, dtype: DTypeLike = np.int32) -> ArrayT:
+    """Offsets of rows of these lengths, int32 or what is asked for, ``[rows + 1]``.
 
     Example:
       >>> offsets_from(np.array([2, 0, 1])).tolist()
       [0, 2, 2, 3]
     """
     if isinstance(lengths, np.ndarray):
-        return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    return jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(lengths, dtype=jnp.int32)])
+        return np.concatenate([[0], np.cumsum(lengths)]).astype(dtype, copy=False)
+    return jnp.concatenate([jnp.zeros(1, dtype), jnp.cumsum(lengths, dtype=dtype)])
 
 
 def offsets_of(row: ArrayT, rows: int) -> ArrayT:
@@ -123,6 +124,19 @@ def offsets_of(row: ArrayT, rows: int) -> ArrayT:
     if isinstance(row, np.ndarray):
         return offsets_from(np.bincount(row, minlength=rows)[:rows])
     return offsets_from(jnp.zeros(rows, jnp.int32).at[row].add(1, mode="drop"))
+
+
+def pad_rows(array: np.ndarray, rows: int, fill: int = 0) -> np.ndarray:
+    """Return an array with its first axis grown to a number of rows.
+
+    Example:
+      >>> pad_rows(np.array([[1, 2]]), 2).tolist(), pad_rows(np.array([3]), 2, fill=-1).tolist()
+      ([[1, 2], [0, 0]], [3, -1])
+    """
+    # NumPy's own padding takes three times as long.
+    padded = np.full((rows, *array.shape[1:]), fill, array.dtype)
+    padded[: len(array)] = array
+    return padded
 
 
 def renumber(ids: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -145,6 +159,11 @@ def renumber(ids: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
 def sorted_unique(values: np.ndarray) -> np.ndarray:
     """Return the distinct values, ascending; ``np.unique`` takes many times as long on large integer arrays."""
     values = np.sort(values)
-    keep = np.ones(values.shape, bool)
-    keep[1:] = values[1:] != values[:-1]
-    return values[keep]
+    return values[first_of_each(values)]
+
+
+def first_of_each(values: np.ndarray) -> np.ndarray:
+    """Mark the first of each run of equal values, bool ``[L]``."""
+    first = np.ones(values.shape, bool)
+    first[1:] = values[1:] != values[:-1]
+    return first

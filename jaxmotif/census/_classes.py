@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxmotif.arrays._bits import scramble
 from jaxmotif.census._pair_states import Alphabet, Codes
 from jaxmotif.patterns._canonical import canonical_string
 from jaxmotif.patterns._pattern import Pattern
@@ -172,10 +173,10 @@ def normal_places(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, 
     node = np.arange(size)
     label = (values[None] >> (place(node) + node * width).astype(word)[:, None]) & mask(labels)
     # Hash: in each round a node's colour becomes a hash of the states and colours around it.
-    pair, colour = _scramble(near + word(1)), _scramble(label + word(1))
+    pair, colour = scramble(near + word(1)), scramble(label + word(1))
     for _ in range(ROUNDS):
-        seen = xp.where(off, _scramble(pair ^ colour[None]), word(0))
-        colour = _scramble(colour + seen.sum(axis=1, dtype=word))
+        seen = xp.where(off, scramble(pair ^ colour[None]), word(0))
+        colour = scramble(colour + seen.sum(axis=1, dtype=word))
     # Sort the nodes by colour. Nodes of one colour keep their order; any order would give exact counts.
     ties = (colour[None] == colour[:, None]) & (pairs[1] < pairs[0])[:, :, None]
     rank = ((colour[None] < colour[:, None]) | ties).sum(axis=1, dtype=np.int32)
@@ -190,10 +191,3 @@ def normal_places(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, 
     # near[i, j] is seen from i: the view of the node with the lower rank is taken.
     state = xp.where(rank[a] < rank[b], near[a, b], near[b, a])
     return put(state, second, first) + (put(label, rank, rank) if labels else word(0)), rank
-
-
-def _scramble(x: np.ndarray | jax.Array) -> Any:
-    """Mix 64 bits, as splitmix64 does."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))

@@ -12,17 +12,13 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._rows import first_of_each
 from jaxmotif.census._classes import normal_codes
 from jaxmotif.census._pair_states import Codes
 from jaxmotif.kernels._expand import first_ones, take
 from jaxmotif.kernels._subgraphs import all_ones
 
 NORMAL_AT_ONCE = 1 << 17  # codes brought to normal form together on a device
-
-
-def first_of_each(codes: np.ndarray) -> np.ndarray:
-    """Mark the first of each run of equal codes, bool ``[L]``."""
-    return np.concatenate([np.ones(1, bool), codes[1:] != codes[:-1]])[: codes.size]
 
 
 def merged_codes(codes: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

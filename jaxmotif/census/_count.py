@@ -127,7 +127,7 @@ def _result(
             nodes = nodes[:, back[present]]
         words = graphs[i].node_label_names, graphs[i].edge_label_names
         classes = tuple(names[k] for k in present)
-        return Census(size, graphs.directed, classes, values[i, present], nodes, words)
+        return Census(size, graphs.directed, classes, values[i, present], nodes, label_words=words)
 
     columns = tuple(names[k] for k in used)
     return PerGraph(columns, values[:, used], np.arange(len(graphs) + 1), (), single)
@@ -209,4 +209,4 @@ def subgraph_census(
     present = order[sums["counts"][order] > 0]
     nodes, words = sums["nodes"][:, present] if per_node else None, (graph.node_label_names, graph.edge_label_names)
     names = tuple(sums["classes"][present].tolist())
-    return Census(size, graph.directed, names, sums["counts"][present], nodes, words)
+    return Census(size, graph.directed, names, sums["counts"][present], nodes, label_words=words)

@@ -14,6 +14,7 @@ from jax import lax
 from jaxmotif.arrays._ahead import end_rehearsal, fetched
 from jaxmotif.arrays._compile import for_host, jit64, put64
 from jaxmotif.arrays._fetch import fetch_int64
+from jaxmotif.arrays._rows import pad_rows
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.census import _engine as shared
 from jaxmotif.census._classes import normal_codes
@@ -186,9 +187,7 @@ class DeviceEngine(shared.CensusEngine):
         forms, index = self.classifier.known
         room = power_of_four(forms.size, KNOWN)
         # All ones, which are no form, keep the row ascending.
-        padded = np.full(room, np.iinfo(np.uint64).max), np.zeros(room, np.int32)
-        for whole, part in zip(padded, (forms, index), strict=True):
-            whole[: part.size] = part
+        padded = pad_rows(forms, room, np.iinfo(np.uint64).max), pad_rows(index.astype(np.int32), room)
         self._known = put64(padded, self._device)
         classes, width = len(self.classifier), self._counts.shape[1]
         if width <= classes:

@@ -10,8 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._compile import jit64, put64
+from jaxmotif.arrays._rows import first_of_each
 from jaxmotif.census import _engine as shared
-from jaxmotif.census._code_counts import first_of_each, merged_codes
+from jaxmotif.census._code_counts import merged_codes
 from jaxmotif.kernels import _subgraphs as kernel
 from jaxmotif.kernels._expand import FlatWork, flat_work
 from jaxmotif.kernels._subgraphs import Candidates, Dyads, Rows, Runs, Walks

@@ -16,16 +16,8 @@ import jax
 import numpy as np
 
 from jaxmotif.arrays._ahead import rehearsed
+from jaxmotif.census import _pair_states as pair_states
 from jaxmotif.census._enumerate import Part
-from jaxmotif.census._pair_states import (
-    SMALLEST,
-    CensusGraphs,
-    census_graphs,
-    content_of,
-    degree_rank,
-    least_room,
-    room_of,
-)
 from jaxmotif.census._sizes import Sizes, halve_memory, plan
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._memory import with_smaller_steps
@@ -55,7 +47,7 @@ class Work(NamedTuple):
     graph: Graph
     size: int
     rows: int
-    count: Callable[[CensusGraphs, Sizes, Part | None, Callable[[int], None]], Arrays]
+    count: Callable[[pair_states.CensusGraphs, Sizes, Part | None, Callable[[int], None]], Arrays]
     identity: tuple
 
 
@@ -75,9 +67,11 @@ def count_all(
       The counts, as :func:`merge_counts` returns them, but for the order of classes.
     """
     graph, size, device = work.graph, work.size, selection.main
-    room = room_of(1, graph.n, graph.m, least_room(device), device)
-    if size > SMALLEST and (selection.several or checkpoint is not None):
-        store = store_for(checkpoint, selection.together, lambda: (work.name, *content_of(graph), *work.identity))
+    room = pair_states.room_of(1, graph.n, graph.m, pair_states.least_room(device), device)
+    if size > pair_states.SMALLEST and (selection.several or checkpoint is not None):
+        store = store_for(
+            checkpoint, selection.together, lambda: (work.name, *pair_states.content_of(graph), *work.identity)
+        )
         items = StartPlaces(graph, size)
         parts, programs = max(_UNITS, 8 * len(selection.devices)), (size, memory, room)
         job = Job(work.name, items.work, parts, merge_counts, "steps", "census", divisible=True, programs=programs)
@@ -90,7 +84,7 @@ def count_all(
         sizes, matrix_bytes = plan(device, memory)
 
         def count() -> Arrays:
-            return work.count(census_graphs(graph, None, matrix_bytes, device), sizes, None, bar.advance)
+            return work.count(pair_states.census_graphs(graph, None, matrix_bytes, device), sizes, None, bar.advance)
 
         with jax.default_device(device), meter(None, f"subgraphs of {size - 1}", "census", enabled=show) as bar:
             return rehearsed(count, device, ("census", device, size, sizes, room))
@@ -130,7 +124,7 @@ class StartPlaces:
     """
 
     def __init__(self, graph: Graph, size: int):
-        number, n = degree_rank(graph), graph.n
+        number, n = pair_states.degree_rank(graph), graph.n
         pairs = np.sort(number[graph.edge_list()], axis=1)
         low, high = np.divmod(np.unique(pairs[:, 0] * n + pairs[:, 1]), n)  # two arcs are one pair
         degree = np.bincount(low, minlength=n) + np.bincount(high, minlength=n)
@@ -159,7 +153,7 @@ class _Task:
 
     def _begin(self) -> None:
         self._sizes, matrix_bytes = plan(self._device, self._memory)
-        self._graphs = census_graphs(self._work.graph, None, matrix_bytes, self._device)
+        self._graphs = pair_states.census_graphs(self._work.graph, None, matrix_bytes, self._device)
         self._sums = empty_counts(self._work.rows)
 
     def step(self, span: Span) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._host import zeros_for_jax
-from jaxmotif.arrays._rows import row_of
+from jaxmotif.arrays._rows import first_of_each, row_of
 from jaxmotif.arrays._sizes import bucket_size, census_room, power_of_four
 from jaxmotif.graph import Graph, Graphs
 from jaxmotif.graph._fields import Array
@@ -130,13 +130,13 @@ class Codes(NamedTuple):
     label_bits: int
 
 
-def check_size(graph: Graph | Graphs, size: int, more_bits: int = 0) -> None:
-    """Raise ValueError unless subgraphs of this size can be counted; ``more_bits`` are those of a graph's number."""
+def check_size(graph: Graph | Graphs, size: int) -> None:
+    """Raise ValueError unless subgraphs of this size can be counted."""
     if not SMALLEST <= whole_number(size, "size") <= LARGEST:
         larger = "; larger ones are estimated (estimate_census, --estimate)" if size > LARGEST else ""
         raise ValueError(f"size must be between {SMALLEST} and {LARGEST}, got {size}{larger}")
     alphabet = Alphabet.of(graph)
-    bits = alphabet.code_bits(size) + more_bits
+    bits = alphabet.code_bits(size)
     last = alphabet.label_bits + (size - 1) * alphabet.state_bits
     # A code has 63 bits, and the bits of one node are shifted in as one word.
     if bits > 63 or last > 31:
@@ -287,7 +287,7 @@ def _sorted_on_host(
     keys = np.concatenate([((a * n + b % max(n, 1) << bits) + e).ravel() for a, b, e in both_ways])
     keys.sort()
     cells, states = keys >> bits, keys & ((1 << bits) - 1)
-    begins = np.flatnonzero(np.concatenate([np.ones(1, bool), cells[1:] != cells[:-1]])[: cells.size])
+    begins = np.flatnonzero(first_of_each(cells))
     if begins.size < cells.size:  # a dyad with arcs both ways has two keys, whose states add up
         states = np.add.reduceat(states, begins)
         cells = cells[begins]

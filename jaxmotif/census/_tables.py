@@ -13,12 +13,21 @@ from jaxmotif.drawing import Drawing, draw_pattern
 from jaxmotif.patterns import class_columns, class_labels, named_pattern
 
 
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class OfClasses(Presented):
-    """The base of results that are told by class."""
+    """The base of results that are told by class.
 
+    Attributes:
+      size, directed, classes, counts, label_words: as in :class:`Census`.
+    """
+
+    size: int
     directed: bool
     classes: tuple[str, ...]
-    label_words: tuple[Mapping[int, str] | None, Mapping[int, str] | None]
+    counts: np.ndarray
+    label_words: tuple[Mapping[int, str] | None, Mapping[int, str] | None] = dataclasses.field(
+        default=(None, None), kw_only=True
+    )
 
     @property
     def names(self) -> list[str]:
@@ -73,12 +82,7 @@ class Census(OfClasses):
       label_words: the words that node labels and edge labels stand for, each ``None`` where they are numbers.
     """
 
-    size: int
-    directed: bool
-    classes: tuple[str, ...]
-    counts: np.ndarray
     per_node: np.ndarray | None = None
-    label_words: tuple[Mapping[int, str] | None, Mapping[int, str] | None] = (None, None)
 
     @property
     def total(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Literal, get_args
 
 import numpy as np
@@ -45,10 +45,6 @@ class MotifStrengths(OfClasses):
       significance: statistics of the mean intensity; ``None`` without random weights. Its fold is the ratio.
     """
 
-    size: int
-    directed: bool
-    classes: tuple[str, ...]
-    counts: np.ndarray
     intensity: np.ndarray
     coherence: np.ndarray
     random_intensity: np.ndarray
@@ -56,7 +52,6 @@ class MotifStrengths(OfClasses):
     null_model: str
     rule: Rule
     significance: Significance | None
-    label_words: tuple[Mapping[int, str] | None, Mapping[int, str] | None] = (None, None)
 
     @property
     def verdicts(self) -> np.ndarray:
@@ -175,7 +170,7 @@ def motif_strengths(
         keeps,
         rule,
         significance,
-        census.label_words,
+        label_words=census.label_words,
     )
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from jaxmotif.arrays._lazy import load_extra
 
 if TYPE_CHECKING:
     import networkx
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def scipy_edges(matrix: Any, values_as_labels: bool) -> dict[str, Any]:
     """Return the arguments of ``Graph.from_edges`` that describe a sparse matrix."""
-    if not _load("scipy.sparse").issparse(matrix):
+    if not load_extra("scipy.sparse", "this needs").issparse(matrix):
         raise TypeError(
             f"expected a scipy.sparse matrix, got {type(matrix).__name__}; use scipy.sparse.coo_array(matrix)"
         )
@@ -62,7 +63,7 @@ def to_networkx(
     edge_labels: list[int | str] | None,
 ) -> networkx.Graph:
     """Build a networkx graph from edges ``[m, 2]``; labels become attributes called ``label``."""
-    networkx = _load("networkx")
+    networkx = load_extra("networkx", "this needs")
     graph = networkx.DiGraph() if directed else networkx.Graph()
     graph.add_nodes_from(names)
     ends = [(names[u], names[v]) for u, v in edges.tolist()]
@@ -78,16 +79,7 @@ def to_scipy(offsets: np.ndarray, targets: np.ndarray, values: np.ndarray | None
     """Build a sparse array from rows, with their values or with ones."""
     n = offsets.shape[0] - 1
     data = np.ones(targets.shape[0], np.int32) if values is None else values
-    return _load("scipy.sparse").csr_array((data, targets, offsets), shape=(n, n))
-
-
-def _load(module: str) -> Any:
-    """Import a module of a library that the extra ``io`` has."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        library = module.partition(".")[0]
-        raise ImportError(f"this needs {library}: pip install 'jaxmotif[io]'") from error
+    return load_extra("scipy.sparse", "this needs").csr_array((data, targets, offsets), shape=(n, n))
 
 
 def _attributes(kind: str, items: Any, attribute: str) -> list[Any]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from jaxmotif.arrays._lazy import load_extra
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -48,10 +50,7 @@ def new_figure(size: tuple[float, float], layout: Literal["constrained"] | None 
 
 def check_matplotlib() -> None:
     """Raise ImportError, which names the extra, where matplotlib is not installed."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install 'jaxmotif[plot]'") from error
+    load_extra("matplotlib", "pictures need", "plot")
 
 
 def plot_graph(graph: Graph, ax: Axes | None = None, highlight: Collection[Hashable] = ()) -> Axes:

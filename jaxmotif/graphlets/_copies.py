@@ -21,6 +21,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import QuickLimits, jit64
+from jaxmotif.arrays._rows import pad_rows
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.graph import Graph
@@ -272,9 +273,7 @@ def _write(form: ClosedForm) -> ClosedFormWords:
         factors += [(*factor.size, factor.less, factor.taken) for factor in term]
 
     def pack(rows: list[tuple[int, ...]], width: int) -> np.ndarray:
-        table = np.zeros((power_of_four(len(rows), 16), width), np.int32)
-        table[: len(rows)] = np.array(rows, np.int32).reshape(len(rows), width)
-        return table.reshape(-1)
+        return pad_rows(np.array(rows, np.int32).reshape(-1, width), power_of_four(len(rows), 16)).reshape(-1)
 
     return ClosedFormWords(np.array([len(terms)], np.int32), pack(terms, 3), pack(factors, SIZES + 2))
 

@@ -117,9 +117,6 @@ class EdgeGraphlets(_Counted):
       notes: as in :class:`GraphletCounts`.
     """
 
-    columns: tuple[str, ...]
-    raw_counts: jax.Array | np.ndarray
-    rows: int
     graph: Graph
     in_graph: InGraph
     notes: tuple[str, ...] = ()
@@ -153,9 +150,6 @@ class NodeOrbits(_Counted):
       notes: as in :class:`GraphletCounts`.
     """
 
-    columns: tuple[str, ...]
-    raw_counts: jax.Array | np.ndarray
-    rows: int
     in_graph: InGraph
     notes: tuple[str, ...] = ()
 
@@ -392,12 +386,11 @@ def _all_at(at: Root, columns: tuple[str, ...], values: jax.Array | np.ndarray, 
       values: the induced counts, ``[rows or more, orbits]``; rows past the first ``rows`` are padding.
       rows: the number of nodes or edges.
     """
-    if values.dtype == object:
-        return values[:rows] @ copies(at, columns).T.astype(object)
-    all_counts_at, largest = _all_copies(values, np.int32(rows), at=at, columns=columns)
-    if float(largest) >= 2.0**62:  # a count may have wrapped
-        return np.asarray(values)[:rows].astype(object) @ copies(at, columns).T.astype(object)
-    return all_counts_at
+    if values.dtype != object:
+        all_counts_at, largest = _all_copies(values, np.int32(rows), at=at, columns=columns)
+        if float(largest) < 2.0**62:  # else a count may have wrapped
+            return all_counts_at
+    return np.asarray(values)[:rows].astype(object) @ copies(at, columns).T.astype(object)
 
 
 @jit64(static_argnames=("at", "columns"))

@@ -61,7 +61,9 @@ class _Lists(NamedTuple):
 def node_orbits(graph: Graph, max_degree: int, size: Literal[4, 5]) -> Int64:
     """Count the orbits at each node, ``[N, 15]`` or ``[N, 73]``; see :func:`jaxmotif.graphlets.dense_node_orbits`."""
     lists = _lists(graph, max_degree, size)
-    counts = _flagged(_node_orbits(lists, size), lists.unsure[None], max_degree, lists.near.shape[1])
+    arcs, sums, _ = _sums(lists, edges=False)
+    counts = _solve(all_homs(arcs, Nodes.of(arcs, lists.degree, sums), sums), "node", size)
+    counts = _flagged(counts, lists.unsure[None], max_degree, lists.near.shape[1])
     return Int64.of(counts.T[: graph.node_capacity])
 
 
@@ -263,12 +265,6 @@ def _walks_of_four(lists: _Lists, known: jax.Array) -> jax.Array:
     walks, _ = lax.scan(meet, 0 * second, first)  # one sum over all four axes would run number by number on a CPU
     walks = _sum(_sum(walks))
     return jnp.zeros(D * P, jnp.int32).at[lists.edges].set(walks).reshape(D, P)
-
-
-def _node_orbits(lists: _Lists, size: Literal[4, 5]) -> jax.Array:
-    """Count the orbits of the nodes, int64 ``[15 or 73, P]``."""
-    arcs, sums, _ = _sums(lists, edges=False)
-    return _solve(all_homs(arcs, Nodes.of(arcs, lists.degree, sums), sums), "node", size)
 
 
 def _four_columns(graph: Graph, lists: _Lists, arcs: Arcs, sums: Sums) -> jax.Array:

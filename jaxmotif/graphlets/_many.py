@@ -19,17 +19,9 @@ from jaxmotif.graph import Graph, Graphs
 from jaxmotif.graph._batch import owners
 from jaxmotif.graph._groups import size_groups
 from jaxmotif.graph._order import DegreeOrder
+from jaxmotif.graphlets import _dense as dense
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets import _sparse as sparse
-from jaxmotif.graphlets._dense import (
-    dense_edge_columns,
-    dense_five,
-    dense_graphlet_counts,
-    dense_node_orbits,
-    edge_rows,
-    orbit_columns,
-    slot_columns,
-)
 from jaxmotif.graphlets._low_degree import MOST_NODES
 from jaxmotif.graphlets._run import prepare
 from jaxmotif.graphlets._sparse import Plan
@@ -162,9 +154,11 @@ def _joined_of_five(
         nodes, edges = np.zeros((n.sum(), len(NODE_NAMES_5)), np.int64), np.zeros((0, len(EDGE_NAMES_5)), np.int64)
         if max_degree is not None:
             union = jax.device_put(graphs.union(part, sizes), device)
-            nodes = dense_node_orbits(union, size=5, max_degree=max_degree).to_numpy()[: n.sum()]
+            nodes = dense.dense_node_orbits(union, size=5, max_degree=max_degree).to_numpy()[: n.sum()]
             if detail == "edge":
-                edges = dense_edge_columns(union, size=5, max_degree=max_degree).to_numpy()[: graphs.m[part].sum()]
+                edges = dense.dense_edge_columns(union, size=5, max_degree=max_degree).to_numpy()[
+                    : graphs.m[part].sum()
+                ]
         elif graphs.m[part].any():
             orbits = five.five_node_orbits(graphs.union(part, sizes), Selection((device,)), detail == "edge", memory)
             nodes = np.asarray(orbits.nodes)[: n.sum()]
@@ -211,13 +205,13 @@ def _stacked(
 def _dense_batch(batch: Graph, detail: Detail, size: int) -> tuple[Int64, jax.Array | None]:
     """Count in a batch: counts ``[B, 17]`` (five nodes: 51), and columns at edges or nodes."""
     if size == 5:
-        return jax.vmap(partial(dense_five, detail=detail))(batch)
+        return jax.vmap(partial(dense.dense_five, detail=detail))(batch)
     columns = {
-        "edge": lambda graph: edge_rows(graph, slot_columns(graph)),
-        "node": orbit_columns,
+        "edge": lambda graph: dense.edge_rows(graph, dense.slot_columns(graph)),
+        "node": dense.orbit_columns,
         "graph": lambda graph: None,
     }[detail]
-    return jax.vmap(lambda graph: (dense_graphlet_counts(graph), columns(graph)))(batch)
+    return jax.vmap(lambda graph: (dense.dense_graphlet_counts(graph), columns(graph)))(batch)
 
 
 def _fetched(rows: np.ndarray, some: np.ndarray, batch: tuple[Int64, jax.Array | None]) -> Part:

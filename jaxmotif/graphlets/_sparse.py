@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
@@ -30,11 +29,7 @@ from jaxmotif.kernels._triangles import TriangleBlock, triangle_block, triangle_
 T = TypeVar("T")
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=("triangles", "triangle_starts", "word_starts", "wedges", "work"),
-    meta_fields=(),
-)
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class Plan:
     """The work of a run, laid out flat.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jaxmotif.io._format import Contents, LabelColumn, Options, passed_over
-from jaxmotif.io._text import TextFile
+from jaxmotif.io._text import TextFile, shown
 
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
 
@@ -20,7 +20,7 @@ class AttributedGraph:
     def __init__(self, file: TextFile, options: Options):
         self.file, self.options = file, options
         self.ids: dict[str, int] = {}
-        self._shown: list[str | None] = []
+        self._titles: list[str | None] = []
         self._node_words: list[str | None] = []
         self._edges: list[tuple[str, str, int | None]] = []
         self._kinds: list[bool | None] = []
@@ -32,14 +32,14 @@ class AttributedGraph:
         self,
         name: str,
         attributes: Mapping[str, object] | None = None,
-        shown: str | None = None,
+        title: str | None = None,
         line: int | None = None,
     ) -> None:
-        """Add a node: its id, its attributes, and the name to show instead of the id."""
+        """Add a node: its id, its attributes, and the title to show instead of the id."""
         if name in self.ids:
-            raise self.file.error(f"node {_short(name)} is there twice", line)
+            raise self.file.error(f"node {shown(name)} is there twice", line)
         self.ids[name] = len(self.ids)
-        self._shown.append(shown)
+        self._titles.append(title)
         self._node_words.append(self._label("node", self.options.node_label, attributes or {}))
 
     def edge(
@@ -77,7 +77,7 @@ class AttributedGraph:
             for side, name in enumerate((source, target)):
                 number = self.ids.get(name)
                 if number is None:
-                    raise self.file.error(f"an edge ends at node {_short(name)}, which the file does not declare", line)
+                    raise self.file.error(f"an edge ends at node {shown(name)}, which the file does not declare", line)
                 pairs[row, side] = number
         arcs = [directed if kind is None else kind for kind in self._kinds]
         contents = Contents(
@@ -115,14 +115,10 @@ class AttributedGraph:
 
     def _names(self) -> np.ndarray | None:
         """Return the names of the nodes: shown names if these tell nodes apart, else ids; integers as such."""
-        names = [name for name in self._shown if name]
+        names = [name for name in self._titles if name]
         if len(names) < len(self.ids) or len(set(names)) < len(names):
             names = list(self.ids)
         if all(_INTEGER.fullmatch(name) for name in names):
             numbers = np.array([int(name) for name in names], np.int64)
             return None if np.array_equal(numbers, np.arange(len(numbers))) else numbers
         return np.array(names, object)
-
-
-def _short(name: str) -> str:
-    return repr(name if len(name) <= 30 else name[:27] + "...")

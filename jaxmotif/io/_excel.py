@@ -6,6 +6,7 @@ import csv
 import io
 import zipfile
 
+from jaxmotif.arrays._lazy import load_extra
 from jaxmotif.graph._saved import GraphFileError
 from jaxmotif.io._edge_list import read_csv
 from jaxmotif.io._format import Contents, Options, Reader, Sample
@@ -15,10 +16,7 @@ from jaxmotif.io._text import TextFile
 
 def read_workbook(file: TextFile, options: Options) -> Contents:
     """Read the first sheet of a workbook as the CSV file that it would be saved as, with the values of formulas."""
-    try:
-        import openpyxl
-    except ImportError:
-        raise ImportError(f"{file.path}: Excel's workbooks need openpyxl: pip install 'jaxmotif[io]'") from None
+    openpyxl = load_extra("openpyxl", f"{file.path}: Excel's workbooks need")
     data, text = file.data(), io.StringIO()
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:

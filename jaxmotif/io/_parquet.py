@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxmotif.arrays._lazy import load_extra
 from jaxmotif.graph._saved import GraphFileError
 from jaxmotif.io._edge_list import layout_of, sorted_names
 from jaxmotif.io._format import Contents, Options, Reader, passed_over
@@ -17,11 +18,8 @@ from jaxmotif.io._text import TextFile
 
 def read_table_file(file: TextFile, options: Options) -> Contents:
     """Read a table of edges in Parquet, Feather or Arrow's file format, through pyarrow."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as parquet
-    except ImportError:
-        raise ImportError(f"{file.path}: Parquet and Arrow files need pyarrow: pip install 'jaxmotif[io]'") from None
+    pa = load_extra("pyarrow", f"{file.path}: Parquet and Arrow files need")
+    parquet = load_extra("pyarrow.parquet", f"{file.path}: Parquet and Arrow files need")
     data = file.data()
     try:
         if data.startswith(b"PAR1"):

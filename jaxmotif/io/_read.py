@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from jaxmotif.arrays._present import counted
+from jaxmotif.arrays._rows import renumber
 from jaxmotif.graph._attributes import Attributes, from_words
 from jaxmotif.graph._build import LabelConflict
 from jaxmotif.graph._container import Graph
@@ -241,7 +242,7 @@ def _nodes(path: str, contents: Contents, isolated: str | None) -> _Nodes:
     """Return the nodes that a file declares, or those that occur in its edges."""
     edges, n, names, labels = contents.edges, contents.num_nodes, contents.names, contents.node_labels
     if isolated == "drop" or (n is None and isolated is None):
-        edges, kept = _occurring(edges)
+        edges, kept = renumber(edges, int(edges.max(initial=-1)) + 1)
         declared = len(kept) if n is None else n
         plain = len(kept) == 0 or kept[-1] == len(kept) - 1
         if labels is not None:
@@ -351,15 +352,3 @@ def _check_used(path: str, contents: Contents, options: Options) -> None:
     for name, (wanted, labels) in given.items():
         if wanted is not None and labels is None and len(contents.edges):
             raise UnusedOption(f"{name} is for attributes, and {path}, read as {contents.format}, has none to choose")
-
-
-def _occurring(edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the edges between 0..k-1, and the k ids that occur, ascending."""
-    top = int(edges.max(initial=-1)) + 1
-    if top > 4 * edges.size + 1024:
-        kept, places = np.unique(edges, return_inverse=True)
-        return places.reshape(edges.shape), kept
-    present = np.zeros(top, bool)
-    present[edges] = True
-    kept = np.flatnonzero(present)
-    return edges if len(kept) == top else (np.cumsum(present) - 1)[edges], kept

@@ -273,7 +273,7 @@ def fields_of(row: bytes, delimiter: bytes) -> list[bytes]:
         return row.split(delimiter)
 
 
-def shown(word: bytes) -> str:
+def shown(word: bytes | str) -> str:
     """Return a word of a file for a message, shortened and in quotes."""
-    text = word.decode(errors="replace")
+    text = word if isinstance(word, str) else word.decode(errors="replace")
     return repr(text if len(text) <= 30 else text[:27] + "...")

@@ -7,19 +7,10 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from jaxmotif.arrays._compile import jit64
+from jaxmotif.kernels import _switching as switching
 from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._scatter import sum_between
-from jaxmotif.kernels._switching import (
-    FOCUS_EVERY,
-    TRIPLES_EVERY,
-    Accepted,
-    Ends,
-    Fixed,
-    degrees_of,
-    lanes_of,
-    switch_pairs,
-    turn_triples,
-)
+from jaxmotif.kernels._switching import FOCUS_EVERY, TRIPLES_EVERY, Accepted, Ends, Fixed
 from jaxmotif.kernels._walking import walk
 
 
@@ -29,7 +20,7 @@ def begin_chains(fixed: Fixed, ends: Ends, origin: Array, used: Array, *, lanes:
 
     Chains that begin may all start at the same state; those that go on have states of their own.
     """
-    where = lanes_of(fixed, lanes, used)
+    where = switching.lanes_of(fixed, lanes, used)
     start = take(origin, where.chain) * (fixed.arcs + fixed.pairs) + where.label
     return Ends(*(take(x, start) for x in ends))
 
@@ -66,9 +57,9 @@ def run_chains(
       The states ``[lanes]``, and the numbers of moves.
     """
     chains = which.shape[0]
-    where = lanes_of(fixed, lanes, used)
+    where = switching.lanes_of(fixed, lanes, used)
     ends = begin_chains(fixed, ends, origin, used, lanes=lanes)
-    degrees = degrees_of(fixed, where, ends)
+    degrees = switching.degrees_of(fixed, where, ends)
     keys = jax.vmap(lambda number: jax.random.fold_in(key, number))(which)
 
     def salts_of(index: Array) -> Array:
@@ -80,7 +71,7 @@ def run_chains(
         # Which steps are focused depends on their number alone, never on the state: each of them keeps the uniform
         # distribution, and so does whatever sequence of them.
         focused = fixed.focus & (index % FOCUS_EVERY == 0)
-        ends, made = switch_pairs(fixed, where, degrees, ends, salts_of(index)[:, :4], focused)
+        ends, made = switching.switch_pairs(fixed, where, degrees, ends, salts_of(index)[:, :4], focused)
         return ends, switches + made.astype(jnp.int32)
 
     # The steps of a round are a loop of known length, which a GPU runs without asking the host. A branch that is taken
@@ -94,7 +85,7 @@ def run_chains(
         salts = salts_of(begin + TRIPLES_EVERY - 1)
         # Word 2 is the salt of the hashes of both; every other word serves one kind of move.
         before = ends
-        ends, turns = turn_triples(fixed, where, ends, salts[:, :4], used)
+        ends, turns = switching.turn_triples(fixed, where, ends, salts[:, :4], used)
         others = others + (ends.head != before.head).astype(jnp.int32)
         if not walks:
             return ends, switches, others, triples + turns, walked

@@ -9,7 +9,6 @@ Memory is bounded for any graph.
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -18,16 +17,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._rows import places_of_true
+from jaxmotif.arrays._rows import offsets_from, places_of_true
 from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.kernels._expand import FlatWork, flat_work, long, search_method, take
 from jaxmotif.kernels._scatter import WHOLE_LINES, accumulator, add_at, put_at
 from jaxmotif.kernels._wedges import WedgeBlock, wedge_block, wedge_lengths
 
-_FIELDS = ("heavy", "light", "heavy_row", "heavy_starts", "light_starts", "heavy_count")
 
-
-@partial(jax.tree_util.register_dataclass, data_fields=_FIELDS, meta_fields=())
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class CodegreePlan:
     """The wedges of heavy and of light nodes, laid out.
@@ -62,7 +59,7 @@ def codegree_plan(xp: ModuleType, order: DegreeOrder, most_light: int, fill: int
     nodes = order.node_capacity
     lengths = wedge_lengths(xp, order)
     # Positions of `in_arc` are grouped by head, so that differences of one running sum are the wedges of each v.
-    ends = _starts(xp, lengths.astype(np.int64))
+    ends = offsets_from(lengths.astype(np.int64), np.int64)
     per_node = ends[order.in_offsets[1:]] - ends[order.in_offsets[:-1]]
     heavy = (per_node * fill >= xp.maximum(xp.asarray(order.num_nodes, np.int64), 1)) | (per_node > most_light)
     is_heavy = heavy[order.head[order.in_arc]]
@@ -73,14 +70,10 @@ def codegree_plan(xp: ModuleType, order: DegreeOrder, most_light: int, fill: int
         heavy=flat_work(xp, xp.where(is_heavy, lengths, none)),
         light=flat_work(xp, xp.where(is_heavy, none, lengths)),
         heavy_row=(xp.cumsum(heavy.astype(np.int32)) - 1).astype(np.int32),
-        heavy_starts=_starts(xp, xp.where(real, per_node[xp.where(real, heavy_nodes, np.int32(0))], zero)),
-        light_starts=_starts(xp, xp.where(heavy, zero, per_node)),
+        heavy_starts=offsets_from(xp.where(real, per_node[xp.where(real, heavy_nodes, np.int32(0))], zero), np.int64),
+        light_starts=offsets_from(xp.where(heavy, zero, per_node), np.int64),
         heavy_count=heavy.sum(dtype=np.int32),
     )
-
-
-def _starts(xp: ModuleType, lengths: np.ndarray | jax.Array) -> Any:
-    return xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(lengths)])
 
 
 def light_cycles(

@@ -7,7 +7,6 @@ amount of work whatever the degrees of the nodes.
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -24,7 +23,7 @@ SHORT = 2**16
 """Length of an array below which a CPU searches it in a loop (see :func:`find`)."""
 
 
-@partial(jax.tree_util.register_dataclass, data_fields=("items", "starts"), meta_fields=())
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class FlatWork:
     """Lists laid end to end.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -25,11 +24,7 @@ ROUNDS = (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35)
 """Odd multipliers of a Feistel network (Luby and Rackoff 1988), whose three rounds scatter edges well."""
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=("starts", "tags", "states"),
-    meta_fields=("node_bits", "bucket_bits", "most"),
-)
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class PairIndex:
     """The edges of one graph, each once, by the hash of its later and its earlier node.
@@ -46,9 +41,9 @@ class PairIndex:
     starts: jax.Array
     tags: jax.Array
     states: jax.Array | None
-    node_bits: int
-    bucket_bits: int
-    most: int
+    node_bits: int = dataclasses.field(metadata={"static": True})
+    bucket_bits: int = dataclasses.field(metadata={"static": True})
+    most: int = dataclasses.field(metadata={"static": True})
 
     def state(self, late: jax.Array, early: jax.Array) -> jax.Array:
         """Return the state of dyads, int32, 0 where there is no edge; ``late`` is at least ``early``."""

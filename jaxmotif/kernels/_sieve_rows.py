@@ -6,7 +6,6 @@ In this way no unit of work is longer than any other, whatever the degrees.
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -20,11 +19,7 @@ TILE = 32
 """Number of vertices, or of pieces, in a tile; their numbers are rounded up to multiples of this."""
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=("targets", "starts", "stops", "live", "piece_starts", "piece_stops", "piece_offsets", "piece_owners"),
-    meta_fields=(),
-)
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rows:
     """Adjacency rows in runs of at most ``MAX_ROW`` slots.

@@ -21,7 +21,6 @@ for more, so that graphs of about one size share their programs.
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -48,11 +47,7 @@ def all_ones(dtype: DTypeLike) -> jax.Array:
     return jnp.array(jnp.iinfo(dtype).max, dtype)
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=("offsets", "near", "states", "matrix", "node_codes", "sizes"),
-    meta_fields=("entries", "state_bits", "label_bits", "search_steps"),
-)
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class Dyads:
     """Graphs of ``n`` nodes each, as rows of neighbours with the state of every dyad.
@@ -82,10 +77,10 @@ class Dyads:
     matrix: jax.Array | None
     node_codes: jax.Array | None
     sizes: jax.Array
-    entries: int
-    state_bits: int
-    label_bits: int
-    search_steps: int
+    entries: int = dataclasses.field(metadata={"static": True})
+    state_bits: int = dataclasses.field(metadata={"static": True})
+    label_bits: int = dataclasses.field(metadata={"static": True})
+    search_steps: int = dataclasses.field(metadata={"static": True})
 
     @property
     def n(self) -> jax.Array:

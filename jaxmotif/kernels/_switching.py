@@ -78,11 +78,7 @@ class Kinds(NamedTuple):
     limits: Array | None
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=("by_tail", "starts", "arcs", "pairs", "nodes", "slow", "focus", "groups", "kinds"),
-    meta_fields=("ordered",),
-)
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class Fixed:
     """Properties that no move changes; arrays are padded, and their padding is never read.
@@ -107,7 +103,7 @@ class Fixed:
     nodes: Array
     slow: Array
     focus: Array
-    ordered: bool
+    ordered: bool = dataclasses.field(metadata={"static": True})
     groups: Groups | None = None
     kinds: Kinds | None = None
 

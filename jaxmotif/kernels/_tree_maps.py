@@ -28,6 +28,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxmotif.arrays._bits import scramble
 from jaxmotif.arrays._compile import target
 from jaxmotif.arrays._sums import Values, running
 from jaxmotif.kernels._expand import half, take
@@ -187,10 +188,7 @@ def uniform(xp: ModuleType, stream: Any, lane: Any, step: Any) -> Any:
       step: The number of the random number in its lane, below 32.
     """
     u = np.uint64
-    z = (lane * u(_STEPS) + xp.asarray(step).astype(u)) * u(0x9E3779B97F4A7C15) + stream
-    z = (z ^ (z >> u(30))) * u(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> u(27))) * u(0x94D049BB133111EB)
-    z = z ^ (z >> u(31))
+    z = scramble((lane * u(_STEPS) + xp.asarray(step).astype(u)) * u(0x9E3779B97F4A7C15) + stream)
     return (z >> u(11)).astype(np.int64).astype(np.float64) * 2.0**-53
 
 

@@ -22,17 +22,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from jaxmotif.kernels._expand import take
-from jaxmotif.kernels._switching import (
-    Ends,
-    Fixed,
-    Lanes,
-    arc_from,
-    mix,
-    once,
-    one_group,
-    same_kinds,
-    scaled,
-)
+from jaxmotif.kernels._switching import Ends, Fixed, Lanes, arc_from, mix, once, one_group, same_kinds, scaled
 
 WALK_NODES, WALK_LABELS = 32, 256
 """Number of nodes and of labels of a graph that walks, at most. In larger graphs an excursion hardly ever ends."""

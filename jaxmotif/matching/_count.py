@@ -13,15 +13,8 @@ from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._checks import (
-    Domains,
-    Per,
-    check_certifiable,
-    check_domains,
-    check_query,
-    load_target,
-    load_target_and_query,
-)
+from jaxmotif.matching import _checks as checks
+from jaxmotif.matching._checks import Domains, Per
 from jaxmotif.matching._divided import count_in_shares, search_identity
 from jaxmotif.matching._equations import count_by_equations, plan_nothing
 from jaxmotif.matching._listing import count_listed
@@ -38,7 +31,7 @@ from jaxmotif.search._deadline import Deadline
 from jaxmotif.search._run import SearchProgress
 
 
-@on_cluster(load_target_and_query)
+@on_cluster(checks.load_target_and_query)
 @for_many_targets
 def count_matches(
     query: GraphLike | Pattern | Query,
@@ -100,12 +93,12 @@ def count_matches(
       Bhattarai, Liu, Huang: CECI: compact embedding cluster index for scalable subgraph matching, SIGMOD 2019.
     """
     clock, deadline = PhaseClock(), Deadline(time_limit)
-    target = load_target(target, query)
-    pattern = check_query(query, target, wildcard, per)
+    target = checks.load_target(target, query)
+    pattern = checks.check_query(query, target, wildcard, per)
     if per == "occurrence" and domains is not None:
         raise ValueError("per='occurrence' needs all maps of an occurrence; domains leave some out: use per='map'")
     if certify is not None:
-        check_certifiable(pattern, domains, time_limit, search.max_steps)
+        checks.check_certifiable(pattern, domains, time_limit, search.max_steps)
     options = Options(
         induced=induced, wildcard=wildcard, memory=memory, search=search, small=checkpoint is None, deadline=deadline
     )
@@ -125,7 +118,8 @@ def count_matches(
             f"max_steps={search.max_steps} counts the steps of one search on one device: give neither several devices "
             "nor a checkpoint"
         )
-    matching, device = Matching(pattern, target, options, check_domains(domains, pattern, target)), selection.main
+    matching = Matching(pattern, target, options, checks.check_domains(domains, pattern, target))
+    device = selection.main
     copies = None if shared else count_by_equations(matching, device)
     plan = matching.plan(device, clock=clock) if copies is None else plan_nothing(matching)
     if plan.ready is not None and not shared:
@@ -187,8 +181,8 @@ def count_queries(
     if search.max_steps is not None:
         raise ValueError(f"max_steps={search.max_steps} stops one search; give count_queries a time_limit")
     queries = list(queries)
-    target = load_target(target, *queries)
-    patterns = [check_query(query, target, wildcard, per) for query in queries]
+    target = checks.load_target(target, *queries)
+    patterns = [checks.check_query(query, target, wildcard, per) for query in queries]
     options: dict[str, Any] = {"per": per, "wildcard": wildcard, "time_limit": time_limit, "memory": memory}
     # The call refuses bad queries, before the first count is asked for.
     return (count_matches(pattern, target, induced, devices=devices, search=search, **options) for pattern in patterns)

@@ -42,7 +42,7 @@ ALL = np.uint32(2**32 - 1)
 SWEEPS = 2
 
 
-@partial(jax.tree_util.register_dataclass, data_fields=("count", "exact", "steps"), meta_fields=())
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class DenseCount:
     """The number of matches of a query, as a pytree.

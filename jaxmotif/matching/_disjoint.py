@@ -8,9 +8,11 @@ from typing import Literal, get_args
 import numpy as np
 
 from jaxmotif.arrays._present import Column, Presented, counted
+from jaxmotif.arrays._rows import inverse_order
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._select import Devices
 from jaxmotif.graph import GraphLike, as_graph
+from jaxmotif.graph._attributes import pair_keys
 from jaxmotif.graph._coerce import load_graph
 from jaxmotif.matching._listing import find_matches
 from jaxmotif.patterns import Pattern, as_pattern, node_orbits
@@ -107,22 +109,13 @@ def disjoint_occurrences(
     places = places_of(pattern, without)
     if not places:
         raise ValueError("without='edge' needs a pattern with edges")
-    held = np.stack([_named(rows[:, list(place)], graph.n, graph.directed) for place in places], axis=1)
+    ends = [rows[:, list(place)] for place in places]
+    held = np.stack([nodes[:, 0] if without == "node" else pair_keys(nodes, graph) for nodes in ends], axis=1)
     named, held = np.unique(held, return_inverse=True)
     held = held.reshape(len(rows), len(places))
     chosen = _greedy(rows, held, named.size)
     nodes = rows[chosen] if graph.node_names is None else graph.node_names[rows[chosen]]
     return Disjoint(nodes, _at_most(pattern, places, held), len(rows), without)
-
-
-def _named(nodes: np.ndarray, n: int, directed: bool) -> np.ndarray:
-    """One number for each node ``[M, 1]``, or edge ``[M, 2]``."""
-    nodes = nodes.astype(np.int64)
-    if nodes.shape[1] == 1:
-        return nodes[:, 0]
-    if not directed:
-        nodes = np.sort(nodes, axis=1)
-    return nodes[:, 0] * n + nodes[:, 1]
 
 
 def _greedy(rows: np.ndarray, held: np.ndarray, number: int) -> np.ndarray:
@@ -150,10 +143,8 @@ def _greedy(rows: np.ndarray, held: np.ndarray, number: int) -> np.ndarray:
         gone = np.zeros(number, bool)
         gone[held[live[taken]]] = True
         live = live[~gone[held[live]].any(axis=1)]
-    where = np.empty(len(rows), np.int64)
-    where[order] = np.arange(len(rows))
-    whole = np.concatenate(chosen) if chosen else np.zeros(0, np.int64)
-    return whole[np.argsort(where[whole])]
+    whole = np.concatenate([np.zeros(0, np.int64), *chosen])
+    return whole[np.argsort(inverse_order(order)[whole])]
 
 
 def _at_most(pattern: Pattern, places: list[tuple[int, ...]], held: np.ndarray) -> int:

@@ -22,7 +22,7 @@ from jaxmotif.arrays._rows import offsets_from, places_of
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._target import Target
 from jaxmotif.matching.planner._ask import QueryConstraints
-from jaxmotif.matching.planner._host import select_slots
+from jaxmotif.matching.planner._host import select_slots, set_bits
 from jaxmotif.matching.planner._leaves import products
 from jaxmotif.matching.planner._order import SearchOrder, expected_candidates
 from jaxmotif.matching.planner._reduce import CandidateLists, Measures
@@ -158,11 +158,7 @@ class KindSlots:
     def bits(self) -> np.ndarray:
         """The nodes that each node is joined to, as bits, uint64 ``[nodes, W]``."""
         words = np.zeros((self.nodes, _words(self.nodes)), np.uint64)
-        place = self.sources.astype(np.int64) * words.shape[1] + (self.targets >> 6)
-        if len(place):
-            # Slots ascend: bits of one word stand together, which is written once, with their union.
-            begins = np.flatnonzero(np.diff(place, prepend=-1))
-            words.reshape(-1)[place[begins]] = np.bitwise_or.reduceat(_bit(self.targets), begins)
+        set_bits(words.reshape(-1), self.sources.astype(np.int64) * words.shape[1], self.targets)
         return words
 
     def has(self, u: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -398,7 +394,7 @@ class HostSearch:
             for first, block in self.sets(asks):
                 # A row may give many matches, which the lengths of lists have not told.
                 self._spend(CANDIDATES_A_ROW * int(np.bitwise_count(block).sum(dtype=np.uint32)))
-                row, w = _set_bits(block)
+                row, w = _find_bits(block)
                 parts.append((first + row, w))
             row, w = (np.concatenate(column) for column in zip(*parts, strict=True))
             return row, w.astype(np.int32)
@@ -665,7 +661,7 @@ def _bit(number: np.ndarray) -> np.ndarray:
     return np.uint64(1) << (number & 63).astype(np.uint64)
 
 
-def _set_bits(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _find_bits(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the row and the number of each bit that is set in uint64 ``[rows, W]``, ascending."""
     some = np.flatnonzero(words != 0)
     # Only words with some bit are unpacked, since most have none.

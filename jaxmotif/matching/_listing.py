@@ -24,15 +24,8 @@ from jaxmotif.devices._select import Devices, on_worker, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._checks import (
-    Domains,
-    Per,
-    check_certifiable,
-    check_domains,
-    check_query,
-    load_target,
-    load_target_and_query,
-)
+from jaxmotif.matching import _checks as checks
+from jaxmotif.matching._checks import Domains, Per
 from jaxmotif.matching._divided import copy_to, search_identity
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._result import MatchCount, match_count
@@ -43,13 +36,33 @@ from jaxmotif.matching.planner._plan import Matching, Plan
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import has_passes, that_pass
 from jaxmotif.search._deadline import Deadline, TimeIsUp
-from jaxmotif.search._listing import Images, Listed, list_matches
+from jaxmotif.search._listing import Images, Listed, list_matches, until_limit
 from jaxmotif.search._parts import Prefixes, list_prefixes
 from jaxmotif.search._run import Driver, ReadySearch, Run, SearchProgress, finish
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Matches(Presented):
+class MatchRows(Presented):
+    """The base of results that are matches, each a row of ``nodes``.
+
+    Attributes:
+      nodes, exact, status, seconds: as in :class:`Matches`.
+    """
+
+    nodes: np.ndarray
+    exact: bool
+    status: str
+    seconds: dict[str, float]
+
+    def __len__(self) -> int:
+        return self.nodes.shape[0]
+
+    def _array(self) -> np.ndarray:
+        return self.nodes
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Matches(MatchRows):
     """The matches of a query; ``np.asarray`` of them is ``nodes``.
 
     Attributes:
@@ -61,23 +74,13 @@ class Matches(Presented):
       seconds: by phase.
     """
 
-    nodes: np.ndarray
-    exact: bool
-    status: str
     order: list[int]
-    seconds: dict[str, float]
-
-    def __len__(self) -> int:
-        return self.nodes.shape[0]
 
     def _line(self) -> str:
         return f"{counted(len(self), 'match')} of {counted(self.nodes.shape[1], 'node')}, {self.status}"
 
     def table(self) -> dict[str, Column]:
         return {str(node): self.nodes[:, node] for node in range(self.nodes.shape[1])}
-
-    def _array(self) -> np.ndarray:
-        return self.nodes
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -158,7 +161,7 @@ class _HowToList(TypedDict, total=False):
 
 def _load_with_sink(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call with what they name in files of this machine, and make room for the sink."""
-    arguments = load_target_and_query(arguments)
+    arguments = checks.load_target_and_query(arguments)
     if (sink := arguments.get("sink")) is None:
         return arguments
     prepare_parts(sink, keep=arguments.get("checkpoint") is not None)
@@ -236,9 +239,9 @@ def find_matches(
     if certify is not None:
         if sink is not None or per != "map":
             raise ValueError("a certificate is of maps that are returned; leave sink and per out")
-        target = load_target(target, query)
-        query = check_query(query, target, wildcard, per)
-        check_certifiable(query, domains, time_limit, limit)
+        target = checks.load_target(target, query)
+        query = checks.check_query(query, target, wildcard, per)
+        checks.check_certifiable(query, domains, time_limit, limit)
     path = None if sink is None else check_sink(sink)
     small, deadline = checkpoint is None, Deadline(time_limit)
     how = {"wildcard": wildcard, "memory": memory, "search": search, "small": small, "deadline": deadline}
@@ -259,7 +262,7 @@ def find_matches(
     if certify is not None:
         matching = listing.matching
         certify_matches(certify, matching.target, matching.pattern, wildcard, induced, len(nodes), maps=nodes)
-    return Matches(nodes, status == "done", status, listing.plan.order, seconds)
+    return Matches(nodes, status == "done", status, seconds, listing.plan.order)
 
 
 def iter_matches(
@@ -297,7 +300,7 @@ def iter_matches(
     return (block.nodes.T for block in listing.blocks() if block.nodes.size)
 
 
-@on_cluster(load_target_and_query)
+@on_cluster(checks.load_target_and_query)
 def has_match(
     query: GraphLike | Pattern | Query,
     target: GraphLike,
@@ -330,13 +333,13 @@ def has_match(
       False
     """
     deadline = Deadline(time_limit)
-    target = load_target(target, query)
-    pattern = check_query(query, target, wildcard, "map")
+    target = checks.load_target(target, query)
+    pattern = checks.check_query(query, target, wildcard, "map")
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search, deadline=deadline)
     if has_passes(pattern):
         found = count_listed(pattern, target, "map", domains, devices, dataclasses.replace(options, limit=1))
     else:
-        allowed = check_domains(domains, pattern, target)
+        allowed = checks.check_domains(domains, pattern, target)
         plan = Matching(pattern, target, options, allowed).plan(select_devices(devices).main)
         found = plan.found.standing
         if plan.ready is not None:
@@ -377,8 +380,8 @@ class Listing:
         options: Options,
     ):
         self._clock = PhaseClock()
-        target = load_target(target, query)
-        pattern = check_query(query, target, options.wildcard, per)
+        target = checks.load_target(target, query)
+        pattern = checks.check_query(query, target, options.wildcard, per)
         search, limit, self.size = options.search, options.limit, pattern.num_nodes
         if limit is not None and whole_number(limit, "limit") < 0:
             raise ValueError(f"limit must be at least 0, got {limit}")
@@ -392,7 +395,7 @@ class Listing:
         limit = None if self._passes else limit
         options = dataclasses.replace(options, listing=True, search=search, limit=limit)
         self.selection = select_devices(devices)
-        self.matching = Matching(pattern, target, options, check_domains(domains, pattern, target))
+        self.matching = Matching(pattern, target, options, checks.check_domains(domains, pattern, target))
         self.plan = self.matching.plan(self.selection.main, clock=self._clock)
 
     def seconds(self) -> dict[str, float]:
@@ -401,9 +404,9 @@ class Listing:
         return self._clock.seconds()
 
     def blocks(self) -> Iterator[Listed]:
-        """Return blocks of matches, by all devices of this process."""
+        """Return blocks of matches up to the limit, by all devices of this process."""
         found = self._found()
-        return self._filter_blocks(found) if self._passes else found
+        return until_limit(self._filter_blocks(found) if self._passes else found, self.limit)
 
     def write(self, path: Path, folder: str | os.PathLike | None, domains: Domains | None) -> tuple[bool, int, str]:
         """Write the file: whether it is whole, matches listed, and the status."""
@@ -434,7 +437,7 @@ class Listing:
                 parts = "a listing", self.size, self.limit, self.one_each, *identity, prefixes.listed()
                 done, count = pieces.begin(fingerprint(*parts))
                 left = None if self.limit is None else self.limit - count
-                for block in self._list_on_devices(left, prefixes, stretches[done:]):
+                for block in until_limit(self._list_on_devices(left, prefixes, stretches[done:]), left):
                     count, status = count + block.nodes.shape[1], block.status
                     # Stretches are numbered as in the whole listing, not as in what was left of it.
                     pieces.add(block._replace(stretch=block.stretch + done))
@@ -461,7 +464,7 @@ class Listing:
         parts = parts_of(path)
         parts.mkdir(exist_ok=True)
         if (ready := self.plan.ready) is None:
-            (block,) = self._planned_blocks()
+            block = self._planned_block()
             count, status = block.nodes.shape[1], block.status
             with open_writer(parts / "part-0.parquet", self.size) as write:
                 write(block.nodes)
@@ -503,20 +506,14 @@ class Listing:
         return int(done.found.get("rows", 0)), "done" if done.finished else self.matching.options.deadline.status
 
     def _filter_blocks(self, found: Iterator[Listed]) -> Iterator[Listed]:
-        """Yield what passes of the blocks, up to the limit."""
-        left = self.limit
+        """Yield the blocks with the matches that pass alone."""
         for block in found:
-            nodes = that_pass(self.matching.pattern, block.nodes.T, self.one_each).T
-            if left is not None and nodes.shape[1] > left:
-                yield block._replace(nodes=nodes[:, :left], ends=False, status=f"stopped at limit={self.limit}")
-                return
-            left = None if left is None else left - nodes.shape[1]
-            yield block._replace(nodes=nodes)
+            yield block._replace(nodes=that_pass(self.matching.pattern, block.nodes.T, self.one_each).T)
 
     def _found(self) -> Iterator[Listed]:
         """Return blocks of what the search finds."""
         if self.plan.ready is None:
-            return self._planned_blocks()
+            return iter([self._planned_block()])
         images = _images(self.plan)
         devices = self.selection.local or (self.selection.main,)
         if len(devices) == 1:
@@ -527,17 +524,11 @@ class Listing:
             return iter([Listed(np.zeros((self.size, 0), np.int32), 0, False, str(stop))])
         return self._list_on_devices(self.matching.options.limit, prefixes, stretches)
 
-    def _planned_blocks(self) -> Iterator[Listed]:
+    def _planned_block(self) -> Listed:
         """Return all matches of a search that is over."""
         found, status = self.plan.found.nodes, self.plan.found.standing.status
-        if found is None:
-            yield Listed(np.zeros((self.size, 0), np.int32), 0, status == "done", status)
-            return
-        nodes, most = np.asarray(self.plan.ids)[found], self.matching.options.limit
-        if most is None or nodes.shape[1] <= most:
-            yield Listed(nodes, 0, True, "done")
-        else:
-            yield Listed(nodes[:, :most], 0, False, f"stopped at limit={most}")
+        nodes = np.zeros((self.size, 0), np.int32) if found is None else np.asarray(self.plan.ids)[found]
+        return Listed(nodes, 0, status == "done", status)
 
     def _cut_stretches(self, parts: int) -> tuple[Prefixes, list[Span]]:
         """Return the prefixes in order, and about a given number of stretches of equal work."""

@@ -88,7 +88,7 @@ def participation_counts(
         raise ValueError("per='occurrence' needs all maps of an occurrence; domains leave some out: use per='map'")
     if search.max_steps is not None:
         raise ValueError(f"max_steps={search.max_steps} leaves matches out; participation_counts needs all")
-    edges = EdgeNumbers(target.edge_list(), target.n, target.directed) if of == "edge" else None
+    edges = EdgeNumbers(target) if of == "edge" else None
     parts = places_of(pattern, of)
     counts = np.zeros((target.n if edges is None else edges.count, len(parts)), np.int64)
     total = automorphism_total(pattern) if per == "occurrence" else 1

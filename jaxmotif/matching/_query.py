@@ -5,16 +5,14 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, overload
 
-import numpy as np
-
-from jaxmotif.arrays._present import Column, Presented, counted
+from jaxmotif.arrays._present import Column, counted
 from jaxmotif.graph._coerce import GraphLike, as_graph
 from jaxmotif.language import Query, parse
-from jaxmotif.matching._listing import find_matches
+from jaxmotif.matching._listing import MatchRows, find_matches
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class QueryMatches(Presented):
+class QueryMatches(MatchRows):
     """The matches of a query, by name; ``np.asarray`` of them is ``nodes``.
 
     Attributes:
@@ -26,22 +24,12 @@ class QueryMatches(Presented):
     """
 
     names: tuple[str, ...]
-    nodes: np.ndarray
-    exact: bool
-    status: str
-    seconds: dict[str, float]
-
-    def __len__(self) -> int:
-        return self.nodes.shape[0]
 
     def _line(self) -> str:
         return f"{counted(len(self), 'match')} of {', '.join(self.names)}, {self.status}"
 
     def table(self) -> dict[str, Column]:
         return dict(zip(self.names, self.nodes.T, strict=True))
-
-    def _array(self) -> np.ndarray:
-        return self.nodes
 
 
 @overload
@@ -100,4 +88,4 @@ def query(text: str, graph: GraphLike | None = None, limit: int | None = None, *
     target = as_graph(graph, attributes=True)
     found = find_matches(asked, target, limit=limit, **options)
     nodes = found.nodes if target.node_names is None else target.node_names[found.nodes]
-    return QueryMatches(asked.names, nodes, found.exact, found.status, found.seconds)
+    return QueryMatches(nodes, found.exact, found.status, found.seconds, asked.names)

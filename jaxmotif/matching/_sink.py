@@ -17,6 +17,7 @@ from typing import BinaryIO, Protocol
 
 import numpy as np
 
+from jaxmotif.arrays._lazy import load_extra
 from jaxmotif.devices import _checkpoint as checkpoint
 from jaxmotif.graph._saved import named_errors
 from jaxmotif.search._listing import Listed
@@ -46,14 +47,10 @@ class Writer(Protocol):
 
 class _Parquet:
     def __init__(self, path: Path, size: int):
-        try:
-            import pyarrow
-            import pyarrow.parquet as parquet
-        except ImportError as error:
-            raise ImportError("a Parquet file needs pyarrow: pip install 'jaxmotif[io]'") from error
-        self._arrow = pyarrow
+        self._arrow = load_extra("pyarrow", "a Parquet file needs")
         self._names = [str(u) for u in range(size)]
-        self._writer = parquet.ParquetWriter(path, pyarrow.schema([(name, pyarrow.int32()) for name in self._names]))
+        schema = self._arrow.schema([(name, self._arrow.int32()) for name in self._names])
+        self._writer = load_extra("pyarrow.parquet", "a Parquet file needs").ParquetWriter(path, schema)
 
     def write(self, nodes: np.ndarray) -> None:
         self._writer.write_table(self._arrow.table(dict(zip(self._names, nodes, strict=True))))

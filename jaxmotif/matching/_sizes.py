@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from jaxmotif.arrays._compile import target_of
+from jaxmotif.arrays._rows import pad_rows
 from jaxmotif.arrays._sizes import power_of_four
 
 # ---- what a plan may take
@@ -114,10 +115,6 @@ def host_work(device: jax.Device) -> int:
     return HOST_WORK_ON_ACCELERATOR if target_of(device).is_accelerator else HOST_WORK_ON_CPU
 
 
-def pad_first_axis(array: np.ndarray, least: int, fill: int = 0) -> np.ndarray:
+def pad_first_axis(array: np.ndarray, least: int) -> np.ndarray:
     """Return an array with its first axis grown to a power of four from a least."""
-    room = power_of_four(len(array), least)
-    # NumPy's own padding takes three times as long.
-    found = np.full((room, *array.shape[1:]), fill, array.dtype)
-    found[: len(array)] = array
-    return found
+    return pad_rows(array, power_of_four(len(array), least))

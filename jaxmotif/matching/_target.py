@@ -75,11 +75,13 @@ class Target:
         if not self.on_host:
             rows = {name: lax.dynamic_index_in_dim(array, d, 0, False) for name, array in self._rows().items()}
             return dataclasses.replace(self, **rows)
+
         # Marks are of one query, what is kept is of all.
-        if ("direction", d) not in self.facts:
+        def find() -> Target:
             rows = {name: array[d] for name, array in self._rows().items()}
-            self.facts["direction", d] = dataclasses.replace(self, marks=None, facts={}, **rows)
-        one = self.facts["direction", d]
+            return dataclasses.replace(self, marks=None, facts={}, **rows)
+
+        one = self.known(("direction", d), find)
         return one if self.marks is None else dataclasses.replace(one, marks=self.marks)
 
     def _rows(self) -> dict[str, Any]:
@@ -124,9 +126,7 @@ class Target:
         if label is None:
             return self.degrees[d] if carried is None else self.carrying(d, carried)
         key = "having", d, carried, label
-        if key not in self.facts:
-            self.facts[key] = self.having(d, carried, None)[self.labelled(label)]
-        return self.facts[key]
+        return self.known(key, lambda: self.having(d, carried, None)[self.labelled(label)])
 
     def known(self, what: Hashable, find: Callable[[], T]) -> T:
         """Return what is found once for as long as the index lives."""

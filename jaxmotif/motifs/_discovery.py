@@ -19,18 +19,9 @@ from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import Target, target_of
 from jaxmotif.arrays._present import counted
 from jaxmotif.arrays._sizes import bucket_size, chain_lanes, floor_power_of_two
+from jaxmotif.census import _pair_states as pair_states
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._enumerate import count_classes
-from jaxmotif.census._pair_states import (
-    ACCELERATOR_SAMPLE,
-    LARGEST,
-    Alphabet,
-    check_size,
-    content_of,
-    in_one_room,
-    likely_subgraphs,
-    room_of,
-)
 from jaxmotif.census._sizes import ENOUGH, least_memory, less_memory, plan
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
@@ -148,7 +139,7 @@ def find_motifs(
     if isinstance(until, Until) and rule.correction == "max":
         raise ValueError("correction='max' takes a number of random graphs, since Until decides by ranks of classes")
     if estimate is None:
-        check_size(graph, size)
+        pair_states.check_size(graph, size)
     else:
         estimate = checked_draws(estimate, "estimate")
         check_estimate(graph, size)
@@ -159,7 +150,7 @@ def find_motifs(
     # to 100.
     longer = min(stops[-1], MIXING_GRAPHS, max(20, stops[-1] // 10))
     every = stops[-1] // longer if until is None else min(stops[0], 5)
-    work = _Work(chains, size, longer, every, Classifier(Alphabet.of(graph), size), estimate)
+    work = _Work(chains, size, longer, every, Classifier(pair_states.Alphabet.of(graph), size), estimate)
     batches: Arrays = {}
     notes: tuple[str, ...] = ()
     for first, stop in itertools.pairwise([0, *stops]):
@@ -198,7 +189,7 @@ def _counted(
         how = chains.key, chains.model.identity, chains.steps, chains.pace.slow
         # A checkpoint's identity includes which chains go on, since the same random graphs may be the first of more.
         what = work.size, *stage, work.estimate, work.longer, work.every
-        return ("counts of motifs", *content_of(chains.graph), *how, *what)
+        return ("counts of motifs", *pair_states.content_of(chains.graph), *how, *what)
 
     store = store_for(checkpoint, selection.together, identity)
     # A task makes batches of the items it is dealt.
@@ -313,7 +304,9 @@ class _Task:
         started = time.monotonic()
         graph, size = self._work.chains.graph, self._work.size
         lanes = chain_lanes(len(batch) * graph.m, target_of(self._device).is_accelerator)
-        room = room_of(len(batch), graph.n, len(batch) * graph.m, ACCELERATOR_SAMPLE, self._device)
+        room = pair_states.room_of(
+            len(batch), graph.n, len(batch) * graph.m, pair_states.ACCELERATOR_SAMPLE, self._device
+        )
         programs = "motifs", self._device, size, len(batch), self._memory, lanes, room, self._work.estimate
 
         def rehearsal() -> None:
@@ -415,7 +408,7 @@ class _Task:
         if target_of(self._device).is_accelerator:
             room = whole = bucket_size(in_batch)
         else:
-            room, whole = in_one_room(graph), bucket_size(len(sample))
+            room, whole = pair_states.in_one_room(graph), bucket_size(len(sample))
         room = min(room, _together(graph, work.size))
         step = -(
             -len(sample) // -(-len(sample) // room)
@@ -505,12 +498,12 @@ def _motifs(
         float(moves[:, 0].mean() / labels),
         moves_by_kind(chains.wiring, *moves.T),
         notes,
-        graph._label_words,
         work.estimate,
         decided,
         error,
         random_error,
         bool(few_moves) or chains.switches < LEAST_MOVES,
+        label_words=graph._label_words,
     )
 
 
@@ -540,7 +533,7 @@ def _disagreement(mixing: Mixing, classes: tuple[str, ...], directed: bool) -> t
 
 def _cheaper(work: _Work, total: float) -> tuple[str, ...]:
     """Return notes, which are logged too, where exact counts of ``total`` subgraphs take less time than estimates."""
-    if work.size > LARGEST or total >= EXACT_PER_DRAW * (work.estimate or 0):
+    if work.size > pair_states.LARGEST or total >= EXACT_PER_DRAW * (work.estimate or 0):
         return ()
     note = f"there are about {total:.3g} subgraphs in the graph: exact counts, without an estimate, take less time"
     logging.getLogger("jaxmotif").warning("%s", note)
@@ -551,7 +544,7 @@ def _first_batch(work: _Work, most: int, device: jax.Device) -> int:
     """Return how many random graphs to count in a first batch, from an estimate; later batches go by the clock."""
     fast = target_of(device).is_accelerator
     if work.estimate is None:
-        seconds = likely_subgraphs(work.chains.graph, work.size) / RATE[fast]
+        seconds = pair_states.likely_subgraphs(work.chains.graph, work.size) / RATE[fast]
     else:
         seconds = work.estimate / DRAW_RATE[fast]
     # All are counted at once where that takes no longer than a batch should.
@@ -570,7 +563,7 @@ def _workers(device: jax.Device, memory: int | None) -> int:
 
 def _together(graph: Graph, size: int) -> int:
     """Return how many graphs one disjoint union may hold, so that a graph's number fits the code."""
-    return 1 << min(63 - Alphabet.of(graph).code_bits(size), 20)
+    return 1 << min(63 - pair_states.Alphabet.of(graph).code_bits(size), 20)
 
 
 def _batch(graph: Graph, size: int, num: int, every: int, memory: int | None, devices: int, target: Target) -> int:

@@ -90,10 +90,6 @@ class CensusEstimate(OfClasses):
       label_words: the words that node labels and edge labels stand for, each ``None`` where they are numbers.
     """
 
-    size: int
-    directed: bool
-    classes: tuple[str, ...]
-    counts: np.ndarray
     low: np.ndarray
     high: np.ndarray
     hits: np.ndarray
@@ -105,7 +101,6 @@ class CensusEstimate(OfClasses):
     accepted: tuple[int, ...]
     maps: tuple[float, ...]
     notes: tuple[str, ...] = ()
-    label_words: tuple[Mapping[int, str] | None, Mapping[int, str] | None] = (None, None)
 
     def _line(self) -> str:
         return (
@@ -312,7 +307,7 @@ class _Work:
             tuple(arrays["accepted"].tolist()),
             maps,
             notes,
-            self.graph._label_words,
+            label_words=self.graph._label_words,
         )
 
     def planned(self, error: float) -> tuple[list[int], tuple[str, ...]]:

@@ -16,6 +16,7 @@ import jax
 import numpy as np
 
 from jaxmotif.arrays._compile import put64
+from jaxmotif.arrays._rows import pad_rows
 from jaxmotif.graph import Graph
 from jaxmotif.kernels._switching import BLOCK_BITS, TRIED, Fixed, Groups, Kinds
 from jaxmotif.kernels._walking import WALK_LABELS, WALK_NODES
@@ -451,9 +452,9 @@ class Wiring:
         """
         tail = self.ends.tail[: self.arcs]
         # A label has two ends, so there are at most twice as many nodes; groups past the last node are empty.
-        by_tail, starts = np.zeros(capacity, np.int32), np.full(2 * capacity + 1, self.arcs, np.int32)
-        by_tail[: self.arcs] = np.argsort(tail, kind="stable")
-        starts[: self.nodes.size] = np.searchsorted(np.sort(tail), np.arange(self.nodes.size))
+        by_tail = pad_rows(np.argsort(tail, kind="stable").astype(np.int32), capacity)
+        starts = np.searchsorted(np.sort(tail), np.arange(self.nodes.size)).astype(np.int32)
+        starts = pad_rows(starts, 2 * capacity + 1, self.arcs)
         sizes = (np.int32(x) for x in (self.arcs, self.labels - self.arcs, self.nodes.size))
         focused = np.pad(slow, (0, capacity - self.labels)), slow.any()
         groups = kinds = None

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._ahead import end_rehearsal, fetched
+from jaxmotif.arrays._bits import scramble
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.arrays._sizes import census_room, floor_power_of_two
@@ -112,10 +113,7 @@ class Draws:
 
 def scrambled(x: int) -> int:
     """Return a 64-bit number mixed by splitmix64's function."""
-    x &= 2**64 - 1
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
-    return x ^ (x >> 31)
+    return int(scramble(np.array([x % 2**64], np.uint64))[0])
 
 
 def seed_words(seed: object) -> int:

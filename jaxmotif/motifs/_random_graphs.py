@@ -16,6 +16,7 @@ from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._fetch import fetch_arrays
 from jaxmotif.arrays._keys import as_key
+from jaxmotif.arrays._rows import pad_rows
 from jaxmotif.arrays._sizes import bucket_size, chain_lanes, power_of_four
 from jaxmotif.census._pair_states import content_of
 from jaxmotif.devices._checkpoint import fingerprint
@@ -370,7 +371,7 @@ class Chains:
             ends = start.ends
         else:
             ends = self.given() if start is None else self._put(start, lanes)
-        which = _padded(rows.astype(np.int32), chains), plan.key, _padded(numbers, chains)
+        which = pad_rows(rows.astype(np.int32), chains), plan.key, pad_rows(numbers, chains)
         sizes = np.int32(numbers.size), np.int32(done), np.int32(steps)
         origin, key, which, used, *span = jax.device_put((*which, *sizes), self._device)
         if capacity not in self._fixed:
@@ -387,7 +388,7 @@ class Chains:
         return self._put(self._plan.wiring.ends, self._sizes(max(room, 1))[0])
 
     def _put(self, states: States, room: int) -> Ends:
-        return Ends(*(jax.device_put(_padded(x.reshape(-1), room), self._device) for x in states))
+        return Ends(*(jax.device_put(pad_rows(x.reshape(-1), room), self._device) for x in states))
 
 
 class Lot(NamedTuple):
@@ -413,10 +414,6 @@ class Lot(NamedTuple):
         ends, made = fetch_arrays((self.ends, self.made[:4]))
         used = (x[: self.number * wiring.labels].reshape(self.number, wiring.labels) for x in ends)
         return Drawn(*used, *(x[: self.number].astype(np.int64) for x in made))
-
-
-def _padded(x: np.ndarray, size: int) -> np.ndarray:
-    return np.pad(x, (0, size - x.size))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -53,10 +53,6 @@ class Motifs(OfClasses):
       few_moves: whether chains made too few moves for a verdict.
     """
 
-    size: int
-    directed: bool
-    classes: tuple[str, ...]
-    counts: np.ndarray
     random_counts: np.ndarray
     rule: Rule
     tested: np.ndarray
@@ -67,7 +63,6 @@ class Motifs(OfClasses):
     accepted: float
     accepted_by_kind: Mapping[str, float]
     notes: tuple[str, ...] = ()
-    label_words: tuple[Mapping[int, str] | None, Mapping[int, str] | None] = (None, None)
     estimate: int | None = None
     decided: np.ndarray | None = None
     error: np.ndarray | float = 0.0

@@ -25,16 +25,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxmotif.arrays._bits import ones
-from jaxmotif.search._layout import (
-    Columns,
-    FactorWords,
-    GroupWords,
-    Reader,
-    SetWords,
-    TermWords,
-    loop,
-    shift_right,
-)
+from jaxmotif.search._layout import Columns, FactorWords, GroupWords, Reader, SetWords, TermWords, loop, shift_right
 from jaxmotif.search._limbs import counts_of
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._compile import for_host, jit64
+from jaxmotif.arrays._rows import pad_rows
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.kernels._expand import take
 from jaxmotif.search._deadline import NO_DEADLINE, Deadline
@@ -105,7 +106,7 @@ def list_matches(
     Args:
       searches: the same search on each device; its program keeps the matches.
       images: the meaning of the tables' entries.
-      limit: most matches to list.
+      limit: how many matches are wanted (:func:`until_limit`); the search may find more.
       deadline: when to stop.
       prefixes: the prefixes, ascending, that the stretches divide.
       stretches: ``(first, stop)``, in order.
@@ -116,7 +117,7 @@ def list_matches(
     # One match beyond the limit shows that there are more.
     enough = _ALL if limit is None else min(limit + 1, _ALL)
     workers = [_Worker(search, images, prefixes, enough) for search in searches]
-    todo, turn, left = deque(enumerate(stretches)), 0, limit
+    todo, turn = deque(enumerate(stretches)), 0
     waiting: defaultdict[int, deque[Listed]] = defaultdict(deque)
     while turn < len(stretches):
         # Entries are counted, not blocks: the limit is one of bytes, whatever a match takes.
@@ -131,12 +132,6 @@ def list_matches(
                 waiting[worker.stretch].append(worker.receive())
         while waiting[turn]:
             block = waiting[turn].popleft()
-            nodes = block.nodes
-            # Matches beyond the limit show that there are more, and are not handed out.
-            if left is not None and nodes.shape[1] > left:
-                yield block._replace(nodes=nodes[:, :left], ends=False, status=f"stopped at limit={limit}")
-                return
-            left = None if left is None else left - nodes.shape[1]
             if block.ends:
                 del waiting[turn]
                 turn += 1
@@ -147,6 +142,18 @@ def list_matches(
             return
 
 
+def until_limit(blocks: Iterable[Listed], limit: int | None) -> Iterator[Listed]:
+    """Yield blocks of matches up to a limit; the block that passes it is cut, the last one, and says so."""
+    left = limit
+    for block in blocks:
+        # Matches beyond the limit show that there are more, and are not handed out.
+        if left is not None and block.nodes.shape[1] > left:
+            yield block._replace(nodes=block.nodes[:, :left], ends=False, status=f"stopped at limit={limit}")
+            return
+        left = None if left is None else left - block.nodes.shape[1]
+        yield block
+
+
 class _Worker:
     """A device that lists one stretch after another."""
 
@@ -154,9 +161,9 @@ class _Worker:
         (stage,) = search.stages
         base, room = stage.program.after(stage.program.tables)
         self._width = len(images.positions)
-        self._starts = np.zeros(power_of_four(self._width, 16), np.int32)
         # The columns of the table are in the order of placement, those of a block in the order of query nodes.
-        self._starts[: self._width] = base + room * images.positions
+        starts = (base + room * images.positions).astype(np.int32)
+        self._starts = pad_rows(starts, power_of_four(self._width, 16))
         self._ids = jax.device_put(images.ids, *search.operands.offsets.devices())
         self._driver, self._enough = ListingDriver(search, prefixes, enough), enough
         self._run = Run(search, self._driver, part_of_first=PART_OF_FIRST)

@@ -25,11 +25,7 @@ from jaxmotif.search._sizes import step_sizes
 from jaxmotif.search._step import LANES, Window, blank_table, extend, is_fused, prepare_window
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=("table", "rows", "matches", "positions", "steps", "tally"),
-    meta_fields=(),
-)
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class SearchState:
     """The state of a search between steps.

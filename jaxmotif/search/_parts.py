@@ -60,8 +60,7 @@ class _Levels(Driver):
     It ends when a level has :data:`ENOUGH` rows, or when the table of the next level is full.
     """
 
-    def __init__(self):
-        self.now: DeviceReport | None = None
+    now: DeviceReport | None = None
 
     def options(self) -> dict[str, Any]:
         return {"enough": np.int32(ENOUGH)}

@@ -8,19 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxmotif.search._layout import (
-    FactorWords,
-    GroupWords,
-    PairWords,
-    SearchWords,
-    SetWords,
-    TableWords,
-    TallyWords,
-    TermWords,
-    read_record,
-    record_size,
-    table_place,
-)
+from jaxmotif.search import _layout as layout
 
 MOST_COST = 2**30
 """Most words that the tests of a candidate are taken to read, so that the number is an int32."""
@@ -146,19 +134,19 @@ class Program:
         # A search that keeps its matches has one table more; the last table's words say so.
         whole = not self.table(self.tables - 1).is_last
         code, (rooms, bases) = self.code.copy(), _table_places(self.columns, rooms, whole)
-        at, count = table_place(np.arange(self.tables)), self.tables
+        at, count = layout.table_place(np.arange(self.tables)), self.tables
         for name, values in (("base", bases), ("next_base", bases[1:]), ("room", rooms), ("next_room", rooms[1:])):
             # The words of tables stand at equal distances: one word of all tables is written at once.
-            code[at + TableWords._fields.index(name)] = values[:count]
+            code[at + layout.TableWords._fields.index(name)] = values[:count]
         return Program(code, self.tables, bases[-1], self.columns)
 
-    def table(self, number: int) -> TableWords:
+    def table(self, number: int) -> layout.TableWords:
         """Return the words of a table."""
-        return read_record(lambda place: int(self.code[place]), TableWords, table_place(number))
+        return layout.read_record(lambda place: int(self.code[place]), layout.TableWords, layout.table_place(number))
 
     def anchors(self, number: int) -> np.ndarray:
         """Return the pairs that allow candidates of a table, int32 ``[A, 3]``, as :class:`PairWords`."""
-        head, width = self.table(number), record_size(PairWords)
+        head, width = self.table(number), layout.record_size(layout.PairWords)
         return self.code[head.anchors :][: width * head.num_anchors].reshape(-1, width)
 
     def after(self, steps: int) -> tuple[int, int]:
@@ -242,10 +230,10 @@ def build_program(
     count = len(placements)
     columns = table_columns(placements, groups, whole, tallies) if columns is None else columns
     rooms, bases = _table_places(columns, rooms, whole)
-    code = _Writer(table_place(count))
+    code = _Writer(layout.table_place(count))
     most_rows = max(1, (2**31 - 1) // max(1, longest))  # the positions of all their candidates have 31 bits
     halvings = max(1, int(longest).bit_length())
-    code.put(0, SearchWords(stride, halvings, count, most_rows, first_steps, first_work))
+    code.put(0, layout.SearchWords(stride, halvings, count, most_rows, first_steps, first_work))
     for t, placed in enumerate(placements):
         slot = np.full(count + 1, -1)  # the last entry belongs to position -1, which is none
         slot[columns[t]] = np.arange(len(columns[t]))
@@ -260,7 +248,7 @@ def build_program(
         added = code.add_tallies(tallies if last else (), slot)
         places = (bases[t], bases[t + 1], rooms[t], rooms[t + 1], int(last and not whole))
         cost = candidate_cost(placed, groups if last else (), 1 if bitmap else halvings) + len(next_columns)
-        code.put(table_place(t), (*tests, *places, *leaves, *ahead, *added, cost))  # in the order of TableWords
+        code.put(layout.table_place(t), (*tests, *places, *leaves, *ahead, *added, cost))  # in the order of TableWords
     return Program(code.array(), count, bases[-1], columns)
 
 
@@ -364,7 +352,7 @@ class _Writer:
     def add_groups(self, groups: Sequence[Sequence[Term]], slot: np.ndarray) -> tuple[int, int]:
         """Add groups of leaves."""
         terms = [[self.add_term(term, slot) for term in group] for group in groups]
-        return self.add([GroupWords(*self.add(group)) for group in terms])
+        return self.add([layout.GroupWords(*self.add(group)) for group in terms])
 
     def add_factors(self, factors: Sequence[Factor], slot: np.ndarray) -> tuple[int, int]:
         """Add factors."""
@@ -372,25 +360,27 @@ class _Writer:
 
     def add_tallies(self, tallies: Sequence[Tally], slot: np.ndarray) -> list[int]:
         """Add the tallies of nodes of the rows, of pairs of these, of the new node, and of pairs with it."""
-        kinds: list[list[TallyWords]] = [[], [], [], []]  # in the order of TableWords
+        kinds: list[list[layout.TallyWords]] = [[], [], [], []]  # in the order of TableWords
         for tally in tallies:
             is_pair = tally.of >= 0
             # The new node has no slot yet.
             has_new = slot[tally.position] < 0 or (is_pair and slot[tally.of] < 0)
-            words = TallyWords(int(slot[tally.position]), tally.place, int(slot[tally.of]), tally.base)
+            words = layout.TallyWords(int(slot[tally.position]), tally.place, int(slot[tally.of]), tally.base)
             kinds[2 * bool(has_new) + is_pair].append(words)
         return [word for records in kinds for word in self.add(records)]
 
-    def add_term(self, term: Term, slot: np.ndarray) -> TermWords:
+    def add_term(self, term: Term, slot: np.ndarray) -> layout.TermWords:
         """Add the factors of a term, and return the term's words."""
-        return TermWords(term.coefficient, *self.add_factors(term.factors, slot))
+        return layout.TermWords(term.coefficient, *self.add_factors(term.factors, slot))
 
-    def add_factor(self, factor: Factor, slot: np.ndarray) -> FactorWords:
+    def add_factor(self, factor: Factor, slot: np.ndarray) -> layout.FactorWords:
         """Add the sets of a factor, and return the factor's words."""
         sets = []
         for item in factor.sets:
             pair, flip = item.pair, 0 if item.inside else -1
             place = int(slot[pair.position])
-            sets.append(SetWords(place, pair.place, pair.matrix, item.rows, item.domain, item.bit, flip))
+            sets.append(layout.SetWords(place, pair.place, pair.matrix, item.rows, item.domain, item.bit, flip))
         used = [(int(slot[position]),) for position in factor.used]
-        return FactorWords(*self.add(sets), *self.add(used), factor.words, factor.ranks, factor.less, factor.leaves)
+        return layout.FactorWords(
+            *self.add(sets), *self.add(used), factor.words, factor.ranks, factor.less, factor.leaves
+        )

@@ -89,6 +89,10 @@ def window_rows(block: int, candidates: float, target: Target) -> int:
     return max(block // positions, min(block, 1024))
 
 
+_host_memory = functools.cache(default_memory)
+"""Default memory of a CPU, which is read once: reading it takes as long as planning a small search."""
+
+
 def table_memory(memory: int | None, device: jax.Device) -> int:
     """Return the bytes that tables may take: the user's, or the default of the device."""
     if memory is not None:
@@ -97,12 +101,6 @@ def table_memory(memory: int | None, device: jax.Device) -> int:
     is_read = device.platform == "cpu" and on_worker.get() is None
     free = _host_memory(device) if is_read else default_memory(device)
     return min(free, step_sizes(target_of(device)).table_bytes)
-
-
-@functools.cache
-def _host_memory(device: jax.Device) -> int:
-    """Return the default memory of a CPU, which is read once: reading it takes as long as planning a small search."""
-    return default_memory(device)
 
 
 def table_entries(entries: int) -> int:

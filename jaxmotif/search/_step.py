@@ -17,18 +17,8 @@ from jaxmotif.kernels import _expand as ex
 from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._lane_body import locate_lanes
 from jaxmotif.kernels._launch import fetch_add, kernel_call, load, store, whole
-from jaxmotif.search._layout import (
-    Columns,
-    Operands,
-    PairWords,
-    Reader,
-    Sizes,
-    TallyWords,
-    array_reader,
-    kernel_reader,
-    loop,
-    masked_take,
-)
+from jaxmotif.search import _layout as layout
+from jaxmotif.search._layout import Columns, Operands, PairWords, Reader, Sizes, TallyWords, loop
 from jaxmotif.search._leaf_counts import intersection_size, leaf_ways
 from jaxmotif.search._limbs import counts_of
 
@@ -213,14 +203,14 @@ def blank_table(entries: int, sizes: Sizes) -> jax.Array:
 def prepare_window(op: Operands, table: jax.Array, window: Window, sizes: Sizes) -> RowLists:
     """Choose the shortest list of each row of a window (:func:`choose_lists`)."""
     if not is_fused(sizes):
-        return choose_lists(array_reader(op, table, sizes), window, jnp.arange(sizes.window, dtype=jnp.int32))
+        return choose_lists(layout.array_reader(op, table, sizes), window, jnp.arange(sizes.window, dtype=jnp.int32))
     from jax.experimental import pallas as pl
 
     lanes = min(LANES, sizes.window)
 
     def kernel(window_ref, table_ref, operands, *out):
         index = pl.program_id(0) * lanes + jnp.arange(lanes, dtype=jnp.int32)
-        lists = choose_lists(kernel_reader(operands, table_ref, sizes), _window(window_ref), index)
+        lists = choose_lists(layout.kernel_reader(operands, table_ref, sizes), _window(window_ref), index)
         for ref, value in zip(out, lists, strict=True):
             ref[...] = value
 
@@ -260,7 +250,7 @@ def extend(
       sizes: static.
     """
     # The program's `most_rows` keeps the positions of a window below 2^31.
-    io, ends = array_reader(op, table, sizes), jnp.cumsum(lists.lengths, dtype=jnp.int32)
+    io, ends = layout.array_reader(op, table, sizes), jnp.cumsum(lists.lengths, dtype=jnp.int32)
     flat = _Flat(ends - lists.lengths, jnp.minimum(ends[-1], block), block)
     # Order and tallies need all lanes at once. Without them each program appends when it comes to it.
     if is_fused(sizes) and not sizes.in_order and not sizes.cells:
@@ -329,7 +319,7 @@ def _test_arrays(io: Reader, window: Window, flat: _Flat, lists: RowLists) -> tu
     marks = jnp.zeros(sizes.block + 1, jnp.int32).at[jnp.minimum(flat.starts, sizes.block)]
     marks = marks.add(jnp.int32(1), mode="promise_in_bounds")
     index = jnp.where(valid, jnp.cumsum(marks[:-1], dtype=jnp.int32) - 1, 0)
-    w = masked_take(io.op.entries, take(lists.places, index) + position - take(flat.starts, index), valid)
+    w = layout.masked_take(io.op.entries, take(lists.places, index) + position - take(flat.starts, index), valid)
     row = window.first + index
     ok = filter_lanes(io, window.table, row, w, take(lists.anchors, index), valid)
     numbers, ways = _ways(io, window, row, w, (ok > 0) & (io.table_words(window.table).is_last > 0))
@@ -468,7 +458,7 @@ def _fused_inputs(io: Reader, window: Window, flat: _Flat, lists: RowLists, fill
 
 def _tile(read: _Inputs, table: jax.Array, tile: jax.Array, sizes: Sizes) -> tuple[Reader, Window, _Lanes, Any]:
     """Test the lanes of a tile; return the reader, the window, the lanes without ways and counts, and their rows."""
-    io, window = kernel_reader(read.operands, table, sizes), _window(read.window)
+    io, window = layout.kernel_reader(read.operands, table, sizes), _window(read.window)
     low, high = read.tiles[tile], read.tiles[tile + 1]
     index, position, valid = locate_lanes(read.starts, low, high, read.extent[0], LANES, tile)
     w = load(io.op.entries, load(read.shifts, index, valid) + position, valid)

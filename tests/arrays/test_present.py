@@ -20,7 +20,7 @@ COUNTS = dict.fromkeys(GRAPHLET_NAMES, 1) | {"4-node-indep": 2**70}
 ARRAYS = {
     "edges": EdgeGraphlets(EDGE_COLUMN_NAMES, np.arange(34).reshape(2, 17), 2, PATH, COUNTS),
     "nodes": NodeOrbits(NODE_ORBIT_NAMES, np.arange(45).reshape(3, 15), 3, COUNTS),
-    "matches": Matches(np.array([[3, 4], [4, 3]]), True, "done", [0, 1], {"search": 0.1}),
+    "matches": Matches(np.array([[3, 4], [4, 3]]), True, "done", {"search": 0.1}, [0, 1]),
 }
 TABLES = {
     "counts": GraphletCounts(12345, 2, COUNTS),

@@ -6,7 +6,7 @@ import pytest
 @pytest.fixture(autouse=True)
 def on_a_device(request, monkeypatch):
     if "small" not in request.fixturenames:
-        monkeypatch.setattr("jaxmotif.matching.planner._plan.candidate_budget", lambda *_: -1)
+        monkeypatch.setattr("jaxmotif.matching._host_search.candidate_budget", lambda *_: -1)
     if "equations" not in request.fixturenames:
         monkeypatch.setattr("jaxmotif.matching._equations.equations_pay", lambda *_, **__: False)
 

@@ -35,7 +35,7 @@ def test_a_cycle_is_searched_from_its_rarest_node():
     order = chosen(square, Search(leaves=False), sizes=[9, 9, 3, 9])
     assert order.core[0] == 2
     assert (order.free, order.leaves.nodes, order.multiplier) == ([2], [], 8)
-    assert all(order.position[a] < order.position[b] for a, b in order.below)
+    assert all(order.core.index(a) < order.core.index(b) for a, b in order.below)
 
 
 def test_leaves_come_out_of_the_order_and_keep_their_symmetry():

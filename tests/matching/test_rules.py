@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from jaxmotif.matching import Search, count_matches, find_matches, participation_counts
+from jaxmotif.matching import _sizes as sizes
 from jaxmotif.matching.planner import _plan as planning
-from jaxmotif.matching.planner import _reduce as reducing
 from jaxmotif.patterns import automorphisms
 from jaxmotif.patterns._ruled import RuledPattern, shape_of
 from tests.matching.oracle import _injections, random_graph
@@ -20,7 +20,7 @@ NODES = 9
 def home(request, monkeypatch):
     """Where a target is planned; or on the host, without room for bit matrices."""
     if request.param == "lists":
-        monkeypatch.setattr(reducing, "MOST_MATRIX_WORDS", 0)
+        monkeypatch.setattr(sizes, "MOST_MATRIX_WORDS", 0)
     if request.param == "device":
         monkeypatch.setattr(planning, "host_work", lambda device: 0)
     return request.param

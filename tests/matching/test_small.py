@@ -27,7 +27,7 @@ def searches(monkeypatch):
         found.append(search(*args))
         return found[-1]
 
-    monkeypatch.setattr("jaxmotif.matching.planner._plan.search_small", watched)
+    monkeypatch.setattr("jaxmotif.matching._host_search.search_small", watched)
     return found
 
 
@@ -81,7 +81,7 @@ def test_few_nodes_without_filters(monkeypatch, bits):
     """Rows of bits of several words or candidates one by one, of the best neighbour or each row's; all conditions."""
     monkeypatch.setattr(_small, "WORDS_A_CANDIDATE", 2**40 if bits else 0.001)
     monkeypatch.setattr(_small, "MIXED", 0.0 if bits else 1.0)
-    monkeypatch.setattr("jaxmotif.matching.planner._plan.search_small", None)  # none is given up
+    monkeypatch.setattr("jaxmotif.matching._host_search.search_small", None)  # none is given up
     nonzero = 0
     for seed in range(100, 160):
         query, small, host, holds, number = case(seed, directed=bool(seed % 2))
@@ -155,7 +155,7 @@ def test_larger_ones_go_to_the_device(searches, monkeypatch):
     several = [one.count for one in count_queries([query, query], target)]
     assert len(searches) == 5
     for most in (0, 100, 500):
-        monkeypatch.setattr("jaxmotif.matching.planner._plan.candidate_budget", lambda *_, most=most: most)
+        monkeypatch.setattr("jaxmotif.matching._host_search.candidate_budget", lambda *_, most=most: most)
         assert [one.count for one in count_queries([query, query], target)] == several == [6720, 6720]
         assert (find_matches(query, target).nodes == everything.nodes).all()
     assert searches[-1] is None

@@ -25,7 +25,7 @@ def graph():
 def test_matches_a_census_of_every_random_graph(graph, monkeypatch):
     """Of a batch of 11 graphs: pieces of 4, 4 and 3 in rooms for 5."""
     monkeypatch.setattr("jaxmotif.motifs._discovery.CPU_WORKERS", 1)
-    monkeypatch.setattr("jaxmotif.motifs._discovery.in_one_room", lambda graph: 5)
+    monkeypatch.setattr("jaxmotif.census._pair_states.in_one_room", lambda graph: 5)
     found = find_motifs(graph, 3, 6, 5, attempts=5)
     sample = random_graphs(graph, 6, jax.random.key(5), attempts=5)
     for i, drawn in enumerate(sample):
@@ -100,7 +100,8 @@ def test_batches_are_bounded_by_time(graph, monkeypatch):
         return original(self, items)
 
     monkeypatch.setattr(discovery, "CPU_WORKERS", 1)
-    monkeypatch.setattr(discovery, "likely_subgraphs", lambda graph, size: 5e6)  # a second each, as is first thought
+    # A second each, as is first thought.
+    monkeypatch.setattr("jaxmotif.census._pair_states.likely_subgraphs", lambda graph, size: 5e6)
     monkeypatch.setattr(discovery._Task, "_counted", counted)
     monkeypatch.setattr(discovery.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(discovery, "_batch", lambda *_: 40)

@@ -545,11 +545,7 @@ def sum_over_triangles(starts, around, values, out):
 # ---- equations
 
 
-def _product_signature(kind: Any) -> Any:
-    return types.void(kind[:, ::1], kind[:, ::1], kind[:, ::1])
-
-
-@_loop([_product_signature(types.int64), _product_signature(types.float64)])
+@_loop([types.void(*3 * (kind[:, ::1],)) for kind in (types.int64, types.float64)])
 def multiply_sparse(weights, columns, out):
     """Write the product of ``weights [R, H]``, of which most are 0, and ``columns [H, C]`` to ``out [C, R]``."""
     together = 64

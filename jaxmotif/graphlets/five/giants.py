@@ -22,6 +22,7 @@ from jax import lax
 
 from jaxmotif.arrays._ahead import in_earnest
 from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._rows import pad_rows
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import Fields
@@ -532,8 +533,7 @@ def find_giants(graph: DegreeOrderedGraph, count: int, edges: bool) -> Giants:
     member, among, near = find_members(graph, count=count)
     among, near, first, last = jax.device_get((among, near, graph.offsets[-1 - count], graph.offsets[-1]))
     adjacent = np.argwhere(np.triu(among))
-    pairs = np.full((bucket_size(max(len(adjacent), 1)), 2), -1, np.int32)
-    pairs[: len(adjacent)] = adjacent
+    pairs = pad_rows(adjacent.astype(np.int32), bucket_size(max(len(adjacent), 1)), -1)
     room = bucket_size(max(int(near), 1)), bucket_size(int(last - first))
     nodes, rows, leaving = find_surroundings(graph, member, near=room[0], size=room[1])
     triangles = count_giant_triangles(graph, member) if edges else None

@@ -156,14 +156,9 @@ class HashedArcs(NamedTuple):
 Adjacency = BitRows | HashedArcs
 
 
-def make_bit_rows(graph: DegreeOrderedGraph, *, size: int) -> BitRows:
-    """Make the bits of a graph with a core of at most ``size`` nodes, a multiple of 32."""
-    return BitRows(graph, *_bits(graph, size=size))
-
-
 @partial(jit64, static_argnames=("size",))
-def _bits(graph: DegreeOrderedGraph, *, size: int) -> tuple[jax.Array, jax.Array]:
-    """Return :attr:`BitRows.words` and :attr:`BitRows.before`."""
+def make_bits(graph: DegreeOrderedGraph, *, size: int) -> tuple[jax.Array, jax.Array]:
+    """Make the fields of :class:`BitRows` for a graph with a core of at most ``size`` nodes, a multiple of 32."""
     tail, head = graph.tails - graph.core, graph.heads - graph.core
     words = size // 32
     inside = (tail >= 0) & (head >= 0) & (graph.tails < graph.leaves.shape[0])

@@ -23,6 +23,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64, target
+from jaxmotif.arrays._rows import pad_rows
 from jaxmotif.graphlets._tuning import Detail
 from jaxmotif.graphlets._units import join, times, units
 from jaxmotif.graphlets.five.graphs import Adjacency, DegreeOrderedGraph
@@ -50,9 +51,7 @@ class HubBatch(NamedTuple):
 
 def in_rows(ids: np.ndarray, together: int) -> np.ndarray:
     """Pack ids into rows of ``together``, int32 ``[steps, together]``, padded with -1."""
-    rows = np.full((-(-ids.size // together), together), -1, np.int32)
-    rows.reshape(-1)[: ids.size] = ids
-    return rows
+    return pad_rows(ids, -(-ids.size // together) * together, -1).reshape(-1, together)
 
 
 def batch_hubs(lengths: np.ndarray, first: int, cells: int, sizes: tuple[int, ...]) -> list[HubBatch]:

@@ -99,7 +99,7 @@ class HubPlan(NamedTuple):
         """Return what tells who is adjacent in the graph, which may have been put on another device."""
         (device,) = graph.heads.devices()
         if self.index is None:
-            return graphs.make_bit_rows(graph, size=self.size)
+            return graphs.BitRows(graph, *graphs.make_bits(graph, size=self.size))
         return put64(self.index._replace(graph=graph), device)
 
     @property

@@ -12,6 +12,7 @@ import numpy as np
 from jaxmotif.arrays._bits import pack_bits
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.matching._options import Options
+from jaxmotif.matching._sizes import pad_first_axis
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import RuledPattern, shape_of
 
@@ -92,9 +93,11 @@ class QueryConstraints(NamedTuple):
 
     def kind_table(self) -> np.ndarray:
         """Return the kinds, int32 ``[C, 6]``, padded."""
-        table = np.zeros((power_of_four(len(self.kinds), 4), 6), np.int32)
-        table[: len(self.kinds)] = np.array(self.kinds, np.int32).reshape(-1, 6)
-        return table
+        return _table_of(self.kinds)
+
+
+def _table_of(kinds: list[PairKind]) -> np.ndarray:
+    return pad_first_axis(np.array(kinds, np.int32).reshape(-1, 6), 4)
 
 
 def constrain_query(query: Pattern, options: Options) -> QueryConstraints:
@@ -106,14 +109,14 @@ def constrain_query(query: Pattern, options: Options) -> QueryConstraints:
       ([[0, 1, 0], [1, 0, 0], [1, 2, 0], [2, 1, 0]], 1, [[[-1, -1, 0], [-1, -1, -1], [0, -1, -1]]])
     """
     induced, wildcard = options.induced, options.wildcard
-    return query.known(("asked", induced, wildcard), lambda: _constrain_query(query, induced, wildcard))
 
+    def find() -> QueryConstraints:
+        kinds, which, non_neighbours = pair_kinds(query, induced, wildcard)
+        # The filters look at neighbours alone; kinds that edges ask for come first.
+        conditions = query_conditions(query, kinds[: which.max(initial=-1) + 1], which, wildcard)
+        return QueryConstraints(query, shape_of(query), kinds, which, non_neighbours, conditions)
 
-def _constrain_query(query: Pattern, induced: bool, wildcard: int | None) -> QueryConstraints:
-    kinds, which, non_neighbours = pair_kinds(query, induced, wildcard)
-    # The filters look at neighbours alone; kinds that edges ask for come first.
-    conditions = query_conditions(query, kinds[: which.max(initial=-1) + 1], which, wildcard)
-    return QueryConstraints(query, shape_of(query), kinds, which, non_neighbours, conditions)
+    return query.known(("asked", induced, wildcard), find)
 
 
 def pair_kinds(query: Pattern, induced: bool, wildcard: int | None) -> tuple[list[PairKind], np.ndarray, np.ndarray]:
@@ -212,10 +215,8 @@ def query_conditions(query: Pattern, kinds: list[PairKind], which: np.ndarray, w
     degrees[0, :k] = out
     if query.directed:
         degrees[1, :k] = into
-    C = power_of_four(len(kinds), 4)
-    table = np.zeros((C, 6), np.int32)
-    table[: len(kinds)] = np.array(kinds, np.int32).reshape(-1, 6)
-    near = np.zeros((C, K, K), bool)
+    table = _table_of(kinds)
+    near = np.zeros((len(table), K, K), bool)
     us, xs = np.nonzero(which >= 0)
     near[which[us, xs], us, xs] = True
     # Only labels that the query asks for are counted, since no others can drop a node.

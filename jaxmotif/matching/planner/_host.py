@@ -157,7 +157,7 @@ def bit_matrices(families: Families, chosen: np.ndarray, *, count: int) -> np.nd
     for number, kind in enumerate(families.kinds[chosen[:count]]):
         slots = target.direction(kind[0])
         ok = slots.fits(kind)
-        _set_bits(words[number], slots.sources[ok].astype(np.int64) * stride, slots.targets[ok])
+        set_bits(words[number], slots.sources[ok].astype(np.int64) * stride, slots.targets[ok])
     return words.reshape(-1).view(np.int32)
 
 
@@ -189,7 +189,7 @@ def bit_rows(families: Families, ranks: np.ndarray, rows: np.ndarray, *, capacit
     for j, numbering, width, first in rows[: int(families.count)]:
         family = _family(families, j)
         sources = row_of(family.offsets, len(family.targets)).astype(np.int64)
-        _set_bits(words[first : first + N * width], sources * width, ranks[numbering].take(family.targets))
+        set_bits(words[first : first + N * width], sources * width, ranks[numbering].take(family.targets))
     return words.view(np.int32)
 
 
@@ -384,17 +384,17 @@ def _family(families: Families, number: int) -> _Family:
     return slots.known(("family", *kind.tolist(), x), find) if len(slots.targets) <= KEPT else find()
 
 
-def _set_bits(words: np.ndarray, first: np.ndarray, numbers: np.ndarray) -> None:
+def set_bits(words: np.ndarray, first: np.ndarray, numbers: np.ndarray) -> None:
     """Set one bit in each of some rows of words.
 
     Args:
-      words: uint32, written to.
+      words: uint32 or uint64, written to.
       first: integers ``[P]``, where the row of words of each bit starts, ascending.
       numbers: integers ``[P]``, the number of each bit in its row, ascending within a row.
     """
-    place = first + (numbers >> 5)
+    size, one = 8 * words.itemsize, words.dtype.type(1)
+    place = first + (numbers >> (size.bit_length() - 1))
     if len(place):
         # Bits of one word stand together: each word is written once, with their union.
         begins = np.flatnonzero(np.diff(place, prepend=-1))
-        bits = bit_of(numbers)
-        words[place[begins]] = np.bitwise_or.reduceat(bits, begins)
+        words[place[begins]] = np.bitwise_or.reduceat(one << (numbers & (size - 1)).astype(words.dtype), begins)

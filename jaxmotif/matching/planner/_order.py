@@ -37,11 +37,6 @@ class SearchOrder(NamedTuple):
     below: list[tuple[int, int]]
     multiplier: int
 
-    @property
-    def position(self) -> dict[int, int]:
-        """The position of each core node in the order."""
-        return {v: i for i, v in enumerate(self.core)}
-
 
 def choose_order(
     asked: QueryConstraints,

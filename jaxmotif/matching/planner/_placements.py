@@ -32,7 +32,7 @@ class Layout:
     @cached_property
     def position(self) -> dict[int, int]:
         """The position of each core node in the order."""
-        return self.order.position
+        return {v: i for i, v in enumerate(self.order.core)}
 
     @property
     def nodes(self) -> int:

@@ -23,15 +23,7 @@ import numpy as np
 
 from jaxmotif.arrays._bits import pack_bits
 from jaxmotif.graph import Graph
-from jaxmotif.matching._host_search import (
-    A_LEVEL,
-    MOST_SLOTS,
-    NOTHING_FOUND,
-    Found,
-    HostSearch,
-    candidate_budget,
-    search_small,
-)
+from jaxmotif.matching import _host_search as host
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._seconds import PhaseClock
 from jaxmotif.matching._sizes import LABELS_LEAVE, host_work
@@ -71,7 +63,7 @@ class Plan:
     domain_sizes: np.ndarray
     ids: Any = None
     tally: TallyPlan = NO_TALLY
-    found: Found = NOTHING_FOUND
+    found: host.Found = host.NOTHING_FOUND
 
     @property
     def search(self) -> ReadySearch:
@@ -125,7 +117,7 @@ class Matching:
             plans = _make_plans(query, index, self.allowed, options, device, clock)
         except TimeIsUp as stop:
             sizes = np.full(query.num_nodes, int(index.size))
-            status = Found(NOTHING._replace(status=str(stop)))
+            status = host.Found(NOTHING._replace(status=str(stop)))
             plans = [Plan(None, list(range(query.num_nodes)), [], 1, sizes, found=status)]
         clock.end("plan")
         return plans
@@ -143,7 +135,7 @@ def _make_plans(
             place = (lambda marks: marks) if target.on_host else partial(jax.device_put, device=device)
             target = dataclasses.replace(target, marks=place(query.edges))
     asked = constrain_query(query, options)
-    few = query.num_nodes <= FEW_NODES and target.targets.size <= MOST_SLOTS
+    few = query.num_nodes <= FEW_NODES and target.targets.size <= host.MOST_SLOTS
     # Where labels say what a node may be, filters make the search shorter than they are.
     unlabelled = query.node_labels is None and query.edge_labels is None
     if few and unlabelled and target.on_host and options.may_be_small:
@@ -162,8 +154,8 @@ def _make_plans(
     closed_form = not options.induced and not options.listing
     order = choose_order(asked, measured, options.search, closed_form=closed_form, allowed=allowed)
     if target.on_host and options.may_be_small:
-        most = candidate_budget(device, order, measured)
-        found = None if most < 0 else search_small(asked, order, lists, measured, options, most)
+        most = host.candidate_budget(device, order, measured)
+        found = None if most < 0 else host.search_small(asked, order, lists, measured, options, most)
         if found is not None:
             ids = lists.target.ids
             return [Plan(None, order.core, order.leaves.nodes, order.multiplier, kept.sizes, ids, found=found)]
@@ -197,10 +189,10 @@ def search_unfiltered(
         return Plan(None, order.core, [], 1, sizes)
     bits = pack_bits(domains)
     meet = np.asarray((bits[:, None] & bits[None]).any(axis=2))
-    most = candidate_budget(device, order)
+    most = host.candidate_budget(device, order)
     if not isinstance(query, RuledPattern):  # what filters and leaves may save is worth no more than their own time
-        most = min(most, A_LEVEL * (query.num_nodes + 1))
-    found = HostSearch(asked, order, target, domains, meet, most).found(options)
+        most = min(most, host.A_LEVEL * (query.num_nodes + 1))
+    found = host.HostSearch(asked, order, target, domains, meet, most).found(options)
     return None if found is None else Plan(None, order.core, [], order.multiplier, sizes, target.ids, found=found)
 
 

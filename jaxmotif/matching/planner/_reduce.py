@@ -8,16 +8,8 @@ import numpy as np
 
 from jaxmotif.arrays._bits import pack_bits
 from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.matching import _sizes as limits
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._sizes import (
-    HOST_MATRIX_WORDS,
-    LEAST_FAMILIES,
-    LEAST_NODES,
-    LEAST_SLOTS,
-    MAKING,
-    MATRIX_WORDS_A_SLOT,
-    MOST_MATRIX_WORDS,
-)
 from jaxmotif.matching._target import Target
 from jaxmotif.matching.planner import _device, _host
 from jaxmotif.matching.planner._ask import QueryConstraints
@@ -108,16 +100,16 @@ def reduce_and_measure(
     """Return the third phase: the target between the nodes kept, and how long its candidate lists are."""
     k, backend = asked.query.num_nodes, backend_of(target)
     # Matrices may take half of the memory given. A word has four bytes, and making them takes MAKING times as much.
-    most_words = min(MOST_MATRIX_WORDS, (options.memory or 2**63) // (8 * MAKING))
+    most_words = min(limits.MOST_MATRIX_WORDS, (options.memory or 2**63) // (8 * limits.MAKING))
     if target.on_host:
         nodes, slots = max(32, -(-kept.nodes // 32) * 32), kept.slots
         # A search on a CPU reads short lists as fast, and to make large matrices takes longer than the search.
-        most_words = min(most_words, max(HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT * slots))
+        most_words = min(most_words, max(limits.HOST_MATRIX_WORDS, limits.MATRIX_WORDS_A_SLOT * slots))
     else:
-        nodes, slots = power_of_four(kept.nodes, LEAST_NODES), power_of_four(kept.slots, LEAST_SLOTS)
+        nodes, slots = power_of_four(kept.nodes, limits.LEAST_NODES), power_of_four(kept.slots, limits.LEAST_SLOTS)
     bitmap = len(asked.kinds) * nodes * (nodes // 32) <= most_words
     some = list_families(asked, bitmap)
-    rows = np.zeros((len(some) if target.on_host else power_of_four(len(some), LEAST_FAMILIES), 2), np.int32)
+    rows = np.zeros((len(some) if target.on_host else power_of_four(len(some), limits.LEAST_FAMILIES), 2), np.int32)
     rows[: len(some)] = some
     small, bits = backend.reduce_target(target, kept.bits, nodes=nodes, slots=slots)
     families = Families(small, bits, asked.kind_table(), rows, np.int32(len(some)))
@@ -125,8 +117,15 @@ def reduce_and_measure(
     number = np.zeros((len(asked.kinds), k), np.int64)
     # Padding of `rows` is no family: it would take the number of the first.
     number[tuple(some.T)] = np.arange(len(some))
-    lists = CandidateLists(families, number, offsets, totals, longest, bitmap, nodes)
-    return lists, measure_nodes(asked, kept, lists, typical, meet[:k, :k], within[:k, :k])
+    closest, likely, often = kept.sizes.copy(), np.full(k, np.inf), np.zeros((k, k))
+    u, x, kind = asked.joined()
+    j = number[kind, x]
+    # Any neighbour's list holds all of x's candidates: the shortest of the longest bounds them.
+    np.minimum.at(closest, x, longest[j])
+    np.minimum.at(likely, x, typical[j])
+    often[u, x] = totals[j]
+    measured = Measures(kept.sizes, kept.nodes, often, closest, likely, meet[:k, :k], within[:k, :k])
+    return CandidateLists(families, number, offsets, totals, longest, bitmap, nodes), measured
 
 
 def list_families(asked: QueryConstraints, bitmap: bool) -> np.ndarray:
@@ -143,26 +142,6 @@ def list_families(asked: QueryConstraints, bitmap: bool) -> np.ndarray:
         at = np.nonzero(asked.non_neighbours >= 0)
         wanted[asked.non_neighbours[at], at[2]] = True
     return np.argwhere(wanted)
-
-
-def measure_nodes(
-    asked: QueryConstraints,
-    kept: FilteredDomains,
-    lists: CandidateLists,
-    typical: np.ndarray,
-    meet: np.ndarray,
-    within: np.ndarray,
-) -> Measures:
-    """Return what the lists say of each query node."""
-    k = asked.query.num_nodes
-    closest, likely, often = kept.sizes.copy(), np.full(k, np.inf), np.zeros((k, k))
-    u, x, kind = asked.joined()
-    j = lists.number[kind, x]
-    # Any neighbour's list holds all of x's candidates: the shortest of the longest bounds them.
-    np.minimum.at(closest, x, lists.longest[j])
-    np.minimum.at(likely, x, typical[j])
-    often[u, x] = lists.totals[j]
-    return Measures(kept.sizes, kept.nodes, often, closest, likely, meet, within)
 
 
 def pack_domains(allowed: np.ndarray, words: int, ids: np.ndarray) -> np.ndarray:

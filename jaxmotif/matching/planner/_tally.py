@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxmotif.graph import Graph
+from jaxmotif.graph._attributes import pair_keys
 from jaxmotif.matching._options import Options
 from jaxmotif.matching.planner._ask import QueryConstraints
 from jaxmotif.matching.planner._leaves import LeafPlan
@@ -257,17 +259,11 @@ class Found(NamedTuple):
 class EdgeNumbers:
     """The edges of a target by their ends."""
 
-    def __init__(self, edges: np.ndarray, n: int, directed: bool):
-        self._n, self._directed, self.count = n, directed, len(edges)
-        keys = self._keys(edges[:, 0], edges[:, 1])
-        self._order = np.argsort(keys, kind="stable")
-        self._sorted = keys[self._order]
-
-    def _keys(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        u, v = u.astype(np.int64), v.astype(np.int64)
-        return u * self._n + v if self._directed else np.minimum(u, v) * self._n + np.maximum(u, v)
+    def __init__(self, target: Graph):
+        self._target, self._keys = target, pair_keys(target.edge_list(), target)
+        self.count = len(self._keys)
 
     def of(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the number of each edge from u to v."""
-        # Each edge of a list is one of the target's, so that its key is found.
-        return self._order[np.searchsorted(self._sorted, self._keys(u, v))]
+        # Each edge of a list is one of the target's, so that its key is found; keys ascend as the edge list does.
+        return np.searchsorted(self._keys, pair_keys(np.stack([u, v], axis=1), self._target))

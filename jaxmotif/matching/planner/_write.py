@@ -10,20 +10,10 @@ import jax
 import numpy as np
 
 from jaxmotif.arrays._compile import target_of
+from jaxmotif.arrays._rows import pad_rows
 from jaxmotif.arrays._sizes import power_of_four
+from jaxmotif.matching import _sizes as limits
 from jaxmotif.matching._options import Options
-from jaxmotif.matching._sizes import (
-    FEW_LISTED,
-    LEAST_ENTRIES,
-    LEAST_FREE,
-    LEAST_PROGRAM,
-    LEAST_READ,
-    LEAST_READ_ENTRIES,
-    MAKING,
-    MOST_PLACES,
-    PREFIX_BLOCK,
-    pad_first_axis,
-)
 from jaxmotif.matching.planner._bit_sets import BitRows, look_ahead
 from jaxmotif.matching.planner._placements import Layout, placements
 from jaxmotif.matching.planner._reduce import backend_of
@@ -65,7 +55,7 @@ class Draft(NamedTuple):
         """Cells of the tally: one of few numbers, so that searches share compilations."""
         size = self.tally.size
         # Places of cells are int32.
-        return min(power_of_four(size, LEAST_PROGRAM), 2**31 - 1) if size else 0
+        return min(power_of_four(size, limits.LEAST_PROGRAM), 2**31 - 1) if size else 0
 
     @property
     def first_steps(self) -> int:
@@ -126,38 +116,33 @@ def list_arrays(layout: Layout) -> tuple[Any, ...]:
     backend, families = backend_of(lists.target), lists.families
     free_starts = starts[-1] + np.concatenate([[0], np.cumsum(layout.measured.sizes[free])])
     entries, offsets = int(free_starts[-1]), len(families.rows) * (lists.nodes + 1)
-    if max(entries, offsets) > MOST_PLACES:
+    if max(entries, offsets) > limits.MOST_PLACES:
         raise ValueError(
-            f"candidate lists of {entries} entries and {offsets} offsets are over the limit of {MOST_PLACES}; add "
-            "labels or domains, or split the query"
+            f"candidate lists of {entries} entries and {offsets} offsets are over the limit of {limits.MOST_PLACES}; "
+            "add labels or domains, or split the query"
         )
-    padded_free = np.zeros(power_of_four(len(free), LEAST_FREE), np.int32)
-    padded_free[: len(free)] = free
+    padded_free = limits.pad_first_axis(np.array(free, np.int32), limits.LEAST_FREE)
     # Padded domains are empty, since they begin and end where the entries end; and so are padded families.
-    padded_starts = np.full(len(padded_free) + 1, entries, np.int32)
-    padded_starts[: len(free) + 1] = free_starts
-    first = np.full(len(families.rows), starts[-1], np.int32)
-    first[: lists.count] = starts[:-1]
+    padded_starts = pad_rows(free_starts.astype(np.int32), len(padded_free) + 1, entries)
+    first = pad_rows(starts[:-1].astype(np.int32), len(families.rows), int(starts[-1]))
     domains = padded_free, np.int32(len(free)), padded_starts
-    capacity = power_of_four(entries, LEAST_ENTRIES)
+    capacity = power_of_four(entries, limits.LEAST_ENTRIES)
     flat, filled, bits = backend.fill_lists(families, lists.offsets, first, domains, capacity=capacity)
     matrices = np.zeros(1, np.int32)
     if lists.bitmap:  # one matrix of each kind
-        kinds = len(lists.number)
-        chosen = np.zeros(power_of_four(kinds, 1), np.int32)
-        chosen[:kinds] = np.arange(kinds)
+        chosen = limits.pad_first_axis(np.arange(len(lists.number), dtype=np.int32), 1)
         matrices = backend.bit_matrices(families, chosen, count=len(chosen))
-    least = LEAST_READ, LEAST_READ_ENTRIES, LEAST_READ, LEAST_READ
+    least = limits.LEAST_READ, limits.LEAST_READ_ENTRIES, limits.LEAST_READ, limits.LEAST_READ
     return _pad_read(layout, (flat, filled, matrices, bits), least)
 
 
 def _pad_read(
-    layout: Layout, arrays: tuple[Any, ...], least: tuple[int, ...] = (LEAST_READ, LEAST_READ)
+    layout: Layout, arrays: tuple[Any, ...], least: tuple[int, ...] = (limits.LEAST_READ, limits.LEAST_READ)
 ) -> tuple[Any, ...]:
     """Return arrays that a search reads in few sizes, to share programs; those of a device have them already."""
     if not layout.lists.target.on_host:
         return arrays
-    return tuple(pad_first_axis(array, room) for array, room in zip(arrays, least, strict=True))
+    return tuple(limits.pad_first_axis(array, room) for array, room in zip(arrays, least, strict=True))
 
 
 def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
@@ -166,7 +151,7 @@ def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
     sizes = step.step_sizes(target)
     usual, small = sizes.listing if draft.keeps_lanes else sizes.counting, sizes.first
     # If few matches are wanted, large steps would find many more than are asked for.
-    if options.limit is not None and options.limit <= FEW_LISTED * small:
+    if options.limit is not None and options.limit <= limits.FEW_LISTED * small:
         usual = min(usual, small)
     last = whole_stage(draft, options.search.block or usual, None, looks)
     if options.search.block is not None or options.listing or small >= last.sizes.block:
@@ -196,7 +181,7 @@ def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool, l
         columns = like.columns
     widths = table_widths(columns, options.listing)
     usual = sizes.listing if draft.keeps_lanes else sizes.counting
-    making = draft.held * (1 if draft.layout.lists.target.on_host else MAKING)
+    making = draft.held * (1 if draft.layout.lists.target.on_host else limits.MAKING)
     block, rooms = step.fit_tables(block, usual, widths, options.memory, draft.device, draft.held, making)
     static = Sizes(
         block,
@@ -221,8 +206,8 @@ def prefix_stage(draft: Draft) -> Stage:
     # Rows of later nodes are wider, so that fewer of them take about as many entries.
     rooms = [MOST_PREFIXES // (t + 1) for t in range(len(first))]
     if first:  # the first node's candidates all fit
-        rooms[0] = max(rooms[0], int(draft.layout.measured.sizes[draft.layout.order.core[0]]) + 2 * PREFIX_BLOCK)
-    static = Sizes(PREFIX_BLOCK, PREFIX_BLOCK // 8, draft.layout.lists.bitmap, limbs=0, in_order=True)
+        rooms[0] = max(rooms[0], int(draft.layout.measured.sizes[draft.layout.order.core[0]]) + 2 * limits.PREFIX_BLOCK)
+    static = Sizes(limits.PREFIX_BLOCK, limits.PREFIX_BLOCK // 8, draft.layout.lists.bitmap, limbs=0, in_order=True)
     return place_stage(draft, write_program(draft, first, [], rooms, static, True), static, None)
 
 
@@ -273,5 +258,5 @@ def write_program(
 
 
 def place_stage(draft: Draft, program: Program, static: Sizes, most_steps: int | None) -> Stage:
-    code = jax.device_put(pad_first_axis(program.code, LEAST_PROGRAM), draft.device)
+    code = jax.device_put(limits.pad_first_axis(program.code, limits.LEAST_PROGRAM), draft.device)
     return Stage(program, code, static, most_steps)
