@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple, TypeGuard, TypeVar
+from typing import Any, NamedTuple, TypeGuard
 
 import jax
 import jax.numpy as jnp
@@ -12,8 +12,6 @@ import numpy as np
 from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.arrays._exact import LARGEST_SUM, with_exact_sums
 from jaxmotif.arrays._sizes import bucket_size
-
-Arrays = TypeVar("Arrays")
 
 
 class Fetch(NamedTuple):
@@ -79,7 +77,7 @@ def fetch_int64(counts: jax.Array | np.ndarray, rows: int) -> np.ndarray:
     return Fetch.begin(counts, rows).wait()[0]
 
 
-def fetch_arrays(arrays: Arrays) -> Arrays:
+def fetch_arrays(arrays: Any) -> Any:
     """Return arrays in host memory, in the same structure; large ones come as fast as those of :class:`Fetch`."""
     if all(map(is_on_accelerator, jax.tree.leaves(arrays))):
         try:
@@ -90,7 +88,7 @@ def fetch_arrays(arrays: Arrays) -> Arrays:
 
 
 @jit64
-def _all_to_host(arrays: Arrays) -> Arrays:
+def _all_to_host(arrays: Any) -> Any:
     return jax.tree.map(for_host, arrays)
 
 
