@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("jaxmotif")
 
-_FURTHER_FILES = ("certificate", "occurrences", "roles", "page", "figures")
+_FURTHER_FILES = ("certificate", "occurrences", "roles", "subnetwork", "page", "figures")
 
 
 def run_command(args: argparse.Namespace) -> None:

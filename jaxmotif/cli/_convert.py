@@ -15,6 +15,6 @@ def run(args: argparse.Namespace) -> Report:
     """
     from jaxmotif.io import write_graph
 
-    graph = load_graph(args, attributes=args.to.suffix != ".npz")
+    graph = load_graph(args, attributes=True)
     write_graph(graph, args.to)
     return Report({"file": str(args.to), "nodes": graph.n, "edges": graph.m, "directed": graph.directed}, {})

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from jaxmotif import report
 from jaxmotif.cli._command import refuse
 from jaxmotif.cli._input import load_graph, network_name
-from jaxmotif.cli._occurrences import write_occurrences
+from jaxmotif.cli._occurrences import write_occurrences, write_query_subnetwork
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import write_figures, write_page
 
@@ -43,12 +43,15 @@ def run(args: argparse.Namespace) -> Report:
     if listing and len(paths) > 1:
         raise ValueError(f"--limit lists the matches of one query, and {args.query} holds {len(paths)}")
     if len(paths) > 1:
-        refuse(args, ("certificate",), f"of one query, and {args.query} holds {len(paths)}; leave it out")
+        why = f"of one query, and {args.query} holds {len(paths)}; leave it out"
+        refuse(args, ("certificate", "roles", "subnetwork"), why)
+    if args.subnetwork is not None and args.subnetwork[0]:
+        raise ValueError(f"--subnetwork: of the query; name the file alone, {args.subnetwork[1]}")
     if listing:
         refuse(args, ("checkpoint", "report"), "of counts, and --limit lists; leave one of them out")
     labels: dict[str, int] = {}
     language_queries = _parse_queries(args.query, paths)
-    target = load_graph(args, label_ids=labels, attributes=bool(language_queries))
+    target = load_graph(args, label_ids=labels, attributes=bool(language_queries) or args.subnetwork is not None)
     queries: dict[str, AnyQuery] = {}
     for path in paths:
         query = language_queries.get(path.name)
@@ -66,8 +69,10 @@ def run(args: argparse.Namespace) -> Report:
     rows = (
         ({"query": name}, bind(query, target) if isinstance(query, Query) else query) for name, query in queries.items()
     )
-    names = _node_names(next(iter(queries.values()))) if len(queries) == 1 else None
+    query = next(iter(queries.values()))
+    names = _node_names(query) if len(queries) == 1 else None
     write_occurrences(args, target, rows, induced=args.induced, wildcard=wildcard, names=names)
+    write_query_subnetwork(args, target, query, wildcard)
     if listing:
         return _list(args, queries, target, options)
     results = _count(args, queries, target, options)
@@ -190,8 +195,13 @@ def _count_report(form: str, results: dict[str, MatchCount]) -> Report:
 
 
 def _node_names(query: AnyQuery) -> list[Any] | None:
-    """Return the names of a query's nodes, if it has some."""
+    """Return the names of a query's nodes, which are roles where a pattern tells them apart, if it has some."""
     names = getattr(query, "names", getattr(query, "node_names", None))
+    if names is None:
+        from jaxmotif.patterns import Pattern
+        from jaxmotif.patterns._readings import role_columns
+
+        names = role_columns(query) if isinstance(query, Pattern) else None
     return None if names is None else list(names)
 
 

@@ -227,6 +227,22 @@ def path_with_ending(text: str, option: str, endings: str) -> Path:
     return Path(text)
 
 
+def class_file(text: str) -> tuple[str, Path]:
+    """Parse the path of a file, perhaps after a class and a colon; the name of a class may hold colons.
+
+    Example:
+      >>> name, path = class_file("id:4:204:fans.graphml")
+      >>> name, path.name
+      ('id:4:204', 'fans.graphml')
+    """
+    match = re.fullmatch(r"(?:(.+):)?((?:[A-Za-z]:[\\/])?[^:]+)", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a file such as loops.graphml, perhaps after a class: ffl:FILE"
+        )
+    return match[1] or "", Path(match[2])
+
+
 def output_path(text: str) -> Path | None:
     """Parse the path of a result, which is ``None`` for standard output, ``-``."""
     return None if text == "-" else Path(text)
