@@ -34,18 +34,18 @@ def run(args: argparse.Namespace) -> Report:
         refuse(
             args,
             (*_WHERE, "disjoint", "strengths", "certificate"),
-            "of exact censuses; leave it out with --estimate",
+            "for exact censuses; leave it out with --estimate",
         )
     else:
-        refuse(args, ("samples", "error", "level"), "of estimates; add --estimate")
+        refuse(args, ("samples", "error", "level"), "for estimates; add --estimate")
     if args.strengths is None:
-        refuse(args, ("random_weights",), "of strengths; add --strengths")
+        refuse(args, ("random_weights",), "for strengths; add --strengths")
         if not args.estimate:
-            refuse(args, ("seed",), "of estimates and random weights; add --estimate or --strengths")
+            refuse(args, ("seed",), "for estimates and random weights; add --estimate or --strengths")
     elif args.weight is None:
-        raise ValueError("--strengths: of weights; name their column with --weight")
+        raise ValueError("--strengths is for weights; name their column with --weight")
     if args.per != "graph":
-        refuse(args, _OF_THE_GRAPH, f"of the whole graph; leave it out with --per {args.per}")
+        refuse(args, _OF_THE_GRAPH, f"for the whole graph; leave it out with --per {args.per}")
     graph = load_graph(args)
     check_class(args, graph)
     if args.per != "graph":

@@ -36,15 +36,15 @@ def run(args: argparse.Namespace) -> Report:
     from jaxmotif.motifs._compare import check_networks, compare_motifs, correct_together
 
     if args.random != "auto":
-        refuse(args, ("most",), "of --random auto")
+        refuse(args, ("most",), "for --random auto")
     if len(args.graph) > 1:
-        refuse(args, ("occurrences", "roles", "subnetwork"), "of one network; give them one by one")
+        refuse(args, ("occurrences", "roles", "subnetwork"), "for one network; give them one by one")
     if args.estimate:
-        refuse(args, ("occurrences", "roles", "subnetwork"), "of exact counts; leave it out with --estimate")
+        refuse(args, ("occurrences", "roles", "subnetwork"), "for exact counts; leave it out with --estimate")
     else:
-        refuse(args, ("samples",), "of estimates; add --estimate")
+        refuse(args, ("samples",), "for estimates; add --estimate")
     if len(args.graph) == 1:
-        refuse(args, ("together", "gcd"), "of several networks; name more")
+        refuse(args, ("together", "gcd"), "for several networks; name more")
     check_keep(args)
     names = [network_name(path) for path in args.graph]
     if len(set(names)) < len(names):

@@ -100,7 +100,7 @@ def check_outputs(args: argparse.Namespace) -> None:
 
         _, named["subnetwork"] = args.subnetwork
         writer_of(named["subnetwork"])
-    options = ("output", "occurrences", "roles", "subnetwork", "report", "certificate")
+    options = ("output", "occurrences", "roles", "subnetwork", "report", "certificate", "to")
     files = {name: named[name] for name in options if name in named}
     folders = {name: named[name] for name in ("figures", "checkpoint") if name in named}
     if args.format == "parquet":
@@ -124,7 +124,7 @@ def check_outputs(args: argparse.Namespace) -> None:
                 pass
         if before := written.get(path.resolve()):
             raise ValueError(f"{before} and --{name} are one file; name a file for each")
-        written[path.resolve()] = f"--{name} {path}"
+        written[path.resolve()] = str(path) if name == "to" else f"--{name} {path}"
     for name, path in folders.items():
         if path.exists() and not path.is_dir():
             raise NotADirectoryError(f"--{name} {path}: is a file; name a folder")

@@ -137,9 +137,7 @@ def test_a_subnetwork_is_the_same_in_every_format(network, tmp_path):
         for held, wanted in ((part.nodes, nodes), (part.edges, edges)):
             keys = next(iter(wanted.values()))
             assert {one: {key: data[key] for key in keys} for one, data in held.items()} == wanted
-        run("census", network, "--directed", "--subnetwork", f"030T:{tmp_path / f'class.{ending}'}")
-        assert read(tmp_path / f"class.{ending}").nodes.keys() == nodes.keys()
-    run("motifs", network, "--directed", "--random", "2", "--subnetwork", f"id38:{tmp_path / 'part.csv'}")
+    run("census", network, "--directed", "--subnetwork", f"030T:{tmp_path / 'part.csv'}")
     table = {(row["source"], row["target"]): int(row["occurrences"]) for row in rows_of(tmp_path / "part.csv")}
     assert table == times
     run(*words, "--subnetwork", tmp_path / "part.sif")
