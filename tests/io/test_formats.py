@@ -60,7 +60,7 @@ def test_each_format(name, zipped, samples, write, caplog):
         same = (lambda edges: set(edges)) if sample.directed else either_way
         assert same(named_edges(graph)) == same(sample.edges)
     if sample.directed is None:
-        assert any("--directed" in note for note in graph.report.notes)
+        assert any("directed=True" in note for note in graph.report.notes)
         assert named_edges(read_graph(path, directed=True)) == set(sample.edges)
 
 
