@@ -13,10 +13,10 @@ from jaxmotif.language import Query
 from jaxmotif.matching._checks import check_query
 from jaxmotif.matching._listing import iter_matches
 from jaxmotif.matching._participation import participation_counts
-from jaxmotif.patterns import Pattern
+from jaxmotif.patterns import Pattern, stabilizer_chain
 from jaxmotif.patterns._readings import role_words
 from jaxmotif.patterns._roles import place_orbits, places_of
-from jaxmotif.patterns._ruled import automorphisms_of
+from jaxmotif.patterns._ruled import automorphisms_of, has_passes, shape_of
 
 
 def occurrences(
@@ -98,17 +98,17 @@ def subnetwork(
     query = check_query(pattern, target, wildcard, "occurrence")
     names = getattr(pattern, "names", getattr(pattern, "node_names", None))
     words = role_words(query) if names is None else list(map(str, names))
-    columns = {}
-    for of in ("node", "edge"):
-        how = {"of": of, "per": "occurrence", "wildcard": wildcard, "memory": memory, "devices": devices}
-        counts, places = participation_counts(pattern, target, induced, **how), places_of(query, of)
-        orbits = place_orbits(query, places, list(automorphisms_of(query)))
-        columns[of] = {tuple(orbit): counts[:, places.index(orbit[0])] for orbit in orbits}
-    roles = {}
-    for orbit, counts in columns["node"].items():
-        shared = dict.fromkeys(words[u] for (u,) in orbit)
-        roles["_".join(shared).replace(" ", "_")] = counts
-    times = sum(columns["edge"].values(), np.zeros(target.m, np.int64))
+    how = {"per": "occurrence", "wildcard": wildcard, "memory": memory, "devices": devices}
+    # Not all automorphisms where they can be helped: a star has very many.
+    generators = list(automorphisms_of(query)) if has_passes(query) else stabilizer_chain(shape_of(query)).generators
+    roles, times = {}, np.zeros(target.m, np.int64)
+    counts, places = participation_counts(pattern, target, induced, of="node", **how), places_of(query, "node")
+    for orbit in place_orbits(query, places, generators):
+        name = "_".join(dict.fromkeys(words[u] for (u,) in orbit))
+        roles[name.replace(" ", "_")] = counts[:, places.index(orbit[0])]
+    counts, places = participation_counts(pattern, target, induced, of="edge", **how), places_of(query, "edge")
+    for orbit in place_orbits(query, places, generators):
+        times = times + counts[:, places.index(orbit[0])]
     nodes, edges = np.flatnonzero(sum(roles.values())), np.flatnonzero(times)
     ends = np.searchsorted(nodes, target.edge_list()[edges])
     node_labels, edge_labels = (

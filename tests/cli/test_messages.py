@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from jaxmotif import count_matches, datasets, subgraph_census
 from jaxmotif.cli import main
 
 FILES = {
@@ -138,3 +139,13 @@ def test_marks_in_labels_are_no_query(capsys, tmp_path):
     assert "a|b" in text
     assert main(["match", text, *shared, "--per", "occurrence"]) == 0
     assert json.loads(capsys.readouterr().out)["matches"] == 1
+
+
+def test_python_speaks_of_arguments():
+    """The same mistakes in calls are told without a word of the command's options."""
+    with pytest.raises(ValueError, match=r"target: 'ffl' is the name of a pattern; give the query first"):
+        count_matches(datasets.load("celegans"), "ffl")
+    with pytest.raises(ValueError, match=r"size must be between 2 and 8, got 9; .*\(estimate_census\)$"):
+        subgraph_census(datasets.load("karate"), 9)
+    with pytest.raises(ValueError, match=r"read the graph as directed \(directed=True\)"):
+        count_matches("ffl", datasets.load("karate"))
