@@ -13,6 +13,7 @@ from jaxmotif.matching import iter_matches as iter_matches
 from jaxmotif.matching import occurrences as occurrences
 from jaxmotif.matching import participation_counts as participation_counts
 from jaxmotif.matching import query as query
+from jaxmotif.matching import subnetwork as subnetwork
 from jaxmotif.motifs import estimate_census as estimate_census
 from jaxmotif.motifs import find_motifs as find_motifs
 from jaxmotif.motifs import random_graphs as random_graphs

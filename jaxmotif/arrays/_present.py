@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import html
 import itertools
 import numbers
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -168,6 +169,17 @@ def counted(number: int, thing: str) -> str:
     if number != 1:
         thing = thing[:-2] + "ices" if thing.endswith("ex") else thing + ("es" if thing.endswith(("s", "ch")) else "s")
     return f"{number:,} {thing}"
+
+
+def meant(word: str, known: Iterable[object]) -> str:
+    """Return the end of a message about an unknown word: which of some known words is near it, if one is.
+
+    Example:
+      >>> meant("efect", ["source", "effect"]), meant("sign", ["source", "effect"])
+      ("; did you mean 'effect'?", '')
+    """
+    near = difflib.get_close_matches(word, list(map(str, known)), 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def integers(values: Sequence[int]) -> np.ndarray:

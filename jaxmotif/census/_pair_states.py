@@ -133,7 +133,7 @@ class Codes(NamedTuple):
 def check_size(graph: Graph | Graphs, size: int) -> None:
     """Raise ValueError unless subgraphs of this size can be counted."""
     if not SMALLEST <= whole_number(size, "size") <= LARGEST:
-        larger = "; larger ones are estimated (estimate_census, --estimate)" if size > LARGEST else ""
+        larger = "; larger ones are estimated (estimate_census)" if size > LARGEST else ""
         raise ValueError(f"size must be between {SMALLEST} and {LARGEST}, got {size}{larger}")
     alphabet = Alphabet.of(graph)
     bits = alphabet.code_bits(size)

@@ -20,8 +20,9 @@ import jaxmotif
 from jaxmotif.arrays._present import visible
 from jaxmotif.cli._command import run_command
 from jaxmotif.cli._interrupt import Stopped
-from jaxmotif.cli._parser import build_parser
+from jaxmotif.cli._parser import as_options, build_parser, parser_of
 
+_POSITIONAL = ("graph", "query", "file", "to", "command", "argv")
 FAILED, BAD_USAGE, PIPE_CLOSED = 1, 2, 141
 """Exit statuses; argparse itself exits with 2 on bad usage."""
 
@@ -57,7 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return BAD_USAGE
         # XLA's own warnings say nothing to a user. Python's warnings become notes.
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-        with logging_to_stderr(quiet=getattr(args, "quiet", False)), warnings_as_notes():
+        quiet = getattr(args, "quiet", False)
+        with logging_to_stderr(quiet, parser_of(args.command)), warnings_as_notes():
             run_command(args)
         sys.stdout.flush()
         return 0
@@ -72,8 +74,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("JAXMOTIF_TRACEBACK"):
             traceback.print_exc()
-        print(f"jaxmotif: error: {describe(error)}", file=sys.stderr)
+        text = as_options(describe(error), parser_of(str(args.command)))
+        if isinstance(error, OSError) and error.filename and (option := _option_of(error.filename, args)):
+            text = f"{option} {text}"
+        print(f"jaxmotif: error: {text}", file=sys.stderr)
         return FAILED
+
+
+def _option_of(path: str, args: argparse.Namespace) -> str | None:
+    """Return the option that names a file, if one does."""
+    names = (name for name, value in vars(args).items() if str(value) == str(path) and name not in _POSITIONAL)
+    return next((f"--{name.replace('_', '-')}" for name in names), None)
 
 
 def _what_is_kept(args: argparse.Namespace) -> str:
@@ -85,20 +96,28 @@ def _what_is_kept(args: argparse.Namespace) -> str:
     return f"; what was done is kept in {args.checkpoint}, and the same command goes on: {args.argv}"
 
 
-class _VisibleFormatter(logging.Formatter):
-    """A formatter of notes in which names from files cannot send commands to the terminal."""
+class _NoteFormatter(logging.Formatter):
+    """A formatter of notes, which speak of options, and in which names from files cannot send commands to the terminal.
+
+    Args:
+      parser: The parser of the command.
+    """
+
+    def __init__(self, parser: argparse.ArgumentParser):
+        super().__init__("jaxmotif: %(message)s")
+        self._parser = parser
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the note with control characters as escapes."""
-        return visible(super().format(record))
+        """Return the note with options for arguments, and control characters as escapes."""
+        return visible(as_options(super().format(record), self._parser))
 
 
 @contextlib.contextmanager
-def logging_to_stderr(quiet: bool) -> Iterator[None]:
+def logging_to_stderr(quiet: bool, parser: argparse.ArgumentParser) -> Iterator[None]:
     """Show the library's notes on standard error, or only errors if ``quiet``."""
     logger = logging.getLogger("jaxmotif")
     handler = logging.StreamHandler()
-    handler.setFormatter(_VisibleFormatter("jaxmotif: %(message)s"))
+    handler.setFormatter(_NoteFormatter(parser))
     level = logger.level
     logger.addHandler(handler)
     logger.setLevel(logging.ERROR if quiet else logging.INFO)

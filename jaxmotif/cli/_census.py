@@ -13,7 +13,7 @@ from jaxmotif import report
 from jaxmotif.cli._columns import class_patterns, class_report
 from jaxmotif.cli._command import refuse, timed, work_options
 from jaxmotif.cli._input import load_graph, network_name
-from jaxmotif.cli._occurrences import class_rows, write_occurrences, write_roles
+from jaxmotif.cli._occurrences import check_class, class_rows, write_class_subnetwork, write_occurrences, write_roles
 from jaxmotif.cli._output import Column, Report
 from jaxmotif.cli._report import write_figures, write_page
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from jaxmotif.graph import Graph
 
 
-_OF_THE_GRAPH = ("estimate", "occurrences", "roles", "report", "figures", "disjoint", "strengths", "certificate")
+_WHERE = ("occurrences", "roles", "subnetwork")
+_OF_THE_GRAPH = ("estimate", *_WHERE, "report", "figures", "disjoint", "strengths", "certificate")
 
 
 def run(args: argparse.Namespace) -> Report:
@@ -32,20 +33,21 @@ def run(args: argparse.Namespace) -> Report:
     if args.estimate:
         refuse(
             args,
-            ("occurrences", "roles", "disjoint", "strengths", "certificate"),
-            "of exact censuses; leave it out with --estimate",
+            (*_WHERE, "disjoint", "strengths", "certificate"),
+            "for exact censuses; leave it out with --estimate",
         )
     else:
-        refuse(args, ("samples", "error", "level"), "of estimates; add --estimate")
+        refuse(args, ("samples", "error", "level"), "for estimates; add --estimate")
     if args.strengths is None:
-        refuse(args, ("random_weights",), "of strengths; add --strengths")
+        refuse(args, ("random_weights",), "for strengths; add --strengths")
         if not args.estimate:
-            refuse(args, ("seed",), "of estimates and random weights; add --estimate or --strengths")
+            refuse(args, ("seed",), "for estimates and random weights; add --estimate or --strengths")
     elif args.weight is None:
-        raise ValueError("--strengths: of weights; name their column with --weight")
+        raise ValueError("--strengths is for weights; name their column with --weight")
     if args.per != "graph":
-        refuse(args, _OF_THE_GRAPH, f"of the whole graph; leave it out with --per {args.per}")
+        refuse(args, _OF_THE_GRAPH, f"for the whole graph; leave it out with --per {args.per}")
     graph = load_graph(args)
+    check_class(args, graph)
     if args.per != "graph":
         return _count_roles(args, graph)
     return _estimate(args, graph) if args.estimate else _count(args, graph)
@@ -85,6 +87,7 @@ def _count(args: argparse.Namespace, graph: Graph) -> Report:
     table = class_report(columns, graph, shown)
     write_occurrences(args, graph, class_rows(table.columns, census.classes, graph.directed))
     write_roles(args, graph, census.classes)
+    write_class_subnetwork(args, graph)
     _draw(args, graph, census.classes, census.counts)
     write_page(args, lambda run: report.census_report(network_name(args.graph), graph, census, run))
     return dataclasses.replace(table, scalars=summary)

@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import logging
 import os
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from importlib import import_module
@@ -16,17 +17,29 @@ from typing import TYPE_CHECKING, Any
 import jaxmotif
 from jaxmotif.cli._output import check_outputs, choose_format, write_report
 from jaxmotif.cli._parser import option_names
+from jaxmotif.devices._progress import Progress
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
 
 logger = logging.getLogger("jaxmotif")
 
-_FURTHER_FILES = ("certificate", "occurrences", "roles", "page", "figures")
+SILENT_SECONDS = 1.0  # then a command says that it is at work, unless a meter does
+_FURTHER_FILES = ("certificate", "occurrences", "roles", "subnetwork", "page", "figures")
 
 
 def run_command(args: argparse.Namespace) -> None:
     """Run the command that the options are of, and write its result."""
+    sign = threading.Timer(SILENT_SECONDS, lambda: Progress.shown or logger.info("%s: at work", args.command))
+    sign.daemon = True
+    sign.start()
+    try:
+        _run_command(args)
+    finally:
+        sign.cancel()
+
+
+def _run_command(args: argparse.Namespace) -> None:
     run = import_module(f"{__package__}._{args.command}").run
     if not hasattr(args, "output"):
         run(args)
@@ -67,8 +80,8 @@ def timed(what: str) -> Iterator[None]:
 
 def refuse(args: argparse.Namespace, options: Iterable[str], why: str) -> None:
     """Raise ValueError if the user gave options that have no meaning here, with the reason."""
-    if meaningless := [f"--{name}" for name in options if getattr(args, name) is not None]:
-        raise ValueError(f"{', '.join(meaningless)}: {why}")
+    if meaningless := [f"--{name.replace('_', '-')}" for name in options if getattr(args, name) is not None]:
+        raise ValueError(f"{', '.join(meaningless)} {'is' if len(meaningless) == 1 else 'are'} {why}")
 
 
 def without_directions(graph: Graph) -> Graph:

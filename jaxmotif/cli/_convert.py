@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from jaxmotif.cli._input import load_graph
 from jaxmotif.cli._output import Report
@@ -13,8 +14,13 @@ def run(args: argparse.Namespace) -> Report:
 
     Names, directions, labels and attributes go with it, as far as the format can hold them.
     """
+    from jaxmotif.datasets import names
     from jaxmotif.io import write_graph
 
-    graph = load_graph(args, attributes=args.to.suffix != ".npz")
+    if not Path(args.graph).exists() and args.graph not in names() and (args.to.exists() or str(args.to) in names()):
+        raise ValueError(
+            f"there is no file {args.graph!r}; the graph to read comes first: convert {args.to} {args.graph}"
+        )
+    graph = load_graph(args, attributes=True)
     write_graph(graph, args.to)
     return Report({"file": str(args.to), "nodes": graph.n, "edges": graph.m, "directed": graph.directed}, {})

@@ -21,7 +21,7 @@ def run(args: argparse.Namespace) -> Report:
 
     functions = {"graph": graphlets.graphlet_counts, "edge": graphlets.edge_graphlets, "node": graphlets.node_orbits}
     if args.typed:
-        refuse(args, ("report",), "of graphlets without types; leave it, or --typed, out")
+        refuse(args, ("report",), "for graphlets without types; leave it, or --typed, out")
     graph = load_graph(args) if args.typed else without_directions(load_graph(args))
     with timed("counted"):
         result = functions[args.per](

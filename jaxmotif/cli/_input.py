@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 import logging
 import os
-from collections.abc import Container, Iterator
+import shlex
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,7 @@ def load_graph(
         labels.
       attributes: Whether to keep all attributes, so that queries can ask about them.
     """
-    from jaxmotif.datasets import resolve
+    from jaxmotif.datasets import names, resolve
     from jaxmotif.io import read_graph
     from jaxmotif.io._registry import UnusedOption
 
@@ -64,6 +65,7 @@ def load_graph(
         "pad": None if getattr(args, "memory", None) else "bucket",
     }
     if path is None:
+        _refuse_pattern(args, names())
         source = Path("/dev/stdin") if args.graph == "-" else resolve(args.graph)
         of_edges = {"weight": args.weight, "min_weight": args.min_weight}
         graph = read_graph(source, node_labels=args.node_labels, **of_edges, **chosen, **options)
@@ -74,6 +76,17 @@ def load_graph(
             graph = read_graph(resolve(path), **options)
     logger.info("%s, %s", graph.report, "directed" if graph.directed else "undirected")
     return graph
+
+
+def _refuse_pattern(args: argparse.Namespace, networks: Sequence[str]) -> None:
+    """Raise ValueError where a pattern stands in the place of a graph, with the command that was probably meant."""
+    from jaxmotif.patterns._names import is_pattern_name
+
+    graph, pattern = getattr(args, "query", "GRAPH"), args.graph
+    if pattern == "-" or os.path.exists(pattern) or pattern in networks or not is_pattern_name(pattern):
+        return
+    command = f"jaxmotif match {shlex.quote(pattern)} {shlex.quote(graph)}"
+    raise ValueError(f"{pattern!r} is a pattern, and here is the place of a graph: {command} looks for it in a graph")
 
 
 def node_rows(file: TextFile, known: Container[str]) -> Iterator[tuple[int, str, list[str], str]]:

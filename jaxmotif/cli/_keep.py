@@ -23,11 +23,11 @@ def check_keep(args: argparse.Namespace) -> None:
     """Raise ValueError if options do not go together; this is called before anything is read."""
     for option, keep in _NEEDS.items():
         if args.keep != keep:
-            refuse(args, (option,), f"of --keep {keep}, not of --keep {args.keep}")
+            refuse(args, (option,), f"for --keep {keep}, not for --keep {args.keep}")
         elif option != "bins" and getattr(args, option) is None:
             raise ValueError(f"--keep {keep} takes a file: add --{option} FILE")
     if args.keep in ("bidegree", "degree"):
-        refuse(args, ("degrees",), f"of --keep labels, blocks or distances; --keep {args.keep} says it already")
+        refuse(args, ("degrees",), f"for --keep labels, blocks or distances; --keep {args.keep} says it already")
 
 
 def null_model(args: argparse.Namespace, graph: Graph) -> str | NullModel:

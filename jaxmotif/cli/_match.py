@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import logging
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from jaxmotif import report
+from jaxmotif.arrays._present import meant
 from jaxmotif.cli._command import refuse
 from jaxmotif.cli._input import load_graph, network_name
-from jaxmotif.cli._occurrences import write_occurrences
+from jaxmotif.cli._occurrences import write_occurrences, write_query_subnetwork
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import write_figures, write_page
 
@@ -33,22 +35,23 @@ def run(args: argparse.Namespace) -> Report:
     from jaxmotif.language import Query, parse
     from jaxmotif.matching._bind import bind
     from jaxmotif.patterns import as_pattern
-    from jaxmotif.patterns._names import is_pattern_name
 
     paths = query_paths(args.query)
-    if paths and not Path(args.graph).exists() and is_pattern_name(args.graph):
-        swapped = " ".join(map(shlex.quote, (args.graph, args.query)))
-        raise ValueError(f"{args.graph!r} is a pattern, and a pattern comes before the graph: jaxmotif match {swapped}")
     listing = hasattr(args, "limit")
     if listing and len(paths) > 1:
         raise ValueError(f"--limit lists the matches of one query, and {args.query} holds {len(paths)}")
     if len(paths) > 1:
-        refuse(args, ("certificate",), f"of one query, and {args.query} holds {len(paths)}; leave it out")
+        why = f"for one query, and {args.query} holds {len(paths)}; leave it out"
+        refuse(args, ("certificate", "roles", "subnetwork"), why)
+    if args.subnetwork is not None and args.subnetwork[0]:
+        raise ValueError(f"--subnetwork is for the query; name the file alone, {args.subnetwork[1]}")
     if listing:
-        refuse(args, ("checkpoint", "report"), "of counts, and --limit lists; leave one of them out")
+        refuse(args, ("report",), "for counts, and --limit lists; leave one of them out")
+        if args.checkpoint is not None:
+            refuse(args, ("certificate", "cluster"), "not for a listing with --checkpoint; leave one of them out")
     labels: dict[str, int] = {}
     language_queries = _parse_queries(args.query, paths)
-    target = load_graph(args, label_ids=labels, attributes=bool(language_queries))
+    target = load_graph(args, label_ids=labels, attributes=bool(language_queries) or args.subnetwork is not None)
     queries: dict[str, AnyQuery] = {}
     for path in paths:
         query = language_queries.get(path.name)
@@ -66,8 +69,10 @@ def run(args: argparse.Namespace) -> Report:
     rows = (
         ({"query": name}, bind(query, target) if isinstance(query, Query) else query) for name, query in queries.items()
     )
-    names = _node_names(next(iter(queries.values()))) if len(queries) == 1 else None
+    query = next(iter(queries.values()))
+    names = _node_names(query) if len(queries) == 1 else None
     write_occurrences(args, target, rows, induced=args.induced, wildcard=wildcard, names=names)
+    write_query_subnetwork(args, target, query, wildcard)
     if listing:
         return _list(args, queries, target, options)
     results = _count(args, queries, target, options)
@@ -125,7 +130,7 @@ def _parse_queries(text: str, paths: list[Path]) -> dict[str, Query]:
 
 def _wildcard(label: str | None, labels: dict[str, int]) -> int | None:
     if label is not None and label not in labels:
-        raise ValueError(f"--wildcard {label}: no node or edge has this label")
+        raise ValueError(f"--wildcard {label}: no node or edge has this label{meant(label, labels)}")
     return None if label is None else labels[label]
 
 
@@ -190,8 +195,13 @@ def _count_report(form: str, results: dict[str, MatchCount]) -> Report:
 
 
 def _node_names(query: AnyQuery) -> list[Any] | None:
-    """Return the names of a query's nodes, if it has some."""
+    """Return the names of a query's nodes, which are roles where a pattern tells them apart, if it has some."""
     names = getattr(query, "names", getattr(query, "node_names", None))
+    if names is None:
+        from jaxmotif.patterns import Pattern
+        from jaxmotif.patterns._readings import role_columns
+
+        names = role_columns(query) if isinstance(query, Pattern) else None
     return None if names is None else list(names)
 
 
@@ -199,8 +209,19 @@ def _list(args: argparse.Namespace, queries: dict[str, AnyQuery], target: Graph,
     from jaxmotif.matching import find_matches
 
     [(name, query)] = queries.items()
-    matches = find_matches(query, target, args.induced, args.limit, certify=args.certificate, **options)
+    if args.checkpoint is None:
+        matches = find_matches(query, target, args.induced, args.limit, certify=args.certificate, **options)
+        nodes = matches.nodes
+    else:
+        kept = {"sink": args.checkpoint / "matches.npz", "checkpoint": args.checkpoint}
+        args.checkpoint.mkdir(parents=True, exist_ok=True)
+        matches = find_matches(query, target, args.induced, args.limit, **kept, **options)
+        if matches.path is None:
+            raise TimeoutError(f"{matches.status}; what was found is kept, and the same command goes on: {args.argv}")
+        with np.load(matches.path) as file:
+            nodes = file["nodes"]
+        matches.path.unlink()
     names = _node_names(query) or range(len(matches.order))
-    nodes = target._names[matches.nodes]
+    nodes = target._names[nodes]
     scalars = {"query": name, "listed": len(matches), "exact": matches.exact, "status": matches.status}
     return Report(scalars, {str(name): nodes[:, u] for u, name in enumerate(names)})

@@ -16,7 +16,7 @@ from jaxmotif.cli._columns import class_patterns, class_report
 from jaxmotif.cli._command import refuse, timed, without_directions, work_options
 from jaxmotif.cli._input import load_graph, network_name
 from jaxmotif.cli._keep import check_keep, null_model
-from jaxmotif.cli._occurrences import class_rows, write_occurrences, write_roles
+from jaxmotif.cli._occurrences import check_class, class_rows, write_class_subnetwork, write_occurrences, write_roles
 from jaxmotif.cli._output import Column, Report
 from jaxmotif.cli._report import write_figures, write_page
 
@@ -36,21 +36,22 @@ def run(args: argparse.Namespace) -> Report:
     from jaxmotif.motifs._compare import check_networks, compare_motifs, correct_together
 
     if args.random != "auto":
-        refuse(args, ("most",), "of --random auto")
+        refuse(args, ("most",), "for --random auto")
     if len(args.graph) > 1:
-        refuse(args, ("occurrences", "roles"), "of one network; give them one by one")
+        refuse(args, ("occurrences", "roles", "subnetwork"), "for one network; give them one by one")
     if args.estimate:
-        refuse(args, ("occurrences", "roles"), "of exact counts; leave it out with --estimate")
+        refuse(args, ("occurrences", "roles", "subnetwork"), "for exact counts; leave it out with --estimate")
     else:
-        refuse(args, ("samples",), "of estimates; add --estimate")
+        refuse(args, ("samples",), "for estimates; add --estimate")
     if len(args.graph) == 1:
-        refuse(args, ("together", "gcd"), "of several networks; name more")
+        refuse(args, ("together", "gcd"), "for several networks; name more")
     check_keep(args)
     names = [network_name(path) for path in args.graph]
     if len(set(names)) < len(names):
         names = args.graph
     labels: dict[str, int] = {}  # One dict for all networks, so that a word means the same in each.
     graphs = [load_graph(argparse.Namespace(**vars(args) | {"graph": path}), label_ids=labels) for path in args.graph]
+    check_class(args, graphs[0])
     check_networks(dict(zip(names, graphs, strict=True)), args.size)
     motifs = []
     for name, graph in zip(names, graphs, strict=True):
@@ -66,6 +67,7 @@ def run(args: argparse.Namespace) -> Report:
         rows = class_rows(reports[0].columns, table["class"], graphs[0].directed)
         write_occurrences(args, graphs[0], rows)
         write_roles(args, graphs[0], [str(text) for text in table["class"]])
+        write_class_subnetwork(args, graphs[0])
     networks = list(zip(names, graphs, motifs, strict=True))
     if args.figures is not None:
         ranked = list(dict.fromkeys(str(text) for found in motifs for text in found.table()["class"]))

@@ -1,4 +1,4 @@
-"""The options ``--occurrences FILE``, with a row for each occurrence, and ``--roles FILE``, with nodes by role."""
+"""Further files about where something occurs: ``--occurrences``, ``--roles`` and ``--subnetwork``."""
 
 from __future__ import annotations
 
@@ -43,10 +43,56 @@ def write_roles(args: argparse.Namespace, graph: Graph, classes: Sequence[str]) 
     from jaxmotif.features import role_table
 
     table = role_table(graph, classes, devices=args.device, memory=args.memory, progress=not args.quiet)
+    _write_role_table(args, table, f"{len(table['node'])} roles of nodes")
+
+
+def _write_role_table(args: argparse.Namespace, table: Mapping[str, Column], what: str) -> None:
     with beside_result(args):
         report = Report({}, table, objects="roles", run=how(args))
         write_report(report, choose_format(None, args.roles), args.roles, escape_formulas=args.escape_formulas)
-        logger.info("%d roles of nodes written to %s", len(table["node"]), args.roles)
+        logger.info("%s written to %s", what, args.roles)
+
+
+def check_class(args: argparse.Namespace, graph: Graph) -> None:
+    """Raise ValueError before the work if ``--subnetwork`` names no class, or one that there is not."""
+    if args.subnetwork is not None:
+        from jaxmotif.patterns import as_pattern
+
+        if not args.subnetwork[0]:
+            raise ValueError(f"--subnetwork: of which class? Name it before the file: ffl:{args.subnetwork[1]}")
+        as_pattern(args.subnetwork[0], graph, name="the class of --subnetwork")
+
+
+def write_class_subnetwork(args: argparse.Namespace, graph: Graph) -> None:
+    """Write the nodes and edges in which a class occurs to the file that the user asked for, if any."""
+    if args.subnetwork is not None:
+        from jaxmotif.matching import subnetwork
+
+        _write_subnetwork(args, subnetwork(graph, args.subnetwork[0], memory=args.memory, devices=args.device))
+
+
+def write_query_subnetwork(args: argparse.Namespace, graph: Graph, query: Any, wildcard: int | None) -> None:
+    """Write where a query occurs, and its nodes by role, to the files that the user asked for, if any."""
+    if args.subnetwork is None and args.roles is None:
+        return
+    from jaxmotif.matching import subnetwork
+
+    work = {"memory": args.memory, "devices": args.device}
+    part = subnetwork(graph, query, induced=args.induced, wildcard=wildcard, **work)
+    if args.subnetwork is not None:
+        _write_subnetwork(args, part)
+    if args.roles is not None:
+        columns = {} if part.attributes is None else part.attributes.nodes
+        _write_role_table(args, {"name": part._names, **columns}, f"roles of {part.n} nodes")
+
+
+def _write_subnetwork(args: argparse.Namespace, part: Graph) -> None:
+    from jaxmotif.io import write_graph
+
+    _, path = args.subnetwork
+    with beside_result(args):
+        write_graph(part, path)
+        logger.info("subnetwork of %d nodes and %d edges written to %s", part.n, part.m, path)
 
 
 def write_occurrences(

@@ -92,11 +92,16 @@ def _early_errors(path: Path) -> Iterator[None]:
 def check_outputs(args: argparse.Namespace) -> None:
     """Check before the work that all its files can be written after it.
 
-    No file may be named twice, or be one that is read. Not every command has the options ``occurrences``, ``report``,
-    ``roles``, ``figures`` and ``checkpoint``.
+    No file may be named twice, or be one that is read. Not every command has all of the options that name files.
     """
     named = {name: path for name, path in vars(args).items() if path is not None}
-    files = {name: named[name] for name in ("output", "occurrences", "roles", "report", "certificate") if name in named}
+    if "subnetwork" in named:
+        from jaxmotif.io._write import writer_of
+
+        _, named["subnetwork"] = args.subnetwork
+        writer_of(named["subnetwork"])
+    options = ("output", "occurrences", "roles", "subnetwork", "report", "certificate", "to")
+    files = {name: named[name] for name in options if name in named}
     folders = {name: named[name] for name in ("figures", "checkpoint") if name in named}
     if args.format == "parquet":
         pyarrow_for("--format parquet")
@@ -119,7 +124,7 @@ def check_outputs(args: argparse.Namespace) -> None:
                 pass
         if before := written.get(path.resolve()):
             raise ValueError(f"{before} and --{name} are one file; name a file for each")
-        written[path.resolve()] = f"--{name} {path}"
+        written[path.resolve()] = str(path) if name == "to" else f"--{name} {path}"
     for name, path in folders.items():
         if path.exists() and not path.is_dir():
             raise NotADirectoryError(f"--{name} {path}: is a file; name a folder")

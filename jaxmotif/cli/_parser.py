@@ -6,24 +6,35 @@ This module does not start JAX, so that ``--help`` is quick.
 from __future__ import annotations
 
 import argparse
-import difflib
 import functools
 import json
 import re
+import shlex
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
 import jaxmotif
+from jaxmotif.arrays._present import meant
 from jaxmotif.cli import _values
 
-_KINDS: dict[str, Callable[[str], Any]] = {"float": float, "int": int, "path": Path, "text": str}
-_MARKS = {"int": {"type": int}, "optional": {"nargs": "?"}, "required": {"required": True}, "several": {"nargs": "+"}}
+_KINDS: dict[str, Callable[[str], Any]] = {"float": _values.number, "int": _values.whole_number}
+_KINDS |= {"path": Path, "text": str}
+_MARKS = {
+    "int": {"type": _values.whole_number},
+    "optional": {"nargs": "?"},
+    "required": {"required": True},
+    "several": {"nargs": "+"},
+}
 
 
 class Parser(argparse.ArgumentParser):
     """A parser that names what was probably meant, and knows the options of the command it parses."""
+
+    def __init__(self, *args: Any, **settings: Any):
+        super().__init__(*args, **settings)
+        self._negative_number_matcher = re.compile(r"-\.?\d")  # so that -1GB is a value and no option
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments; a command refuses those that it does not know, instead of the program above it."""
@@ -35,12 +46,56 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End the program with a message, to which the nearest choice or option is added."""
         known = [name for action in self._actions for name in action.option_strings]
-        wrong = re.search(r"unrecognized arguments: (-\S+)|invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        wrong = re.search(r"unrecognized arguments: (\S+)|invalid choice: '(.*?)' \(choose from (.*)\)", message)
         if wrong:
-            option, choice, choices = wrong.groups()
-            near = difflib.get_close_matches(option or choice, known if option else re.findall(r"[\w-]+", choices), 1)
-            message += f"; did you mean {near[0]}?" if near else ""
+            word, choice, choices = wrong.groups()
+            near = meant(word or choice, known if word else re.findall(r"[\w-]+", choices)).replace("'", "")
+            if not near and word and not word.startswith("-"):
+                near = f"; the command is {self.format_usage().split(':', 1)[1].strip()}"
+            if not near and self._subparsers:
+                near = f"; a command comes first, for example jaxmotif motifs {shlex.quote(choice)}"
+            message += near
         super().error(message)
+
+
+_RENAMED = {"format": "input_format", "devices": "device", "num_random": "random", "edge_labels": "only"}
+_RENAMED |= {"time_limit": "seconds", "null_model": "keep", "certify": "certificate", "estimate_census": "estimate"}
+_VALUE = r"""\"[^"]*"|'[^']*'|\([^)]*\)|[\w+-]+(?:\.\w+)*|"""
+_ARGUMENT = re.compile(
+    rf"""(?<![\w'"\[.])(?:(\w+)=({_VALUE})|(?:^|(?<=: ))(\w+)(?= (?:must|is|says)\b)|(estimate_census))"""
+)
+
+
+def as_options(text: str, parser: argparse.ArgumentParser) -> str:
+    """Return a message of the library in the words of a command: its options in place of arguments.
+
+    Arguments that the command has no option for stay as they are.
+
+    Example:
+      >>> as_options('size must be between 2 and 8; columns=(0, 1), directed=True or format="sif"', parser_of("census"))
+      '--size must be between 2 and 8; --columns 0,1, --directed or --input-format sif'
+    """
+    options: dict[str, dict[str, str]] = {}
+    for action in parser._actions:
+        if action.option_strings:
+            options.setdefault(action.dest, {})[str(action.const)] = action.option_strings[-1]
+
+    def put(argument: re.Match[str]) -> str:
+        name, value = argument[1] or argument[3] or argument[4], re.sub(r"""["'()]|(?<=,) """, "", argument[2] or "")
+        ways = options.get(_RENAMED.get(name, name))
+        if ways is None:
+            return argument[0]
+        if value in ways:
+            return ways[value]
+        return f"{next(iter(ways.values()))} {shlex.quote(value) if value else ''}".rstrip()
+
+    return _ARGUMENT.sub(put, text)
+
+
+def parser_of(command: str) -> argparse.ArgumentParser:
+    """Return the parser of one command."""
+    commands = build_parser()._subparsers
+    return commands._group_actions[0].choices[command]  # type: ignore[union-attr, index]
 
 
 @functools.cache
@@ -51,6 +106,7 @@ def _blocks() -> dict[str, list[str]]:
     return {heading.removeprefix("## "): lines for heading, *lines in blocks}
 
 
+@functools.cache
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     parser = Parser(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from jaxmotif import report
+from jaxmotif.arrays._present import meant
 from jaxmotif.cli._command import timed, work_options
 from jaxmotif.cli._input import load_graph, network_name, node_rows
 from jaxmotif.cli._output import Report
@@ -36,7 +37,7 @@ def run(args: argparse.Namespace) -> Report:
     if missing := [color for color in args.motif if color not in known]:
         raise ValueError(
             f"--motif: no vertex has the color {', nor '.join(map(repr, missing))}; colors in {args.colors} are "
-            f"{shortened(sorted(known))}"
+            f"{shortened(sorted(known))}{meant(missing[0], known)}"
         )
     # Where the labels in the file are numbers, those of the option are numbers too.
     has_numbers = graph.edge_label_names is None

@@ -76,7 +76,7 @@ def limit(text: str) -> int | None:
     if text == "all":
         return None
     if not text.isdecimal() or len(text) > 18:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor 'all'")
+        raise argparse.ArgumentTypeError(f"{text!r} is neither 'all' nor a whole number of at least 0")
     return int(text)
 
 
@@ -107,6 +107,19 @@ def whole_number(text: str) -> int:
         return int(text) if text.lstrip("-").isdecimal() else _as_whole(float(text))
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number; write for example 1000000 or 1e6") from None
+
+
+def number(text: str) -> float:
+    """Parse a number.
+
+    Example:
+      >>> number("0.05"), number("1e-3")
+      (0.05, 0.001)
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number; write for example 0.05 or 1e-3") from None
 
 
 def _as_whole(value: float) -> int:
@@ -225,6 +238,22 @@ def path_with_ending(text: str, option: str, endings: str) -> Path:
         except ImportError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
     return Path(text)
+
+
+def class_file(text: str) -> tuple[str, Path]:
+    """Parse the path of a file, perhaps after a class and a colon; the name of a class may hold colons.
+
+    Example:
+      >>> name, path = class_file("id:4:204:fans.graphml")
+      >>> name, path.name
+      ('id:4:204', 'fans.graphml')
+    """
+    match = re.fullmatch(r"(?:(.+):)?((?:[A-Za-z]:[\\/])?[^:]+)", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a file such as loops.graphml, perhaps after a class: ffl:FILE"
+        )
+    return match[1] or "", Path(match[2])
 
 
 def output_path(text: str) -> Path | None:

@@ -20,7 +20,10 @@ def run(args: argparse.Namespace) -> Report:
     simple = verify.graph_from_edges(graph.edge_list(), graph.n, graph.directed, *graph._labels())
     report = verify.check(args.file, simple, answer, args.seconds)
     if not report.accepted:
-        raise ValueError(f"{args.file}: refused: {report.reason}")
+        other = (
+            "; one is what --certificate wrote, and comes before the graph" if "no certificate" in report.reason else ""
+        )
+        raise ValueError(f"{args.file}: refused: {report.reason}{other}")
     names = [f"here {name} is {meaning}" for name, meaning in report.names.items()]
     statements = [*report.checked, *report.open, *names]
     chances = [*report.checked.values(), *["not checked"] * len(report.open), *[""] * len(names)]

@@ -11,11 +11,12 @@ Example:
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from jaxmotif.arrays._present import meant
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
@@ -89,9 +90,8 @@ def resolve(name_or_path: str | os.PathLike[str]) -> Path:
         return path
     if name in _DATASETS:
         return _path(name)
-    close = difflib.get_close_matches(name, _DATASETS, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"bundled networks are {', '.join(_DATASETS)}"
-    raise ValueError(f"there is no file {name!r}, nor a bundled network of that name; {hint}")
+    hint = meant(name, _DATASETS) or f"; bundled networks are {', '.join(_DATASETS)}"
+    raise ValueError(f"there is no file {name!r}, nor a bundled network of that name{hint}")
 
 
 def _path(name: str) -> Path:

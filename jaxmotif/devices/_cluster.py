@@ -231,7 +231,8 @@ class _Driver:
     def _do_job(self, reached: worker.ReachedJob, sent: Future, results: list[Future]) -> JobResult:
         """Have the workers do all units of a job that no checkpoint holds, and return its result."""
         job, folder = reached.job, self._arguments.get("checkpoint")
-        record = Record(job.name, job.whole.stop, job.merge, None if folder is None else Store(folder, reached.work), 0)
+        store = None if folder is None else Store(folder, reached.work)
+        record = Record(job.name, job.whole.stop, job.merge, store, 0, job.grows)
         units: dict[Any, Unit] = {}  # by the key of their task
         pending: set[Future] = set()
         try:
@@ -240,7 +241,8 @@ class _Driver:
                 record.take(report)
             rest, piece = gaps(from_array(record.report()["spans"]), job.whole), reached.piece
             left = sum(job.work(span) for span in rest)
-            with progress(left, job.unit, job.label, bool(self._arguments.get("progress"))) as meter:
+            total, show = job.work(job.whole), bool(self._arguments.get("progress"))
+            with progress(total, job.unit, job.label, show, before=total - left) as meter:
                 while rest or pending:
                     workers = max(1, self._count_workers())
                     # One more than there are workers: few are lost with a worker, and one is there for who is ready.

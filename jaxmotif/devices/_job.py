@@ -106,6 +106,7 @@ class Job:
         compiled in parallel before the first step (:mod:`jaxmotif.arrays._ahead`). A step that is rehearsed for this
         must change nothing that tasks share.
       note: A function that returns what else the progress meter says, from what tasks have found so far.
+      grows: Whether more items may follow in a later call, which then goes on from this one's checkpoint.
     """
 
     name: str
@@ -119,6 +120,7 @@ class Job:
     divisible: bool = False
     programs: Hashable = None
     note: Callable[[Arrays], str] = lambda found: ""
+    grows: bool = False
 
     @property
     def whole(self) -> Span:
@@ -206,7 +208,7 @@ def run_job(
     if together and (call := on_worker.get()) is not None:
         return call.stop_at(job, make, workers, store)
     process = jax.process_index() if together else 0
-    record = Record(job.name, job.whole.stop, job.merge, store, process)
+    record = Record(job.name, job.whole.stop, job.merge, store, process, job.grows)
     same = {"jaxmotif": jaxmotif.__version__, "job": job.name, "items": job.whole.stop}
     same |= {"input, options or seed": record.work}
 
@@ -326,8 +328,9 @@ def _empty(
         worker._replace(step=runner.step, last=runner.finish, cut=runner.cut)
         for worker, runner in zip(workers, runners, strict=True)
     ]
-    total = sum(unit.work for unit in units)
-    with progress(total, job.unit, job.label, show, lambda: job.note(record.found)) as meter:
+    before = sum(map(job.work, record.spans))
+    total = before + sum(unit.work for unit in units)
+    with progress(total, job.unit, job.label, show, lambda: job.note(record.found), before=before) as meter:
         try:
             work = run_queue(units, queue_workers, lambda done: None if stopped.is_set() else meter.advance(done))
         except BaseException:

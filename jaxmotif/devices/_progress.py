@@ -15,6 +15,9 @@ REDRAW_SECONDS = 0.2
 PLAIN_SECONDS = 10.0
 """Least time between two lines where the stream is no terminal."""
 
+FIRST_SECONDS = 1.5
+"""Time after which there is a first line, with a forecast of the time left as soon as a unit is done."""
+
 
 class Meter:
     """A meter that shows nothing, from which others are derived."""
@@ -34,9 +37,12 @@ class Meter:
 class Progress(Meter):
     """A meter for one piece of work, which :func:`progress` makes and several threads may advance.
 
-    On a terminal one line is redrawn at most five times a second. Elsewhere a plain line appears every ten seconds.
-    Work that ends before the first line prints nothing.
+    On a terminal one line is redrawn at most five times a second. Elsewhere a plain line appears after
+    ``FIRST_SECONDS``, and then every ten seconds. Work that ends before the first line prints nothing.
     """
+
+    shown = False
+    """Whether any meter of this process has drawn a line."""
 
     def __init__(
         self,
@@ -46,15 +52,29 @@ class Progress(Meter):
         note: Callable[[], str],
         stream: TextIO,
         clock: Callable[[], float],
+        before: int = 0,
     ):
         self.total, self.unit, self.label, self.note = total, unit, label, note
+        self.done = self._before = before
         self._stream, self._clock = stream, clock
         self._terminal = stream.isatty()
         self._interval = REDRAW_SECONDS if self._terminal else PLAIN_SECONDS
         self._started = clock()
-        self._due = self._started + self._interval
+        self._due = self._started + min(self._interval, FIRST_SECONDS)
         self._drawn: int | None = None  # the value of `done` that was shown last
         self._lock = threading.Lock()
+        self._first = threading.Timer(FIRST_SECONDS, self._begin)
+        self._first.daemon = True
+
+    def __enter__(self) -> Progress:
+        self._first.start()
+        return self
+
+    def _begin(self) -> None:
+        """Draw a first line, though no unit may be done: programs are compiled, or units are long."""
+        with self._lock:
+            if self._drawn is None and not self._first.finished.is_set():
+                self._draw(self._clock())
 
     def advance(self, amount: int = 1) -> None:
         with self._lock:
@@ -65,6 +85,7 @@ class Progress(Meter):
                 self._draw(now)
 
     def __exit__(self, *exception) -> None:
+        self._first.cancel()
         with self._lock:
             if self._drawn is None:
                 return
@@ -83,16 +104,17 @@ class Progress(Meter):
         self._stream.write(line)
         self._stream.flush()
         self._drawn = self.done
+        Progress.shown = True
 
     def _line(self, elapsed: float) -> str:
-        rate = self.done / elapsed if elapsed > 0 else 0.0
+        rate = (self.done - self._before) / elapsed if elapsed > 0 else 0.0
         parts = [f"{self.label}:"] if self.label else []
         if self.total is None:
             parts += [short_number(self.done), self.unit]
         else:
             percent = 100 * self.done // self.total if self.total else 100
             parts += [f"{percent}%", f"{short_number(self.done)}/{short_number(self.total)}", self.unit]
-        parts.append(f"{short_number(rate)}/s")
+        parts.append(f"{short_number(rate)}/s" if rate else "at work")
         if self.total is not None and self.done >= self.total:
             parts.append(f"in {short_time(elapsed)}")
         elif self.total is not None and rate > 0:
@@ -138,6 +160,7 @@ def progress(
     note: Callable[[], str] = str,
     stream: TextIO | None = None,
     clock: Callable[[], float] = time.monotonic,
+    before: int = 0,
 ) -> Meter:
     """Return a progress meter, which is a context manager; in a notebook it is tqdm's bar, if that is installed.
 
@@ -149,6 +172,7 @@ def progress(
       note: A function that returns what else to say of the work so far; it is called when the meter is drawn.
       stream: The stream to write to; standard error when ``None``.
       clock: A function that returns the time in seconds and never goes back.
+      before: The units of ``total`` that an earlier run has done.
 
     Returns:
       A meter whose ``advance(k)`` reports ``k`` more finished units.
@@ -160,8 +184,8 @@ def progress(
     if not enabled:
         return Meter()
     if stream is None and (bar := _notebook_bar()) is not None:
-        return _Bar(bar(total=total, unit=f" {unit}", desc=label, unit_scale=True), note)
-    return Progress(total, unit, label, note, sys.stderr if stream is None else stream, clock)
+        return _Bar(bar(total=total, unit=f" {unit}", desc=label, unit_scale=True, initial=before), note)
+    return Progress(total, unit, label, note, sys.stderr if stream is None else stream, clock, before)
 
 
 def short_number(value: float) -> str:

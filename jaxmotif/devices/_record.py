@@ -74,12 +74,20 @@ class Record:
 
     Each process has a checkpoint of its own. That of the first process also holds what earlier runs have done; those
     of the others hold what their process has done in this run.
+
+    Args:
+      name: The name of the job.
+      items: How many items the job has.
+      merge: How two results become one.
+      store: The identity of the work and the folder; ``None`` where nothing is saved.
+      process: The number of this process.
+      grows: Whether a checkpoint of fewer items is the beginning of this work.
     """
 
-    def __init__(self, name: str, items: int, merge: Merge, store: Store | None, process: int):
-        self._name, self._merge, self._process = name, merge, process
+    def __init__(self, name: str, items: int, merge: Merge, store: Store | None, process: int, grows: bool = False):
+        self._name, self._items, self._merge, self._process = name, items, merge, process
         self._folder = None if store is None or store.folder is None else Path(store.folder)
-        self._owner = "" if store is None else checkpoint.fingerprint(name, store.fingerprint, items)
+        self._owner = "" if store is None else checkpoint.fingerprint(name, store.fingerprint, None if grows else items)
         # Spans and results are replaced by one assignment, so that not even Ctrl-C can separate them.
         self._state: tuple[list[Span], Arrays] = [], {}
         self._left: Arrays = {}
@@ -105,6 +113,11 @@ class Record:
         """The merged results of all spans that are done; empty at first."""
         return self._state[1]
 
+    @property
+    def spans(self) -> list[Span]:
+        """The spans that are done."""
+        return self._state[0]
+
     def open(self) -> np.ndarray:
         """Lock this process's checkpoint and return the spans that are done, int64 ``[spans, 2]``.
 
@@ -120,6 +133,8 @@ class Record:
                 saved = checkpoint.load(path, self._owner)
                 if saved is not None:
                     self._take_over(path, saved)
+            if self._state[0] and (held := self._state[0][-1].stop) > self._items:
+                raise ValueError(f"{own}: checkpoint of {held} items, and here are {self._items}; delete it for fewer")
             # The files of the others are removed only when this process's file holds everything.
             if self._save():
                 for path in others:

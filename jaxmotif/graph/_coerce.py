@@ -55,6 +55,7 @@ def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph"
     |---|---|---|
     | :class:`Graph` | its own | |
     | networkx graph | directed if it is; parallel edges are one | attributes of nodes and edges |
+    | igraph or graph-tool graph | likewise; nodes are called by their attribute ``name`` | other attributes |
     | scipy.sparse array | undirected if its entries are symmetric, else arcs from row to column | values but 0 and 1 |
     | pandas DataFrame | columns source and target (from, to; src, dst; u, v), or its only two | other columns |
     | integers ``[m, 2]``: NumPy, JAX, anything with dlpack, or pairs | rows | |
@@ -92,6 +93,8 @@ def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph"
     # Nobody can hold an object of a library that was never imported, so no library is imported to find out.
     if _is(thing, "networkx", "Graph"):
         return _from_networkx(thing, name, attributes)
+    if _is(thing, "igraph", "Graph") or _is(thing, "graph_tool", "Graph"):
+        return _from_library(thing, name, attributes)
     if (sparse := sys.modules.get("scipy.sparse")) is not None and sparse.issparse(thing):
         return _from_scipy(thing, directed, name)
     if _is(thing, "pandas", "DataFrame"):
@@ -99,8 +102,9 @@ def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph"
     if isinstance(thing, list | tuple | set) or hasattr(thing, "__dlpack__"):
         return Graph.from_edges(cast(EdgesLike, thing), directed=bool(directed))
     raise TypeError(
-        f"{name}: expected a graph: a jaxmotif.Graph, a networkx graph, a scipy.sparse array, a pandas DataFrame of "
-        f"edges, integer pairs [m, 2] or the path of a file; got {type(thing).__module__}.{type(thing).__qualname__}. "
+        f"{name}: expected a graph: a jaxmotif.Graph, a networkx, igraph or graph-tool graph, a scipy.sparse array, a "
+        "pandas DataFrame of edges, integer pairs [m, 2] or the path of a file; got "
+        f"{type(thing).__module__}.{type(thing).__qualname__}. "
         "Graph.from_edges, Graph.from_networkx, Graph.from_scipy and read_graph build one"
     )
 
@@ -207,6 +211,31 @@ def _from_networkx(source: Any, name: str, attributes: bool) -> Graph:
         if names:
             shown = ", ".join(map(repr, names))
             _passed_over(name, f"{kind} attributes {shown}; Graph.from_networkx(.., {option}=..) keeps one as labels")
+    return _with_note_of_parallels(graph, name)
+
+
+def _from_library(source: Any, name: str, attributes: bool) -> Graph:
+    """Return a graph of igraph or graph-tool, whose nodes are called by their attribute ``name``."""
+    if hasattr(source, "vs"):
+        of_nodes, of_edges = ({key: items[key] for key in items.attributes()} for items in (source.vs, source.es))
+        ends, num_nodes = source.get_edgelist(), source.vcount()
+    else:
+        nodes, edges = list(source.vertices()), list(source.edges())
+        of_nodes = {key: [column[node] for node in nodes] for key, column in source.vertex_properties.items()}
+        of_edges = {key: [column[edge] for edge in edges] for key, column in source.edge_properties.items()}
+        numbers = {int(node): number for number, node in enumerate(nodes)}  # a view may leave some out
+        ends = [(numbers[int(edge.source())], numbers[int(edge.target())]) for edge in edges]
+        num_nodes = len(nodes)
+    ends = np.array(ends, np.int64).reshape(-1, 2)
+    graph = Graph.from_edges(ends, num_nodes, source.is_directed(), node_names=of_nodes.pop("name", None))
+    if attributes:
+        return graph._with_attributes(Attributes.of_rows(graph, of_nodes, of_edges, ends))
+    if others := (*of_nodes, *of_edges):
+        _passed_over(name, f"attributes {', '.join(map(repr, others))}")
+    return _with_note_of_parallels(graph, name)
+
+
+def _with_note_of_parallels(graph: Graph, name: str) -> Graph:
     if graph.report is not None and graph.report.duplicates:
         _passed_over(name, f"parallel edges ({graph.report}): each pair of nodes counts once")
     return graph

@@ -48,7 +48,7 @@ def _is_adjacency_list(sample: Sample) -> bool:
     if sample.whole and closed:
         raise sample.file.error(
             "the rows may be neighbours of their first words, or edges with attributes; say which: "
-            f"{chosen_format('adjlist')}, or columns=(0, 1) (--columns 0,1)"
+            f"{chosen_format('adjlist')}, or columns=(0, 1)"
         )
     return False
 

@@ -106,7 +106,7 @@ class AttributedGraph:
     def _notes(self) -> tuple[str, ...]:
         if self.options.attributes:
             return ()
-        remedy = "; {0}_label= (--{0}-label) makes one the labels"
+        remedy = "; {0}_label= makes one the labels"
         return tuple(
             note
             for kind, names in self._passed.items()

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from jaxmotif.arrays._present import counted
+from jaxmotif.arrays._present import counted, meant
 from jaxmotif.graph._saved import GraphFileError
 from jaxmotif.io._format import ID, Contents, Options, Reader, chosen_format, passed_over
 from jaxmotif.io._table import Column, Numbering, read_table
@@ -128,7 +128,8 @@ def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 
         if width < 2 or isinstance(column, str) or column >= width:
             row = file.data_line()
             wanted = "at least two columns" if width < 2 else f"a column {column!r}"
-            raise file.error(f"expected {wanted}, found {counted(width, 'column')}", file.line, row)
+            near = meant(column, map(bytes.decode, rows[0])) if isinstance(column, str) else ""
+            raise file.error(f"expected {wanted}, found {counted(width, 'column')}", file.line, row, near)
         chosen.append(column)
     ids = [[row[column] for column in chosen[:2] if column < len(row)] for row in data]
     text = options.text_ids or not all(is_number(word) for word in ids[0])
@@ -151,7 +152,7 @@ def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 
         notes=() if options.attributes else _unread(layout.header, sample, chosen),
     )
     if layout.first:
-        note = "the first column numbers the rows: the next two are the ends; columns= (--columns 0,1) takes the first"
+        note = "the first column numbers the rows: the next two are the ends; columns=(0, 1) takes the first"
         contents = contents._replace(notes=(*contents.notes, note))
     if names is None:
         return contents
@@ -178,12 +179,12 @@ def _check_ends(file: TextFile, layout: Layout, rows: list[list[bytes]]) -> None
             raise file.error(
                 "this is a table of Cytoscape, whose nodes and edges are one text each, such as 'A (pp) B'; export the "
                 "network instead (File, Export, Network to File) as SIF, GraphML or cyjs, or name two columns of ends "
-                "with columns= (--columns SOURCE,TARGET)"
+                "with columns="
             )
     if layout.first == "unclear":
         raise file.error(
             "the first column holds another number in each row and the next two hold words: numbers of the rows, or "
-            "nodes? columns= (--columns 1,2 or --columns 0,1) says which two are the ends"
+            "nodes? columns=(1, 2) or columns=(0, 1) says which two are the ends"
         )
 
 
@@ -205,7 +206,7 @@ def _first_row_notes(
         return ()
     return (
         f"the first row, {ends[0]!r} and {ends[1]!r}, is taken for an edge, though no other row has either; if these "
-        f"name columns: columns={tuple(ends)} (--columns '{','.join(ends)}')",
+        f"name columns: columns={tuple(ends)}",
     )
 
 
@@ -232,7 +233,7 @@ def _unread(header: list[str] | None, sample: list[bytes], chosen: list[int]) ->
     else:
         shown = [f"{column} ({sample[column].decode()[:20]!r} in the first row)" for column in left]
     remedy = ", counted from 0" if header is None else ""
-    remedy += "" if len(chosen) > 2 else "; edge_label= (--edge-label) makes one the edges' label"
+    remedy += "" if len(chosen) > 2 else "; edge_label= makes one the edges' label"
     return passed_over("column" if len(left) == 1 else "columns", shown, remedy)
 
 

@@ -14,7 +14,7 @@ from jaxmotif.io._table import Numbering
 from jaxmotif.io._text import COMMENTS, TextFile
 
 INT32_MAX = 2**31 - 1
-ID = "a non-negative integer id (text_ids=True or --text-ids takes any text)"
+ID = "a non-negative integer id (text_ids=True takes any text)"
 SAMPLE = 64
 """The number of rows that recognising a format looks at."""
 _DIGITS = re.compile(r"0|[1-9][0-9]{0,9}")
@@ -196,9 +196,9 @@ def chosen_format(name: str) -> str:
 
     Example:
       >>> chosen_format("sif")
-      'format="sif" (--input-format sif)'
+      'format="sif"'
     """
-    return f'format="{name}" (--input-format {name})'
+    return f'format="{name}"'
 
 
 def passed_over(what: str, names: Sequence[str], remedy: str = "") -> tuple[str, ...]:

@@ -39,7 +39,7 @@ def matrix_contents(file: TextFile, values: np.ndarray, options: Options, names:
         return contents._replace(edge_columns={"weight": weights.tolist()})
     if (weights == 1).all():
         return contents
-    remedy = '; weight="weight" (--weight weight) keeps them'
+    remedy = '; weight="weight" keeps them'
     return contents._replace(notes=passed_over("the values of the matrix", [str(values.dtype)], remedy))
 
 

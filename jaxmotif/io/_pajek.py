@@ -94,7 +94,7 @@ class _Pajek:
         if self.n < 0:
             raise self.file.error("expected *Vertices and their number")
         if self.options.edge_label is not None or self.options.node_label is not None:
-            raise self.file.error("labels in Pajek files are not read; node_labels= (--node-labels) takes a file")
+            raise self.file.error("labels in Pajek files are not read; node_labels= takes a file")
         pairs = np.array([edge[:2] for edge in self.edges], np.int64).reshape(-1, 2) - 1
         kinds = np.array([edge[2] for edge in self.edges], bool)
         directed = bool(kinds.any()) if len(kinds) else None

@@ -58,9 +58,7 @@ def _table_columns(file: TextFile, names: list[str], options: Options) -> list[s
         raise file.error("expected columns with a name each")
     layout = layout_of([[name.encode() for name in names]], options)
     if layout.header is None and options.columns is None and (len(names) != 2 or options.edge_label is not None):
-        raise file.error(
-            f"which columns are the ends? columns= (--columns SOURCE,TARGET) of {', '.join(map(repr, names))[:200]}"
-        )
+        raise file.error(f"which columns are the ends? columns= of {', '.join(map(repr, names))[:200]}")
     chosen = [names[c] if isinstance(c, int) and c < len(names) else c for c in layout.chosen]
     for column in chosen:
         if column not in names:

@@ -117,10 +117,10 @@ def read_graph(
       >>> int(graph.num_edges), graph.node_names.tolist()
       (2, ['MDM2', 'MDM4', 'TP53'])
       >>> graph.report.notes[0]
-      "passed over: column 'score'; edge_label= (--edge-label) makes one the edges' label"
+      "passed over: column 'score'; edge_label= makes one the edges' label"
     """
     if min_weight is not None and weight is None:
-        raise ValueError("min_weight is of weights: name their column with weight= (--weight)")
+        raise ValueError("min_weight is for weights: name their column with weight=")
     keep_columns = attributes or weight is not None
     _check_options(format, columns, edge_label, label_ids)
     options = Options(
@@ -138,7 +138,7 @@ def read_graph(
     _check_used(file.path, contents, options)
     notes = [*file.notes, *contents.notes]
     if contents.directed is None and directed is None:
-        notes.append("read as undirected: the file does not say; directed=True (--directed) takes rows as arcs")
+        notes.append("read as undirected: the file does not say; directed=True takes rows as arcs")
     nodes = _nodes(file.path, contents, isolated)
     edges, labels, edge_labels = nodes.edges, nodes.node_labels, contents.edge_labels
     rows = np.arange(len(edges))
@@ -253,8 +253,7 @@ def _nodes(path: str, contents: Contents, isolated: str | None) -> _Nodes:
     if n > INT32_MAX or n > _FREE_NODES + _NODES_PER_ROW * len(edges):
         limit = INT32_MAX if n > INT32_MAX else f"{_FREE_NODES} and {_NODES_PER_ROW} for each of {len(edges)} edges"
         raise GraphFileError(
-            f'{path}: {n} nodes are over the limit of {limit}; isolated="drop" (--isolated drop) leaves out those '
-            "without an edge",
+            f'{path}: {n} nodes are over the limit of {limit}; isolated="drop" leaves out those without an edge',
             path,
         )
     return _Nodes(edges, n, None if names is None else _named(names, np.arange(n)), labels)
@@ -309,7 +308,7 @@ def _conflict(
     values = error.labels if labels is None or labels.names is None else [labels.names[x] for x in error.labels]
     remedy = "keep one of them"
     if not directed and first == second[::-1]:
-        remedy = "these are arcs of two directions: directed=True (--directed) keeps both"
+        remedy = "these are arcs of two directions: directed=True keeps both"
     shown = f"{first[0]} and {first[1]} are joined twice, with the labels {values[0]!r} and {values[1]!r}"
     return GraphFileError(f"{path}: {shown}; {remedy}", path)
 

@@ -36,7 +36,7 @@ def read_sif(file: TextFile, options: Options) -> Contents:
     if options.edge_label is not None:
         return contents._replace(edge_labels=labels.of_bytes(relations))
     words = sorted({relation.decode() for relation in relations})
-    remedy = "; edge_label=1 (--edge-label 1) makes them the edges' labels"
+    remedy = "; edge_label=1 makes them the edges' labels"
     return contents._replace(notes=passed_over("the relations", words, remedy))
 
 
@@ -81,8 +81,7 @@ def _is_sif(sample: Sample) -> bool:
     if sources & targets or sample.has_suffix((".sif",)):
         return True
     raise sample.file.error(
-        f"the middle column may hold relations or ends of edges; say which: {chosen_format('sif')}, or "
-        "columns=(0, 1) (--columns 0,1)"
+        f"the middle column may hold relations or ends of edges; say which: {chosen_format('sif')}, or columns=(0, 1)"
     )
 
 

@@ -89,7 +89,7 @@ class TextFile:
             try:
                 text = self.data().decode(encoding)
             except (UnicodeDecodeError, LookupError) as error:
-                raise self.error(f"the text cannot be read as {encoding}: {error}") from None
+                raise self.error(f"the text cannot be read as {encoding}: {error}; encoding= names another") from None
             self._stream, self._packed = _stream_of(text.encode()), None
 
     def __enter__(self) -> TextFile:
@@ -98,14 +98,16 @@ class TextFile:
     def __exit__(self, *_) -> None:
         self._raw.close()
 
-    def error(self, problem: str, line: int | None = None, text: bytes | str | None = None) -> GraphFileError:
-        """Return the error to raise for a problem, with its line and the shortened text of that line."""
+    def error(
+        self, problem: str, line: int | None = None, text: bytes | str | None = None, remedy: str = ""
+    ) -> GraphFileError:
+        """Return the error to raise for a problem, with its line, the shortened text of that line, and a remedy."""
         where = self.path if line is None else f"{self.path}, line {line}"
         if isinstance(text, bytes):
             text = text.decode(errors="replace")
         text = None if text is None else text.strip()
         shown = "" if text is None else f": {text if len(text) <= 60 else text[:57] + '...'!r}"
-        return GraphFileError(f"{where}: {problem}{shown}", self.path, line)
+        return GraphFileError(f"{where}: {problem}{shown}{remedy}", self.path, line)
 
     def magic(self) -> bytes:
         """Return the first bytes, unpacked, without taking them; before anything else is read."""
@@ -236,12 +238,12 @@ class TextFile:
             return block.decode("cp1252").encode()
         except UnicodeDecodeError as error:
             if not self.notes and not self._is_utf8 and not _UTF8.search(block):
-                self.notes.append("the text is not UTF-8 and was read as cp1252; encoding= (--encoding) names another")
+                self.notes.append("the text is not UTF-8 and was read as cp1252; encoding= names another")
                 return self._as_utf8(block)
             start = block.rfind(b"\n", 0, error.start) + 1
             text = block[start : block.index(b"\n", start)]
             line = self.line + 1 + block.count(b"\n", 0, start)
-            raise self.error("expected UTF-8 text; encoding= (--encoding) names another", line, text) from None
+            raise self.error("expected UTF-8 text; encoding= names another", line, text) from None
 
     def _check_binary(self, block: bytes) -> None:
         if b"\0" in block:

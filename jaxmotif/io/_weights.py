@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxmotif.arrays._present import counted
+from jaxmotif.arrays._present import counted, meant
 from jaxmotif.graph._attributes import from_words
 from jaxmotif.graph._saved import GraphFileError
 from jaxmotif.io._format import Contents
@@ -38,14 +38,17 @@ def weight_column(path: str, contents: Contents, column: int | str) -> np.ndarra
     if columns is None:
         raise UnusedOption(f"weight is for attributes of edges, and {path}, read as {contents.format}, has none")
     if name not in columns:
-        raise GraphFileError(f"{path}: no column {name!r} of weights; there are {', '.join(map(repr, columns))}", path)
+        raise GraphFileError(
+            f"{path}: no column {name!r} of weights; there are {', '.join(map(repr, columns))}{meant(name, columns)}",
+            path,
+        )
     values = from_words(columns[name])
     numbers = values.astype(np.float64) if values.dtype.kind in "iuf" else np.full(values.size, np.nan)
     wrong = np.flatnonzero(~((numbers > 0) & (numbers < np.inf)))
     if wrong.size:
         raise GraphFileError(
             f"{path}: column {name!r}: the weight of edge {wrong[0] + 1} is {columns[name][wrong[0]]!r}; weights must "
-            "be positive numbers (a sign may be the edges' label: --edge-label)",
+            "be positive numbers (a sign may be the edges' label: edge_label=)",
             path,
         )
     return values

@@ -107,7 +107,7 @@ WRITERS: dict[str, Callable[[Graph, Path], None]] = {
     "gml": _markup("gml", stringizer=str),
     "cyjs": _json("cytoscape_data"),
     "json": _json("node_link_data", edges="links"),
-    "npz": lambda graph, path: graph.save(path),
+    "npz": lambda graph, path: graph.with_attributes().save(path),
 }
 """Formats that are written, by the ending of the file's name."""
 
@@ -138,8 +138,18 @@ def write_graph(graph: GraphLike, path: str | os.PathLike[str], format: str | No
       ['X', 'pd', 'Y', 'X', 'pd', 'Z', 'Y', 'pd', 'Z']
     """
     path = Path(path)
+    write = writer_of(path, format)
+    with written_whole(path) as partial:
+        write(as_graph(graph), partial)
+
+
+def writer_of(path: Path, format: str | None = None) -> Callable[[Graph, Path], None]:
+    """Return the function that writes a format, by default that of the ending of a file's name.
+
+    Raises:
+      ValueError: no such format.
+    """
     name = (format or path.suffix.removeprefix(".")).lower()
     if name not in WRITERS:
         raise ValueError(f"{path}: graphs are written as {', '.join(WRITERS)}, by the ending of the name; got {name!r}")
-    with written_whole(path) as partial:
-        WRITERS[name](as_graph(graph), partial)
+    return WRITERS[name]

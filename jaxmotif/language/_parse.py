@@ -63,7 +63,7 @@ def parse(text: str) -> Query:
         else:
             actual = repr(lines[place.line - 1][place.column - 1 : place.column])
         like_this = "; a query is written like this: A -> B [weight > 2]; B !> A"
-        hint = like_this if "RELATION" in (expected or ()) or actual == "','" else ""
+        hint = like_this if "RELATION" in (expected or ()) or actual in ("','", "'>'") else ""
         raise QueryError(f"expected {shown}, found {actual}{hint}", place, text) from None
     return _Reader(text).read(tree)
 

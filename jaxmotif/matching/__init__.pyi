@@ -11,6 +11,7 @@ from jaxmotif.matching._listing import find_matches as find_matches
 from jaxmotif.matching._listing import has_match as has_match
 from jaxmotif.matching._listing import iter_matches as iter_matches
 from jaxmotif.matching._occurrences import occurrences as occurrences
+from jaxmotif.matching._occurrences import subnetwork as subnetwork
 from jaxmotif.matching._options import FILTERS as FILTERS
 from jaxmotif.matching._options import Search as Search
 from jaxmotif.matching._participation import participation_counts as participation_counts

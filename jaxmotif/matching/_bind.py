@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from jaxmotif.arrays._bits import words_for
+from jaxmotif.arrays._present import meant
 from jaxmotif.graph import Graph
 from jaxmotif.graph._attributes import Attributes, pair_keys
 from jaxmotif.language import Clause, Comparison, Edge, Query, QueryError
@@ -90,6 +91,7 @@ class _Columns:
         remedy = f"{kind} attributes are {names}" if names else f"it has no {kind} attributes"
         if self.target.attributes is None:
             remedy += "; read it with attributes=True, or give it some by Graph.with_attributes"
+        remedy += meant(key, known)
         return QueryError(f"the target has no {kind} attribute {key!r}: {remedy}", place, self.query.text)
 
     def single_edge(self, key: str, place: Place) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ from jaxmotif.language import Query
 from jaxmotif.matching._bind import bind
 from jaxmotif.matching.planner._ask import MOST_NODES
 from jaxmotif.patterns import Pattern, as_pattern
+from jaxmotif.patterns._names import is_pattern_name
 from jaxmotif.patterns._ruled import RuledPattern
 
 Per = Literal["map", "occurrence"]
@@ -21,6 +23,8 @@ Domains = Mapping[int, Sequence[int]] | np.ndarray
 
 def load_target(target: GraphLike, *queries: object) -> Graph:
     """Return the graph to search, with its attributes if a query may ask for them."""
+    if isinstance(target, str) and not os.path.exists(target) and is_pattern_name(target):
+        raise ValueError(f"target: {target!r} is the name of a pattern; give the query first, and then its target")
     return as_graph(target, name="target", attributes=any(isinstance(query, Query) for query in queries))
 
 

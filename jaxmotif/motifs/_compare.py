@@ -220,7 +220,7 @@ def check_comparable(kinds: Mapping[str, tuple[bool, int]]) -> None:
             one, other = ("directed", "undirected")[:: 1 if directed else -1]
             raise ValueError(
                 f"{first} is {one} and {name} is {other}, so that they have no class in common; read both alike, with "
-                "directed=True or False (--directed, --undirected)"
+                "directed=True or directed=False"
             )
         if kind[1] != size:
             raise ValueError(f"{first} has motifs of {size} nodes and {name} of {kind[1]}; take one size")

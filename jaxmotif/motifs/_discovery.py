@@ -65,6 +65,7 @@ DRAW_RATE = {False: 5e5, True: 2e8}  # maps a second that a CPU (False) and an a
 OTHER_SIZE = {False: 2, True: 8}  # least factor of a change of the batch size, for which an accelerator compiles
 MOST_UNITS = 4096  # units, at most, that the random graphs are dealt out in
 MIXING_GRAPHS = 100  # chains, at most, that go on to ``LONGER`` times the length, to see whether they have mixed
+LEAST_MIXING = 20  # of as many random graphs or more
 LEAST_MOVES = 10  # moves for each edge, below which there is no verdict
 DEFAULT_RULE = Rule()
 LONGER = 4  # a factor, since doubling hardly shows a slow drift, while a GPU waits for the steps of few chains
@@ -108,7 +109,7 @@ def find_motifs(
         one by one. What the draws add to the spread of counts is in z (:class:`jaxmotif.motifs.Significance` says how);
         a class that no draw of a graph fell on has a count of 0 there.
       checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
-        there and gives the same bits.
+        there and gives the same bits. So does a call for more random graphs, where both are for 200 or more.
       devices: where to run, see :data:`jaxmotif.devices.Devices`; random graphs are divided among them.
       memory: bytes to work in beyond the graph, on each device (default: half of what is free).
       progress: show a meter on standard error.
@@ -146,10 +147,11 @@ def find_motifs(
     chains = plan_chains(graph, key, keep, switches, attempts)
     selection = select_devices(devices)
     until, stops = (until, [*until.stages()]) if isinstance(until, Until) else (None, [until])
-    # A tenth of the chains goes on, but enough for a correlation to mean something; of an open number one in five, up
-    # to 100.
-    longer = min(stops[-1], MIXING_GRAPHS, max(20, stops[-1] // 10))
-    every = stops[-1] // longer if until is None else min(stops[0], 5)
+    # One chain in ten goes on, of few more, so that a correlation means something; of an open number one in five. The
+    # first ones do, so that of 200 random graphs or more these are the same whatever the number.
+    every = min(max(stops[-1] // LEAST_MIXING, 1), 10) if until is None else min(stops[0], 5)
+    most = MIXING_GRAPHS if every == 10 else min(MIXING_GRAPHS, max(LEAST_MIXING, stops[-1] // 10))
+    longer = min(-(-stops[-1] // every), most)
     work = _Work(chains, size, longer, every, Classifier(pair_states.Alphabet.of(graph), size), estimate)
     batches: Arrays = {}
     notes: tuple[str, ...] = ()
@@ -173,7 +175,7 @@ def _counted(
     progress: bool,
 ) -> JobResult:
     """Draw and count the random graphs of a stage; the first stage also counts the given graph."""
-    chains, number = work.chains, stage.stop - stage.first
+    chains, number, grows = work.chains, stage.stop - stage.first, name == "motifs"
     helper = () if selection.helper is None else (selection.helper,)
     share = functools.partial(_workers, memory=memory)
     each = share(selection.main)
@@ -187,8 +189,8 @@ def _counted(
 
     def identity() -> tuple:
         how = chains.key, chains.model.identity, chains.steps, chains.pace.slow
-        # A checkpoint's identity includes which chains go on, since the same random graphs may be the first of more.
-        what = work.size, *stage, work.estimate, work.longer, work.every
+        # A checkpoint's identity includes which chains go on. A number that is given may grow: the first ones stay.
+        what = work.size, stage.first, work.estimate, work.every, *(() if grows else (stage.stop, work.longer))
         return ("counts of motifs", *pair_states.content_of(chains.graph), *how, *what)
 
     store = store_for(checkpoint, selection.together, identity)
@@ -202,7 +204,7 @@ def _counted(
     # Units are dealt out one by one, unless they would become one batch of each worker, which is quickly counted.
     at_once = store is None and not helper and _first_batch(work, least, selection.main) == least
     parts = min(number, max(1 if at_once else MOST_UNITS, -(-number // least)))
-    job = Job(name, starts, parts, joined, "random graphs", "motifs", shrinking=store is None)
+    job = Job(name, starts, parts, joined, "random graphs", "motifs", shrinking=store is None, grows=grows)
     return run_job(
         job,
         lambda device: _Task(work, device, batch_on(device), memory, begin),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxmotif.arrays._label_words import plain_word, split_words
+from jaxmotif.arrays._present import meant
 from jaxmotif.patterns._canonical import canonical_string
 from jaxmotif.patterns._catalogue import GRAPHLETS
 from jaxmotif.patterns._orbits import CONNECTED
@@ -311,7 +312,7 @@ first |
         own, other = ("directed", "undirected") if pattern.directed else ("undirected", "directed")
         raise ValueError(
             f"the pattern {name!r} is {own}, and here it must be {other}{_similar_names(name, directed)}; take one of "
-            f"that kind, or read the graph as {own} (directed={pattern.directed}, --{own})"
+            f"that kind, or read the graph as {own} (directed={pattern.directed})"
         )
     return pattern
 
@@ -350,8 +351,9 @@ def as_pattern(thing: GraphLike | Pattern, target: Graph, largest: int = _LARGES
         try:
             thing = named_pattern(thing, target.directed, target.node_label_names, target.edge_label_names)
         except ValueError as error:
+            missing = "; there is no file of that name" if "is no pattern" in str(error) else ""
             words = "; a query in words is jaxmotif.query(...)" if any(x in thing for x in "<>|") else ""
-            raise ValueError(f"{name}: {error}; there is no file of that name{words}") from None
+            raise ValueError(f"{name}: {error}{missing}{words}") from None
     elif not isinstance(thing, Pattern):
         thing = as_graph(thing, target.directed, name)
     size = thing.n if isinstance(thing, Graph) else thing.num_nodes
@@ -440,7 +442,7 @@ def _label(text: str, word: str, words: Words) -> int:
     if words is None and re.fullmatch(r"-?\d{1,18}", word):
         return int(word)
     known = f"; there are {', '.join(sorted(words.values())[:20])}" if words else ""
-    raise ValueError(f"{text!r}: there is no label {word!r}{known}")
+    raise ValueError(f"{text!r}: there is no label {word!r}{known}{meant(word, (words or {}).values())}")
 
 
 def _similar_names(name: str, directed: bool | None) -> str:

@@ -143,3 +143,19 @@ def role_words(pattern: Pattern) -> list[str]:
         alike = sorted({orbit for orbit, other in zip(orbits.tolist(), words, strict=True) if other == word})
         numbered.append(f"{word} {alike.index(orbits[node]) + 1}" if len(alike) > 1 else word)
     return numbered
+
+
+def role_columns(pattern: Pattern) -> list[str] | None:
+    """Return a name for each node of a pattern by its role, or ``None`` where roles do not tell nodes apart.
+
+    These are directed patterns of several roles. Nodes that share a role are numbered.
+
+    Example:
+      >>> from jaxmotif.patterns import named_pattern
+      >>> role_columns(named_pattern("120D")), role_columns(named_pattern("triangle", False))
+      (['mutual_target_1', 'mutual_target_2', 'regulator'], None)
+    """
+    words = [word.replace(" ", "_") for word in role_words(pattern)]
+    if not pattern.directed or len(set(words)) == 1:
+        return None
+    return [f"{word}_{words[:i].count(word) + 1}" if words.count(word) > 1 else word for i, word in enumerate(words)]

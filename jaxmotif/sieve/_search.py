@@ -15,7 +15,7 @@ import numpy as np
 
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._keys import as_key
-from jaxmotif.arrays._present import Column, Presented, counted
+from jaxmotif.arrays._present import Column, Presented, counted, meant
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._memory import free_memory
 from jaxmotif.devices._progress import progress as meter
@@ -222,7 +222,7 @@ def _label_numbers(graph: Graph, wanted: Collection[int | str] | None) -> set[in
     for label in wanted:
         if isinstance(label, str) and label not in number:
             known = ", ".join(sorted(number)[:10]) or "numbers"
-            raise ValueError(f"no edge has the label {label!r}; labels of this graph are {known}")
+            raise ValueError(f"no edge has the label {label!r}; labels of this graph are {known}{meant(label, number)}")
     return {number[label] if isinstance(label, str) else operator.index(label) for label in wanted}
 
 

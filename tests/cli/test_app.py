@@ -105,7 +105,7 @@ def test_user_mistakes_are_one_line_and_1(content, expected, tmp_path, capsys):
 
 def test_missing_devices_are_found_before_reading(tmp_path, capsys):
     assert main(["graphlets", str(tmp_path / "no graph"), "--device", "1000"]) == 1
-    assert "devices=1000, but this machine has" in capsys.readouterr().err
+    assert "--device 1000, but this machine has" in capsys.readouterr().err
 
 
 def test_unwritable_output_is_found_before_reading(tmp_path, capsys):

@@ -54,7 +54,7 @@ def test_columns_labels_and_ids(load, tmp_path):
     graph = load(TABLE, "--node-labels", str(tmp_path / "labels.txt"))
     assert (graph.node_labels[:3].tolist(), graph.node_label_names) == ([0, 1, 0], {0: "x", 1: "y"})
     wide = "1234567890123456789012 2\n-3 2\n"
-    with pytest.raises(ValueError, match="--text-ids"):
+    with pytest.raises(ValueError, match="text_ids=True"):
         load(wide)
     assert load(wide, "--text-ids").node_names.tolist() == ["-3", "1234567890123456789012", "2"]
     assert load("0 1\n3 4\n", "--isolated", "keep").n == 5

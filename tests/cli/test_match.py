@@ -92,3 +92,42 @@ def test_mistakes(capsys, files):
     assert "no node or edge has this label" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="2"):
         main(["match", str(files / "target.txt"), str(files / "target.txt"), "--limit", "-1"])
+
+
+def test_a_listing_goes_on_from_its_checkpoint(tmp_path, monkeypatch, capsys):
+    """Ended after some of its stretches, the listing does the others alone, and is the whole one."""
+    from jaxmotif.matching import _listing, _sink
+
+    words = ["match", "4-path", "karate", "--limit", "all", "--device", "cpu", "--quiet", "--format", "csv"]
+
+    def rows():
+        return [line for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
+
+    assert main(words) == 0
+    whole = rows()
+    kept = tmp_path / "kept"
+    words += ["--checkpoint", str(kept)]
+    add, listed = _sink.Pieces.add, []
+
+    def interrupted(self, block):
+        add(self, block)
+        listed.append(block)
+        if len(listed) == 3:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_sink.Pieces, "add", interrupted)
+        assert main(words) == 130
+    assert f"what was done is kept in {kept}, and the same command goes on" in capsys.readouterr().err
+    began, listing = [], _listing.Listing._list_on_devices
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            _listing.Listing, "_list_on_devices", lambda *args: (began.append(len(args[3])), listing(*args))[1]
+        )
+        assert main(words) == 0
+    assert 0 < began[0] < _listing.CHECKPOINT_STRETCHES
+    assert rows() == whole
+    assert len(whole) > 1000
+    assert [path for path in kept.iterdir() if not path.name.startswith(".")] == []
+    assert main([*words, "--seconds", "1e-9"]) == 1
+    assert "the same command goes on: jaxmotif match 4-path" in capsys.readouterr().err

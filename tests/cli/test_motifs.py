@@ -1,5 +1,6 @@
 """``jaxmotif census`` and ``jaxmotif motifs`` from file to answer."""
 
+import csv
 import json
 
 import pytest
@@ -22,7 +23,9 @@ def test_census_and_motifs(capsys, tmp_path):
     ffl = {"class": "000100110", "id": 38, "name": "030T feed-forward loop", "przulj": "", "count": 11}
     assert ffl in census["classes"]
     options = (tmp_path / "g.txt", "--directed", "--random", 100, "--checkpoint", tmp_path / "kept")
-    motifs = document(capsys, "motifs", *options)
+    motifs = document(capsys, "motifs", *options, "--subnetwork", f"ffl:{tmp_path / 'loops.csv'}")
+    loops = list(csv.DictReader((tmp_path / "loops.csv").read_text().splitlines()))
+    assert sum(int(row["occurrences"]) for row in loops) == 3 * 11
     counts = {row["class"]: row["count"] for row in motifs["classes"] if row["count"]}
     assert counts == {row["class"]: row["count"] for row in census["classes"]}
     row = next(row for row in motifs["classes"] if row["class"] == "000100110")
@@ -55,7 +58,7 @@ def test_estimated_census(capsys, tmp_path):
     assert "estimated from 100,000 draws, which met 6 classes" in (tmp_path / "page.html").read_text()
     for extra, text in (
         (("--samples", 10), "add --estimate"),
-        (("--estimate", "--roles", tmp_path / "roles.csv"), "of exact censuses"),
+        (("--estimate", "--roles", tmp_path / "roles.csv"), "for exact censuses"),
         (("--estimate", "--size", 11), "between 3 and 10"),
     ):
         assert main(["census", "karate", *map(str, extra)]) == 1
@@ -79,7 +82,7 @@ def test_estimated_motifs(capsys, tmp_path):
     assert "error" in capsys.readouterr().out.split("\n\n")[1].splitlines()[0].split()
     for extra, text in (
         (("--samples", 10), "add --estimate"),
-        (("--occurrences", tmp_path / "where.csv"), "of exact counts"),
+        (("--occurrences", tmp_path / "where.csv"), "for exact counts"),
         (("--size", 11), "between 3 and 10"),
     ):
         assert main([*map(str, (*given, *(() if "--samples" in extra else ("--estimate",)), *extra))]) == 1
@@ -136,7 +139,7 @@ def test_null_models_that_cannot_be(tmp_path, capsys):
     nodes.write_text("a 1\nb x\nc 1\n")
     for keep, words in (
         (("labels",), "labels of neither nodes nor edges"), (("blocks",), "add --blocks FILE"),
-        (("degree", "--blocks", nodes), "of --keep blocks"),
+        (("degree", "--blocks", nodes), "for --keep blocks"),
         (("blocks", "--blocks", nodes), "no line for 1 of 4 nodes"),
         (("degree", "--degrees", "degree"), "says it already"),
     ):  # fmt: skip
@@ -153,7 +156,7 @@ def test_as_many_random_graphs_as_it_takes(capsys):
     assert found["random_graphs"] == 4
     assert found["decided"] == sum(row["decided"] for row in found["classes"])
     assert main(["motifs", "florentine", "--most", "4"]) == 1
-    assert "--most: of --random auto" in capsys.readouterr().err
+    assert "--most is for --random auto" in capsys.readouterr().err
 
 
 def test_census_without_shared_nodes(capsys):
@@ -162,7 +165,7 @@ def test_census_without_shared_nodes(capsys):
     assert (triangle["count"], triangle["disjoint"]) == (3, 2)
     assert triangle["disjoint"] <= triangle["disjoint_upper"] <= triangle["count"]
     assert main(["census", "florentine", "--estimate", "--disjoint", "node"]) == 1
-    assert "--disjoint: of exact censuses" in capsys.readouterr().err
+    assert "--disjoint is for exact censuses" in capsys.readouterr().err
 
 
 def test_census_at_nodes_and_edges(capsys, tmp_path):
@@ -175,7 +178,7 @@ def test_census_at_nodes_and_edges(capsys, tmp_path):
         assert main([*options, "--per", per]) == 0
         assert [line for line in capsys.readouterr().out.splitlines() if not line.startswith("#")] == wanted
     assert main([*options, "--per", "node", "--disjoint", "node"]) == 1
-    assert "--disjoint: of the whole graph" in capsys.readouterr().err
+    assert "--disjoint is for the whole graph" in capsys.readouterr().err
 
 
 def test_strengths_of_classes(capsys, tmp_path):

@@ -4,6 +4,7 @@ import collections
 import csv
 import json
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -105,3 +106,41 @@ def test_mistakes(capsys, network, tmp_path):
     assert main(["census", str(network), "--occurrences", str(tmp_path / "none" / "o.csv")]) == 1
     assert "cannot write" in capsys.readouterr().err
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_subnetwork_is_the_same_in_every_format(network, tmp_path):
+    """Each node's roles and each arc's occurrences are counted again from the list of occurrences."""
+    rng = np.random.default_rng(4)
+    arcs = sorted({(u, v) for u, v in rng.integers(0, 14, (60, 2)).tolist() if u != v})
+    network.write_text("from\tto\tweight\n" + "".join(f"n{u}\tn{v}\t{u + v}\n" for u, v in arcs))
+    words = ["match", "ffl", network, "--directed", "--induced"]
+    run(*words, "--occurrences", tmp_path / "o.csv", "--roles", tmp_path / "members.csv")
+    loops = [(row["regulator"], row["intermediate"], row["target"]) for row in rows_of(tmp_path / "o.csv")]
+    assert len(loops) > 5
+    roles = {}
+    for place, role in enumerate(("regulator", "intermediate", "target")):
+        roles[role] = collections.Counter(row[place] for row in loops)
+    nodes = {name: {role: times[name] for role, times in roles.items()} for name in set().union(*loops)}
+    times = collections.Counter(arc for x, y, z in loops for arc in ((x, y), (x, z), (y, z)))
+    edges = {(u, v): {"weight": int(u[1:]) + int(v[1:]), "occurrences": number} for (u, v), number in times.items()}
+
+    members = {row.pop("name"): row for row in rows_of(tmp_path / "members.csv")}
+    assert {name: {role: int(number) for role, number in row.items()} for name, row in members.items()} == nodes
+    for ending, read in (
+        ("graphml", nx.read_graphml),
+        ("gexf", nx.read_gexf),
+        ("cyjs", lambda path: nx.cytoscape_graph(json.loads(path.read_text()))),
+        ("gml", nx.read_gml),
+    ):
+        run(*words, "--subnetwork", tmp_path / f"part.{ending}")
+        part = read(tmp_path / f"part.{ending}")
+        for held, wanted in ((part.nodes, nodes), (part.edges, edges)):
+            keys = next(iter(wanted.values()))
+            assert {one: {key: data[key] for key in keys} for one, data in held.items()} == wanted
+    run("census", network, "--directed", "--subnetwork", f"030T:{tmp_path / 'part.csv'}")
+    table = {(row["source"], row["target"]): int(row["occurrences"]) for row in rows_of(tmp_path / "part.csv")}
+    assert table == times
+    run(*words, "--subnetwork", tmp_path / "part.sif")
+    assert {tuple(line.split("\t")) for line in (tmp_path / "part.sif").read_text().splitlines()} == {
+        (u, "pd", v) for u, v in edges
+    }

@@ -229,9 +229,9 @@ def test_no_file_replaces_what_is_read_or_another(network, capsys, options, said
 def test_what_cannot_be_written_beside_the_result_does_not_cost_it(network, capsys):
     assert main(["match", "triangle", "net.txt", "--report", "/dev/full", "-o", "out.csv"]) == 1
     assert "triangle,6," in Path("out.csv").read_text()
-    assert capsys.readouterr().err.splitlines()[-1] == "jaxmotif: error: /dev/full: No space left on device"
+    assert capsys.readouterr().err.splitlines()[-1] == "jaxmotif: error: --report /dev/full: No space left on device"
     assert main(["match", "triangle", "net.txt", "-o", "/dev/full"]) == 1
-    assert capsys.readouterr().err.splitlines()[-1] == "jaxmotif: error: /dev/full: No space left on device"
+    assert capsys.readouterr().err.splitlines()[-1] == "jaxmotif: error: --output /dev/full: No space left on device"
 
 
 HOSTILE_NAMES = ["=cmd|'/C calc'!A0", "\x1b[2Jgone", "half \ud800", "two\nlines", "-3", "TP53"]
@@ -318,7 +318,7 @@ def test_figures_without_matplotlib_name_the_extra(tmp_path, capsys, monkeypatch
 def test_sizes_beyond_the_machine_are_refused(capsys):
     assert main(["graphlets", "karate", "--device", "cpu", "--memory", "900TiB"]) == 1
     shown = capsys.readouterr().err
-    assert "memory=989560464998400 bytes is more than" in shown
+    assert "--memory 989560464998400 bytes is more than" in shown
     assert shown.count("\n") == 1
 
 

@@ -60,4 +60,4 @@ def test_several_networks(capsys, monkeypatch, network, tmp_path):
     page = (tmp_path / "both.html").read_text()
     assert "<h1>loop, other</h1>" in page
     assert main(["motifs", str(network), str(other), "--occurrences", str(tmp_path / "o.csv")]) == 1
-    assert "of one network" in capsys.readouterr().err
+    assert "for one network" in capsys.readouterr().err

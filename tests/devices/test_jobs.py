@@ -232,7 +232,7 @@ COMMANDS = {
     [
         (["--device", "gpu"], "device 'gpu', but JAX finds no GPU here"),
         (["--device", "hybrid"], "device 'hybrid', but JAX finds no GPU here"),
-        (["--device", "1000"], "devices=1000, but this machine has"),
+        (["--device", "1000"], "--device 1000, but this machine has"),
         (["--cluster", "somewhere"], "neither tcp://HOST:PORT, tls://HOST:PORT nor a scheduler file that is there"),
     ],
 )

@@ -3,6 +3,7 @@
 import io
 import sys
 import threading
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -32,14 +33,37 @@ def run(stream, total, steps, seconds, **options):
     return stream.getvalue()
 
 
-def test_plain_lines_every_ten_seconds():
+def test_a_plain_line_with_a_forecast_and_then_one_every_ten_seconds():
     shown = run(io.StringIO(), 40, 40, 1.0, unit="edges", label="4-cycles")
     assert shown.splitlines() == [
-        "4-cycles: 25% 10/40 edges 1/s 0:30 left",
-        "4-cycles: 50% 20/40 edges 1/s 0:20 left",
-        "4-cycles: 75% 30/40 edges 1/s 0:10 left",
+        "4-cycles: 5% 2/40 edges 1/s 0:38 left",
+        "4-cycles: 30% 12/40 edges 1/s 0:28 left",
+        "4-cycles: 55% 22/40 edges 1/s 0:18 left",
+        "4-cycles: 80% 32/40 edges 1/s 8.0 s left",
         "4-cycles: 100% 40/40 edges 1/s in 0:40",
     ]
+
+
+def test_resumed_work_begins_where_it_stopped():
+    shown = run(io.StringIO(), 2000, 1039, 0.01, unit="graphs", label="motifs", before=961)
+    assert shown.splitlines() == [
+        "motifs: 55% 1.11k/2k graphs 100/s 8.9 s left",
+        "motifs: 100% 2k/2k graphs 100/s in 0:10",
+    ]
+
+
+def test_work_without_a_finished_unit_shows_a_line_and_the_first_unit_a_forecast(monkeypatch):
+    monkeypatch.setattr("jaxmotif.devices._progress.FIRST_SECONDS", 0.01)
+    stream, clock = io.StringIO(), Clock()
+    with progress(10, unit="graphs", label="motifs", stream=stream, clock=clock) as meter:
+        for _ in range(1000):
+            if stream.getvalue():
+                break
+            time.sleep(0.01)
+        assert stream.getvalue() == "motifs: 0% 0/10 graphs at work\n"
+        clock.now += 5
+        meter.advance()
+    assert stream.getvalue().splitlines()[1] == "motifs: 10% 1/10 graphs 0.2/s 0:45 left"
 
 
 def test_terminal_redraws_one_line_five_times_a_second():
@@ -51,19 +75,20 @@ def test_terminal_redraws_one_line_five_times_a_second():
 
 
 def test_a_note_ends_the_line():
-    shown = run(io.StringIO(), 20, 20, 1.0, note=iter(("", "two")).__next__)
-    assert shown.splitlines() == ["50% 10/20 items 1/s 0:10 left", "100% 20/20 items 1/s in 0:20, two"]
+    shown = run(io.StringIO(), 12, 12, 1.0, note=iter(("", "two")).__next__)
+    assert shown.splitlines() == ["16% 2/12 items 1/s 0:10 left", "100% 12/12 items 1/s in 0:12, two"]
 
 
 def test_the_last_line_is_the_end():
     assert run(io.StringIO(), 15, 15, 1.0).splitlines() == [
-        "66% 10/15 items 1/s 5.0 s left",
+        "13% 2/15 items 1/s 0:13 left",
+        "80% 12/15 items 1/s 3.0 s left",
         "100% 15/15 items 1/s in 0:15",
     ]
 
 
 def test_short_work_shows_nothing():
-    assert run(io.StringIO(), 5, 5, 1.0) == ""
+    assert run(io.StringIO(), 5, 5, 0.2) == ""
     assert run(Terminal(), 5, 5, 0.01) == ""
 
 
@@ -134,7 +159,12 @@ def test_a_notebook_gets_a_bar_of_tqdm(monkeypatch):
     with progress(9, "edges", "counting") as meter:
         meter.advance(4)
         meter.advance(5)
-    assert told == [{"total": 9, "unit": " edges", "desc": "counting", "unit_scale": True}, 4, 5, "closed"]
+    assert told == [
+        {"total": 9, "unit": " edges", "desc": "counting", "unit_scale": True, "initial": 0},
+        4,
+        5,
+        "closed",
+    ]
     assert meter.done == 9
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     assert isinstance(progress(9), Progress)

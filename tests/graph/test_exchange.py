@@ -1,5 +1,6 @@
 """Graphs from and to other libraries, saved files, notebooks, forked processes."""
 
+import collections
 import errno
 import io
 import logging
@@ -8,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import zipfile
+from types import SimpleNamespace
 
 import chex
 import jax
@@ -52,6 +54,56 @@ def test_networkx_says_its_direction_and_what_is_passed_over(caplog):
     caplog.clear()
     as_graph(nx.path_graph(3))
     assert not caplog.text
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_graphs_of_igraph(directed, caplog):
+    igraph = pytest.importorskip("igraph")
+    source = igraph.Graph(
+        5, PAIRS + [(2, 3)], directed=directed, vertex_attrs={"name": list("abcde"), "size": range(5)}
+    )
+    source.es["weight"] = [3, 1, 2, 5, 7]
+    graph = as_graph(source)
+    same(graph, Graph.from_edges(PAIRS, 5, directed, node_names=list("abcde")))
+    assert "passed over attributes 'size', 'weight'" in caplog.text
+    assert "1 duplicate" in caplog.text
+    attributes = as_graph(source, attributes=True).attributes
+    assert attributes.nodes["size"].tolist() == list(range(5))
+    listed = [(min(pair), max(pair)) if not directed else pair for pair in PAIRS]
+    weights = dict(zip(listed, [[3], [1], [2], [5, 7]], strict=True))
+    rows = [weights[tuple(row)] for row in graph.edge_list().tolist()]
+    assert attributes.edges["weight"].tolist() == [weight for row in rows for weight in row]
+    assert as_graph(igraph.Graph(2)).n == 2
+
+
+def test_graphs_of_graph_tool_by_their_interface(monkeypatch):
+    """A view of the nodes 4, 7 and 9 of a graph; graph-tool itself comes by conda alone: a stand-in has its methods."""
+
+    class Standin:
+        def __init__(self):
+            self.vertex_properties = {"name": {4: "a", 7: "b", 9: "c"}}
+            self.edge_properties = {"weight": {Edge(9, 4): 2.5, Edge(4, 7): 1.0}}
+
+        def is_directed(self):
+            return True
+
+        def vertices(self):
+            return iter([4, 7, 9])
+
+        def edges(self):
+            return iter([Edge(9, 4), Edge(4, 7)])
+
+    class Edge(collections.namedtuple("Edge", "s t")):
+        def source(self):
+            return self.s
+
+        def target(self):
+            return self.t
+
+    monkeypatch.setitem(sys.modules, "graph_tool", SimpleNamespace(Graph=Standin))
+    graph = as_graph(Standin(), attributes=True)
+    same(graph, Graph.from_edges([(0, 1), (2, 0)], directed=True, node_names=["a", "b", "c"]))
+    assert graph.attributes.edges["weight"].tolist() == [1.0, 2.5]
 
 
 def test_sparse_arrays_are_directed_unless_symmetric(caplog):

@@ -245,7 +245,7 @@ CYTOSCAPE_TABLE = (
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("17\tTP53\tMDM2\t0.9\n25\tMDM2\tMDM4\t0.8\n", r"numbers of the rows, or nodes\? .*--columns 1,2"),
+    ("17\tTP53\tMDM2\t0.9\n25\tMDM2\tMDM4\t0.8\n", r"numbers of the rows, or nodes\? columns=\(1, 2\)"),
     (CYTOSCAPE_TABLE, "a table of Cytoscape, .* export the network"),
 ])  # fmt: skip
 def test_tables_whose_ends_nothing_tells_are_refused(text, message, write):
@@ -265,14 +265,14 @@ def test_relations_without_direction(write):
         for content in ("".join("\t".join(row) + "\n" for row in own), json.dumps(document)):
             graph = read_graph(write(content))
             assert not graph.directed
-            assert any("--directed" in note for note in graph.report.notes) == (directed is None)
+            assert any("directed=True" in note for note in graph.report.notes) == (directed is None)
             both = {(v, u) for u, kind, v in own if kind == "pp"}
             assert edge_set(read_graph(write(content), directed=True)) == {(u, v) for u, _, v in own} | both
 
 
 def test_two_signs_on_a_pair_of_nodes_name_the_remedy(write):
     path = write("TP53\tact\tMDM2\nMDM2\tinh\tTP53\n")
-    message = "MDM2.*TP53.* are joined twice, with the labels 'act' and 'inh'; .*--directed.* keeps both"
+    message = "MDM2.*TP53.* are joined twice, with the labels 'act' and 'inh'; .*directed=True keeps both"
     with pytest.raises(GraphFileError, match=message.replace("MDM2.*TP53", "TP53 and MDM2")):
         read_graph(path, edge_label="relation")
     assert read_graph(path, edge_label="relation", directed=True).m == 2

@@ -1,11 +1,12 @@
 """Occurrences of patterns against the census and against a look at every set of nodes."""
 
-from itertools import combinations
+from collections import Counter
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 
-from jaxmotif import Graph, occurrences, read_graph, subgraph_census
+from jaxmotif import Graph, occurrences, query, read_graph, subgraph_census, subnetwork
 from jaxmotif.patterns import Pattern, canonical_string, class_id
 from tests.more import more
 
@@ -75,3 +76,52 @@ def test_occurrences_of_every_class_sum_to_its_count(shared_data, name, size):
     census = subgraph_census(graph, size)
     found = {text: sum(len(block) for block in occurrences(graph, text)) for text in census.classes}
     assert found == census.as_dict()
+
+
+def loops_of(graph: Graph, induced: bool) -> list[tuple[int, int, int]]:
+    """Return all feed-forward loops, by a look at every three nodes in every order."""
+    arcs = set(map(tuple, graph.edge_list().tolist()))
+    return [
+        (x, y, z)
+        for x, y, z in permutations(range(graph.n), 3)
+        if {(x, y), (x, z), (y, z)} <= arcs and not (induced and {(y, x), (z, x), (z, y)} & arcs)
+    ]
+
+
+@pytest.mark.parametrize("induced", [True, False])
+def test_the_subnetwork_is_what_a_look_at_every_three_nodes_finds(induced):
+    graph = random_graph(14, 0.2, 8, True)
+    names = [f"n{i}" for i in range(graph.n)]
+    arcs = graph.edge_list().tolist()
+    graph = Graph.from_edges(arcs, graph.n, True, [u % 3 for u in range(graph.n)], node_names=names)
+    graph = graph.with_attributes({"size": range(graph.n)}, {"weight": [u + 2 * v for u, v in arcs]})
+    loops = loops_of(graph, induced)
+    part = subnetwork(graph, "ffl", induced=induced)
+    assert len(loops) > 7
+    roles = {role: Counter(row[i] for row in loops) for i, role in enumerate(("regulator", "intermediate", "target"))}
+    nodes = sorted(set().union(*loops))
+    assert part.node_names.tolist() == [names[u] for u in nodes]
+    assert list(part.attributes.nodes) == ["size", *roles]
+    for role, counts in roles.items():
+        assert part.attributes.nodes[role].tolist() == [counts[u] for u in nodes]
+    assert part.attributes.nodes["size"].tolist() == nodes
+    assert np.asarray(part.node_labels)[: part.n].tolist() == [u % 3 for u in nodes]
+    times = Counter(pair for x, y, z in loops for pair in ((x, y), (x, z), (y, z)))
+    assert [(nodes[u], nodes[v]) for u, v in part.edge_list().tolist()] == sorted(times)
+    assert part.attributes.edges["occurrences"].tolist() == [times[pair] for pair in sorted(times)]
+    assert part.attributes.edges["weight"].tolist() == [u + 2 * v for u, v in sorted(times)]
+    same = subnetwork(graph, query("A -> B; A -> C; B -> C" + "; B !> A; C !> A; C !> B" * induced), induced=False)
+    assert [same.attributes.nodes[name].tolist() for name in "ABC"] == [
+        part.attributes.nodes[role].tolist() for role in roles
+    ]
+
+
+def test_the_subnetwork_of_a_pattern_without_directions_or_occurrences():
+    graph = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 3)])
+    part = subnetwork(graph, "2-star")
+    assert part.attributes.nodes["degree_1"].tolist() == [1, 1, 1, 1]
+    assert part.attributes.nodes["degree_2"].tolist() == [0, 1, 1, 0]
+    assert part.attributes.edges["occurrences"].tolist() == [1, 2, 1]
+    assert subnetwork(graph, "edge").attributes.nodes["member"].tolist() == [1, 2, 2, 1]
+    none = subnetwork(graph, "triangle")
+    assert (none.n, none.m, none.attributes.nodes["member"].tolist()) == (0, 0, [])

@@ -71,7 +71,7 @@ def test_networks_that_differ_are_refused_before_any_work(capsys, monkeypatch):
     with pytest.raises(ValueError, match="a has edge labels and b has none"):
         check_networks({"b": bare, "a": labelled}, 3)
     assert main(["motifs", "karate", "--gcd", "11"]) == 1
-    assert "--gcd: of several networks" in capsys.readouterr().err
+    assert "--gcd is for several networks" in capsys.readouterr().err
 
 
 def test_one_run_compares_networks(tmp_path, capsys):

@@ -85,6 +85,25 @@ def test_resumes_with_the_same_bits(graph, tmp_path, monkeypatch):
         find_motifs(graph, 3, 12, 9, attempts=5, checkpoint=tmp_path)
 
 
+def test_more_random_graphs_go_on_from_a_checkpoint_of_fewer(graph, tmp_path, monkeypatch):
+    """From 205, of which 21 go on to the longer length, to 403, of which the first 300 have 30 that do."""
+    monkeypatch.setattr("jaxmotif.motifs._discovery.MIXING_GRAPHS", 30)
+    call = functools.partial(find_motifs, graph, 3, attempts=2)
+    call(205, checkpoint=tmp_path)
+    held = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
+    grown, whole = call(403, checkpoint=tmp_path), call(403)
+    np.testing.assert_array_equal(grown.random_counts, whole.random_counts)
+    np.testing.assert_array_equal(grown.significance.z, whole.significance.z)
+    np.testing.assert_array_equal(grown.mixing.longer_z, whole.mixing.longer_z)
+    np.testing.assert_array_equal(grown.mixing.lag_correlation, whole.mixing.lag_correlation)
+    assert grown.accepted == whole.accepted
+    assert held.keys() == {path.name: path.stat().st_size for path in tmp_path.iterdir()}.keys()
+    with pytest.raises(ValueError, match="checkpoint of 404 items, and here are 301; delete it for fewer"):
+        call(300, checkpoint=tmp_path)
+    with pytest.raises(ValueError, match="other input or options"):
+        call(100, checkpoint=tmp_path)  # one in five of these go on
+
+
 def test_batches_are_bounded_by_time(graph, monkeypatch):
     """Many subgraphs are begun with a small batch, which grows while batches are quick, and shrinks when they are slow;
     no bit depends on it."""
