@@ -1,4 +1,4 @@
-"""Homomorphism counts against all maps, closed walks and sums of powers of degrees; images of patterns by partitions."""
+"""Homomorphisms against all maps, closed walks and sums of powers of degrees; images of patterns by partitions."""
 
 from itertools import product
 
