@@ -280,8 +280,12 @@ class WeisfeilerLehmanKernel(_OfGraphs):
         counts = scipy.sparse.csr_array((np.ones(colors.size), (rows.ravel(), colors.ravel())), shape)
         if self.normalize:
             length = np.sqrt(counts.power(2).sum(axis=1))
-            counts = scipy.sparse.diags_array(1 / np.where(length == 0, 1, length)) @ counts
-        return scipy.sparse.csr_array(counts[fitted:] @ counts[: fitted or len(graphs)].T).toarray()
+            counts = scipy.sparse.csr_array(scipy.sparse.diags_array(1 / np.where(length == 0, 1, length)) @ counts)
+        # Colors that many graphs have are multiplied fastest as a dense matrix, the many others as a sparse one.
+        often = np.bincount(counts.indices, minlength=shape[1]) * 50 > len(graphs)
+        few, rest = (scipy.sparse.csr_array(counts[:, np.flatnonzero(some)]) for some in (often, ~often))
+        dense, first = few.toarray(), fitted or len(graphs)
+        return dense[fitted:] @ dense[:first].T + rest[fitted:] @ rest[:first].T
 
 
 def _of_size(size: int, four: tuple[str, ...], five: tuple[str, ...]) -> tuple[str, ...]:
