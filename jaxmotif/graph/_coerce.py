@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 GraphLike: TypeAlias = Union[
     Graph,
-    "networkx.Graph",
+    "networkx.Graph[Any]",
     "scipy.sparse.sparray",
     "pandas.DataFrame",
     np.ndarray,
@@ -167,7 +167,7 @@ class Door(Protocol[P, R]):
 
 
 def for_many(
-    many: Callable[Concatenate[Graphs, ...], PerGraph[R]],
+    many: Callable[Concatenate[Graphs, ...], PerGraph[Any]],
 ) -> Callable[[Callable[Concatenate[GraphLike, P], R]], Door[P, R]]:
     """Make a front door for one graph take many graphs, too.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from math import comb, factorial
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
 
     directed = False
 
-    def fit(self, X: GraphsLike, y: object = None) -> Any:
+    def fit(self, X: GraphsLike, y: object = None) -> Self:
         """Check the graphs and the parameters, and name the features."""
         self._learn(data_set(X, self.directed))
         return self
