@@ -246,15 +246,27 @@ def _look_at(arguments: object) -> tuple[jax.Device | None, bool, list[jax.Array
     """
     device, traced, arrays = None, False, []
     for leaf in jax.tree.leaves(arguments):
-        if isinstance(leaf, Tracer):
+        role = _role(type(leaf))
+        if role == "tracer":
             traced = True
-        elif isinstance(leaf, jax.Array | np.ndarray):
-            arrays.append(leaf)
-            if device is None and isinstance(leaf, jax.Array) and leaf.committed:
+        elif role != "other":
+            if role != "placeholder":
+                arrays.append(leaf)
+            if device is None and role != "numpy" and getattr(leaf, "committed", True) and leaf.sharding is not None:
                 device = next(iter(leaf.sharding.device_set))
-        elif isinstance(leaf, jax.ShapeDtypeStruct) and device is None and leaf.sharding is not None:
-            device = next(iter(leaf.sharding.device_set))
     return device, traced, arrays
+
+
+@functools.cache
+def _role(kind: type) -> Literal["tracer", "array", "numpy", "placeholder", "other"]:
+    """Return what arguments of a type are to a program; asking JAX of each argument takes longer than all else here."""
+    if issubclass(kind, Tracer):
+        return "tracer"
+    if issubclass(kind, np.ndarray):
+        return "numpy"
+    if issubclass(kind, jax.ShapeDtypeStruct):
+        return "placeholder"
+    return "array" if issubclass(kind, jax.Array) else "other"
 
 
 def _compiler_options(now: Target, quick: QuickLimits | None, arrays: list[jax.Array | np.ndarray]) -> Options:
