@@ -278,14 +278,13 @@ class WeisfeilerLehmanKernel(_OfGraphs):
         rows = np.broadcast_to(np.repeat(np.arange(len(graphs)), graphs.n), colors.shape)
         shape = len(graphs), int(colors.max(initial=0)) + 1
         counts = scipy.sparse.csr_array((np.ones(colors.size), (rows.ravel(), colors.ravel())), shape)
-        if self.normalize:
-            length = np.sqrt(counts.power(2).sum(axis=1))
-            counts = scipy.sparse.csr_array(scipy.sparse.diags_array(1 / np.where(length == 0, 1, length)) @ counts)
         # Colors that many graphs have are multiplied fastest as a dense matrix, the many others as a sparse one.
         often = np.bincount(counts.indices, minlength=shape[1]) * 50 > len(graphs)
         few, rest = (scipy.sparse.csr_array(counts[:, np.flatnonzero(some)]) for some in (often, ~often))
         dense, first = few.toarray(), fitted or len(graphs)
-        return dense[fitted:] @ dense[:first].T + rest[fitted:] @ rest[:first].T
+        found = dense[fitted:] @ dense[:first].T + rest[fitted:] @ rest[:first].T
+        length = np.maximum(np.sqrt(counts.power(2).sum(axis=1)), 1) if self.normalize else np.ones(len(graphs))
+        return found / np.outer(length[fitted:], length[:first])
 
 
 def _of_size(size: int, four: tuple[str, ...], five: tuple[str, ...]) -> tuple[str, ...]:
