@@ -1,3 +1,4 @@
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
 """A graph network whose graphlet features are counted inside its jitted training step, in plain JAX.
 
 Two kinds of graphs of as many nodes and edges: in one a third of the edges close triangles. Messages alone tell nodes

@@ -148,7 +148,7 @@ def sieve(graph: Graph, **options: Any) -> Any:
 
 
 def estimates(graph: Graph, **options: Any) -> Any:
-    found = jaxmotif.estimate_census(graph, 4, 300_000, seed=3, **options)
+    found = jaxmotif.estimate_census(graph, 4, 300_000, key=3, **options)
     return list(found.names), found.counts, found.hits
 
 

@@ -121,7 +121,7 @@ def unbiased(options: argparse.Namespace) -> None:
         for size in range(3, 9):
             if likely_subgraphs(graph, size) < most:
                 exact = Exact(graph, size)
-                p = exact.compared(estimate_census(graph, size, samples, seed=FIRST_SEED + size))[-1]
+                p = exact.compared(estimate_census(graph, size, samples, key=FIRST_SEED + size))[-1]
                 cells.append(f"{p:.3f} ({len(exact.classes)})")
                 if len(exact.classes) > 10_000:  # the next have ten times as many, whose names take long
                     break
@@ -143,7 +143,7 @@ def coverage(options: argparse.Namespace) -> None:
         exact = Exact(graph, size)
         truth, p_values, inside, totals, hits, expected = exact.truth, [], [], [], [], np.zeros(0)
         for seed in range(FIRST_SEED, FIRST_SEED + seeds):
-            found = estimate_census(graph, size, samples, seed=seed)
+            found = estimate_census(graph, size, samples, key=seed)
             drawn, expected, rate, at, p = exact.compared(found)
             low, high = np.where(at < 0, 0, found.low[at]), np.where(at < 0, -np.log(0.025) / rate, found.high[at])
             hits.append(drawn)

@@ -14,3 +14,12 @@ def test_graph_network_learns_from_features_counted_in_its_step():
     assert example["train"](steps=100) > 0.9
     before, after = example["close_triangles"](steps=50)
     assert before < 0.6 < 0.8 < after
+
+
+def test_one_ring_and_two_have_equal_colors_but_not_graphlets():
+    example = runpy.run_path(str(EXAMPLES / "data_set.py"))
+    graphs = example["rings"]([[6], [3, 3]])
+    graphlets, colors = example["similarities"](graphs)
+    assert graphlets < 0.9 < 0.999 < colors
+    triangles = example["encodings"](graphs).sum(axis=1)
+    assert triangles[:6].max() < triangles[6:].min()

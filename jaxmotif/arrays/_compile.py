@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, get_args, overload
 
 import jax
 import numpy as np
@@ -20,6 +20,7 @@ from jaxmotif.arrays._ahead import rehearsal
 from jaxmotif.arrays._fork import using_jax
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 Kernels = Literal["xla", "triton", "ptx", "interpreted"]
 """Forms of a kernel.
@@ -160,6 +161,10 @@ def compiling_for(target: Target) -> Iterator[None]:
         _traced_for.reset(token)
 
 
+@overload
+def jit64(function: Callable[..., R], *, quick: QuickLimits | None = None, **options: Any) -> Callable[..., R]: ...
+@overload
+def jit64(*, quick: QuickLimits | None = None, **options: Any) -> Callable[[Callable[..., R]], Callable[..., R]]: ...
 def jit64(function: Callable[..., Any] | None = None, *, quick: QuickLimits | None = None, **options: Any) -> Any:
     """Compile a function as ``jax.jit`` does, in 64-bit mode and for the device where its arguments lie.
 

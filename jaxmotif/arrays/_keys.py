@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import operator
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import jax
 import numpy as np
 
 if TYPE_CHECKING:
     from chex import PRNGKey
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def as_key(key: int | PRNGKey | None) -> PRNGKey:
@@ -42,3 +48,29 @@ def as_key(key: int | PRNGKey | None) -> PRNGKey:
     # negative seed has another one. Nor is a program compiled for it.
     seed = seed % 2**32 if seed < 0 else seed
     return jax.random.wrap_key_data(np.array([seed >> 32, seed & 0xFFFFFFFF], np.uint32), impl="threefry2x32")  # pyright: ignore[reportArgumentType]
+
+
+def generator_of(key: int | PRNGKey | None) -> np.random.Generator:
+    """Return NumPy's generator for a seed or a key.
+
+    Example:
+      >>> generator_of(7).random() == np.random.default_rng(7).random() == generator_of(jax.random.key(7)).random()
+      True
+    """
+    high, low = np.asarray(jax.random.key_data(as_key(key))).tolist()
+    return np.random.default_rng(high << 32 | low)
+
+
+def seed_is_key(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function whose argument is called ``key`` take it as ``seed`` too, as it once was, with a warning."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if "seed" in kwargs:
+            warnings.warn(
+                f"{function.__name__}: seed= is deprecated, use key=, with a seed or a key", DeprecationWarning, 2
+            )
+            kwargs["key"] = kwargs.pop("seed")
+        return function(*args, **kwargs)
+
+    return call

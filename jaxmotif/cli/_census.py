@@ -76,7 +76,7 @@ def _count(args: argparse.Namespace, graph: Graph) -> Report:
 
         number = 100 if args.random_weights is None else args.random_weights
         devices = args.device if args.cluster is None else None  # a cluster does not list blocks of occurrences
-        options = {"seed": args.seed or 0, "devices": devices, "memory": args.memory}
+        options = {"key": args.seed or 0, "devices": devices, "memory": args.memory}
         with timed("strengths computed"):
             strengths = motif_strengths(graph, args.size, str(args.weight), number, args.strengths, **options)
         columns |= strengths.table()
@@ -109,7 +109,7 @@ def _estimate(args: argparse.Namespace, graph: Graph) -> Report:
     from jaxmotif.motifs import estimate_census
 
     level = 0.95 if args.level is None else args.level
-    draws = {"samples": args.samples, "error": args.error, "level": level, "seed": args.seed or 0}
+    draws = {"samples": args.samples, "error": args.error, "level": level, "key": args.seed or 0}
     with timed("estimated"):
         estimate = estimate_census(graph, args.size, **draws, **work_options(args))
     _draw(args, graph, estimate.classes, estimate.counts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import jax
 
@@ -32,7 +32,7 @@ def device_memory(device: jax.Device) -> int | None:
     return None if device.platform == "cpu" else (device.memory_stats() or {}).get("bytes_limit")
 
 
-def compiled_bytes(function: Compiles, *args: object, **static: object) -> int:
+def compiled_bytes(function: Callable[..., object], *args: object, **static: object) -> int:
     """Return how many bytes XLA says a function needs for its arguments, its results and its work space.
 
     The function is compiled, which the calls that follow need not do again.
@@ -42,7 +42,7 @@ def compiled_bytes(function: Compiles, *args: object, **static: object) -> int:
       >>> compiled_bytes(jit64(lambda x: x + 1), jax.numpy.zeros(256, jax.numpy.int32)) >= 2048
       True
     """
-    needs = function.lower64(*args, **static).compile().memory_analysis()
+    needs = cast(Compiles, function).lower64(*args, **static).compile().memory_analysis()
     results = needs.output_size_in_bytes - needs.alias_size_in_bytes
     return needs.argument_size_in_bytes + needs.temp_size_in_bytes + results
 

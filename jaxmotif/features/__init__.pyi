@@ -6,6 +6,9 @@ from jaxmotif.features._compare import graphlet_correlation_distance as graphlet
 from jaxmotif.features._compare import graphlet_correlation_matrix as graphlet_correlation_matrix
 from jaxmotif.features._compare import graphlet_degree_agreement as graphlet_degree_agreement
 from jaxmotif.features._dense import dense_pattern_features as dense_pattern_features
+from jaxmotif.features._homomorphisms import dense_homomorphism_counts as dense_homomorphism_counts
+from jaxmotif.features._homomorphisms import homomorphism_counts as homomorphism_counts
+from jaxmotif.features._homomorphisms import spasm as spasm
 from jaxmotif.features._patterns import Features as Features
 from jaxmotif.features._patterns import all_patterns as all_patterns
 from jaxmotif.features._patterns import pattern_features as pattern_features

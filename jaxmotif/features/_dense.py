@@ -20,7 +20,7 @@ from jaxmotif.graphlets import dense_edge_columns, dense_node_orbits
 from jaxmotif.kernels._expand import take
 from jaxmotif.matching._stacks import SearchArrays, search_roles, searches_for
 from jaxmotif.patterns import Pattern, named_pattern
-from jaxmotif.patterns._roles import Per, all_roles, known_weights, weight_table
+from jaxmotif.patterns._roles import OrbitWeights, Per, Role, all_roles, known_weights, weight_table
 
 
 def dense_pattern_features(
@@ -68,13 +68,6 @@ def dense_pattern_features(
     searched = [roles[i] for i in rest]
     searches = searches_for([given[i] for i in rest], searched, per) if rest else None
     number = max(map(len, searched), default=0)
-    # The counts are first all sums of orbits, then the searched patterns, in rows of one number of columns a pattern.
-    first = iter(range(len(known)))
-    order = [
-        next(first) if found else len(known) + number * rest.index(i) + column
-        for i, found in enumerate(weights)
-        for column in range(len(roles[i]))
-    ]
     size, table = weight_table(known, per)
     sharing = np.array([w.sharing for w in known], np.int64)
     return _columns(
@@ -82,13 +75,35 @@ def dense_pattern_features(
         searches,
         table,
         sharing,
-        np.array(order, np.int32),
+        order_columns(weights, roles, [number] * len(roles)),
         size=size,
         number=number,
         per=per,
         induced=induced,
         max_degree=max_degree,
     )
+
+
+def order_columns(weights: list[list[OrbitWeights]], roles: list[list[Role]], widths: list[int]) -> np.ndarray:
+    """Return where each column is among first all sums of orbits and then, pattern by pattern, the others, int32.
+
+    Args:
+      weights: the weights of each pattern's columns, or an empty list where orbits do not tell them.
+      roles: the columns of each pattern.
+      widths: how many columns a pattern that orbits do not tell takes.
+    """
+    known, after, order = 0, sum(map(len, weights)), []
+    for found, held, width in zip(weights, roles, widths, strict=True):
+        order += range(known, known + len(held)) if found else range(after, after + len(held))
+        known, after = known + len(found), after + (width if held and not found else 0)
+    return np.array(order, np.int32)
+
+
+def sum_orbits(graph: Graph, table: jax.Array, size: Literal[4, 5], per: Per, max_degree: int | None) -> jax.Array:
+    """Return weighted sums of the orbits of each node or edge, or of their totals, int64 ``[.., weights]``."""
+    orbits = (dense_edge_columns if per == "edge" else dense_node_orbits)(graph, size=size, max_degree=max_degree)
+    sums = (orbits.int64[:, :, None] * table[None]).sum(axis=1)
+    return sums.sum(axis=0) if per == "graph" else sums
 
 
 @partial(jit64, static_argnames=("size", "number", "per", "induced", "max_degree"))
@@ -107,9 +122,8 @@ def _columns(
 ) -> Int64:
     found = []
     if table.shape[1]:
-        orbits = (dense_edge_columns if per == "edge" else dense_node_orbits)(graph, size=size, max_degree=max_degree)
-        sums = (orbits.int64[:, :, None] * table[None]).sum(axis=1)
-        found.append(sums.sum(axis=0) // sharing if per == "graph" else sums)
+        sums = sum_orbits(graph, table, size, per, max_degree)
+        found.append(sums // sharing if per == "graph" else sums)
     if searches is not None:
         found.append(search_roles(searches, graph, number, per, induced, lanes=32, max_steps=2**31 - 1).values)
     if not found:

@@ -68,13 +68,13 @@ class Features(Presented):
         return self.values
 
 
-def _load_graphs(arguments: dict[str, Any]) -> dict[str, Any]:
+def load_graphs(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call with its graphs in place of what they are given as."""
     graphs = arguments["graphs"]
     return arguments | {"graphs": as_graphs(graphs) or as_graph(graphs)}
 
 
-@on_cluster(_load_graphs)
+@on_cluster(load_graphs)
 def pattern_features(
     graphs: GraphLike | GraphsLike,
     patterns: Sequence[PatternLike],
@@ -120,17 +120,26 @@ def pattern_features(
     if per not in ("graph", "node", "edge"):
         raise ValueError(f"per must be 'graph', 'node' or 'edge', got {per!r}")
     check_normalize(normalize)
-    many = as_graphs(graphs) or Graphs.from_graphs([as_graph(cast(GraphLike, graphs))])
-    source, first = _Source.of(many, per), many[0]
-    given = [as_pattern(pattern, first, name="pattern") for pattern in patterns]
+    source = Source.of(given_graphs(graphs), per)
+    given = [as_pattern(pattern, source.graphs[0], name="pattern") for pattern in patterns]
     roles = all_roles(given, patterns, per)
-    values = _counts(source, given, roles, induced, devices)
-    values = with_exact_sums(values)
+    values = columns_of(
+        source,
+        roles,
+        known_weights(given, roles, induced),
+        lambda rest: _searched(source, [given[i] for i in rest], [roles[i] for i in rest], induced, devices),
+        devices,
+    )
     sizes = [pattern.num_nodes for pattern, found in zip(given, roles, strict=True) for _ in found]
     if log or normalize:
         values = scaled(values.astype(np.float64), lambda: source.sets(sizes), log, normalize)
     columns = tuple(role.name for found in roles for role in found)
     return Features(columns, values, per, source.graph, source.edges())
+
+
+def given_graphs(graphs: GraphLike | GraphsLike) -> Graphs:
+    """Return the data set that an argument means, of one graph if it means one."""
+    return as_graphs(graphs) or Graphs.from_graphs([as_graph(cast(GraphLike, graphs))])
 
 
 def check_normalize(normalize: Normalize) -> None:
@@ -179,7 +188,7 @@ def all_patterns(size: int, directed: bool = False) -> list[str]:
     return [short_name(text, directed=True) for text in classes]
 
 
-class _Source(NamedTuple):
+class Source(NamedTuple):
     """The graphs and the shape of the result: ``rows``, int64 ``[B]``, how many rows each graph has."""
 
     graphs: Graphs
@@ -187,7 +196,7 @@ class _Source(NamedTuple):
     rows: np.ndarray
 
     @classmethod
-    def of(cls, graphs: Graphs, per: Per) -> _Source:
+    def of(cls, graphs: Graphs, per: Per) -> Source:
         rows = {"graph": np.ones(len(graphs), np.int64), "node": graphs.n, "edge": graphs.m}[per]
         return cls(graphs, per, rows)
 
@@ -210,28 +219,39 @@ class _Source(NamedTuple):
         return np.array(table, np.float64).reshape(len(orders), len(sizes))[which[self.graph]]
 
 
-def _counts(
-    source: _Source, patterns: list[Pattern], roles: list[list[Role]], induced: bool, devices: Devices
+def columns_of(
+    source: Source,
+    roles: list[list[Role]],
+    weights: list[list[OrbitWeights]],
+    count: Callable[[list[int]], np.ndarray],
+    devices: Devices,
 ) -> np.ndarray:
-    """Return integers ``[rows, roles]``: from orbits where these tell a pattern, else from its occurrences."""
-    weights = known_weights(patterns, roles, induced)
+    """Return integers ``[rows, roles]``: from orbits where these tell a pattern.
+
+    Args:
+      source: the graphs.
+      roles: the columns of each pattern.
+      weights: the weights of each pattern's columns, or an empty list where orbits do not tell them.
+      count: returns the columns of some patterns, by their indices, that orbits do not tell.
+      devices: where to count orbits.
+    """
     known = [i for i, found in enumerate(weights) if found]
     rest = [i for i, found in enumerate(weights) if not found and roles[i]]
     parts: list[np.ndarray] = []
     if known:
         parts.append(_weighed(source, [weights[i] for i in known], devices))
     if rest:
-        parts.append(_searched(source, [patterns[i] for i in rest], [roles[i] for i in rest], induced, devices))
+        parts.append(count(rest))
     if len(parts) == 1:
-        return parts[0]
+        return with_exact_sums(parts[0])
     values = np.zeros((int(source.rows.sum()), sum(map(len, roles))), np.result_type(np.int64, *parts))
     owner = np.repeat(np.arange(len(roles)), [len(held) for held in roles])
     for which, columns in zip([x for x in (known, rest) if x], parts, strict=True):
         values[:, np.isin(owner, which)] = columns
-    return values
+    return with_exact_sums(values)
 
 
-def _weighed(source: _Source, weights: list[list[OrbitWeights]], devices: Devices) -> np.ndarray:
+def _weighed(source: Source, weights: list[list[OrbitWeights]], devices: Devices) -> np.ndarray:
     """Return sums of orbit counts, integers ``[rows, weights]``: Python's where int64 might wrap."""
     flat = [w for found in weights for w in found]
     size, table = weight_table(flat, source.per)
@@ -252,7 +272,7 @@ def _weighed(source: _Source, weights: list[list[OrbitWeights]], devices: Device
 
 
 def _searched(
-    source: _Source, patterns: list[Pattern], roles: list[list[Role]], induced: bool, devices: Devices
+    source: Source, patterns: list[Pattern], roles: list[list[Role]], induced: bool, devices: Devices
 ) -> np.ndarray:
     """Return occurrences, integers ``[rows, roles]``.
 
@@ -276,7 +296,7 @@ def _searched(
 
 
 def _searched_alone(
-    source: _Source, which: np.ndarray, pattern: Pattern, roles: list[Role], induced: bool, devices: Devices
+    source: Source, which: np.ndarray, pattern: Pattern, roles: list[Role], induced: bool, devices: Devices
 ) -> np.ndarray:
     """Return a column for each role: occurrences that a search adds up at each node or edge of some graphs."""
     of: Literal["node", "edge"] = "edge" if source.per == "edge" else "node"

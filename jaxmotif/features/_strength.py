@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from jaxmotif.arrays._checks import whole_number
+from jaxmotif.arrays._keys import generator_of, seed_is_key
 from jaxmotif.arrays._present import Column, counted
 from jaxmotif.census import subgraph_census
 from jaxmotif.census._tables import OfClasses
@@ -19,6 +20,9 @@ from jaxmotif.matching import iter_matches
 from jaxmotif.motifs._significance import Mixing, Significance, significance_of
 from jaxmotif.motifs._verdict import Rule, judge
 from jaxmotif.patterns import class_columns, named_pattern
+
+if TYPE_CHECKING:
+    from chex import PRNGKey
 
 WeightNull = Literal["all", "senders", "strengths"]
 STRENGTH_RULE = Rule(min_fold=1.1, family="all")
@@ -85,6 +89,7 @@ class MotifStrengths(OfClasses):
         }
 
 
+@seed_is_key
 def motif_strengths(
     graph: GraphLike,
     size: int,
@@ -92,7 +97,7 @@ def motif_strengths(
     num_random: int = 0,
     null: WeightNull = "senders",
     *,
-    seed: int = 0,
+    key: int | PRNGKey | None = None,
     rule: Rule = STRENGTH_RULE,
     devices: Devices = None,
     memory: int | None = None,
@@ -112,7 +117,7 @@ def motif_strengths(
         that leave each node (so its out-strength), dealt out over the arcs that leave it; of a directed graph.
         ``"strengths"``: the in-strength and out-strength of every node, but not which weights there are, by changes
         ``+t -t +t -t`` around four arcs that join two tails with two heads; of a directed graph.
-      seed: of random weights.
+      key: a seed, or ``jax.random.key(seed)``, of random weights; seed 0 when not given.
       rule: ``alpha``, ``min_count``, and as ``min_fold`` the least ratio of intensities that is called strong.
       devices, memory: as for :func:`jaxmotif.occurrences`.
 
@@ -136,7 +141,7 @@ def motif_strengths(
         raise ValueError(f"null={null!r} is of directed graphs; an undirected one takes null='all'")
     if whole_number(num_random, "num_random") < 0 or num_random == 1:
         raise ValueError(f"num_random must be 0, or at least 2 random weights, got {num_random}")
-    rng = np.random.default_rng(seed)
+    rng = generator_of(key)
     drawn, keeps = _random_weights(graph, weights.astype(np.float64), num_random, null, rng)
     every = np.concatenate([weights[None], drawn])
     logs = np.log(every)

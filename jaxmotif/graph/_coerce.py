@@ -7,13 +7,14 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar, Union, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxmotif.arrays._fork import using_jax
-from jaxmotif.arrays._present import PerGraph
+from jaxmotif.arrays._present import PerGraph, counted
 from jaxmotif.graph._attributes import Attributes
 from jaxmotif.graph._batch import Graphs
 from jaxmotif.graph._build import refuse_traced
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 GraphLike: TypeAlias = Union[
     Graph,
-    "networkx.Graph",
+    "networkx.Graph[Any]",
     "scipy.sparse.sparray",
     "pandas.DataFrame",
     np.ndarray,
@@ -46,6 +47,8 @@ R = TypeVar("R")
 
 _ENDS = (("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v"))
 _logger = logging.getLogger("jaxmotif")
+_notes: ContextVar[dict[str, list[str]] | None] = ContextVar("notes", default=None)
+"""While a data set is built, what is passed over, with the names of the graphs."""
 
 
 def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph", *, attributes: bool = False) -> Graph:
@@ -137,9 +140,19 @@ def as_graphs(
         return None
     if all(_is_edges(one) for one in thing):
         return Graphs.from_edges(cast(Sequence[ArrayLike], thing), directed=bool(directed))
-    return Graphs.from_graphs(
-        [as_graph(cast(GraphLike, one), directed, f"graphs[{i}]", attributes=attributes) for i, one in enumerate(thing)]
-    )
+    token = _notes.set({})
+    try:
+        graphs = [
+            as_graph(cast(GraphLike, one), directed, f"graphs[{i}]", attributes=attributes)
+            for i, one in enumerate(thing)
+        ]
+        notes = _notes.get() or {}
+    finally:
+        _notes.reset(token)
+    for what, names in notes.items():
+        others = f" and {counted(len(names) - 1, 'other')}" if len(names) > 1 else ""
+        _passed_over(f"{names[0]}{others}", what)
+    return Graphs.from_graphs(graphs)
 
 
 def load_graph(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -158,7 +171,7 @@ class Door(Protocol[P, R]):
 
 
 def for_many(
-    many: Callable[Concatenate[Graphs, ...], PerGraph[R]],
+    many: Callable[Concatenate[Graphs, ...], PerGraph[Any]],
 ) -> Callable[[Callable[Concatenate[GraphLike, P], R]], Door[P, R]]:
     """Make a front door for one graph take many graphs, too.
 
@@ -282,4 +295,8 @@ def _from_pandas(frame: Any, directed: bool | None, name: str, attributes: bool)
 
 
 def _passed_over(name: str, what: str) -> None:
-    _logger.warning("%s: passed over %s", name, what)
+    """Say what of a graph is passed over, or, while a data set is built, keep it for a note on all graphs."""
+    if (notes := _notes.get()) is not None:
+        notes.setdefault(what, []).append(name)
+    else:
+        _logger.warning("%s: passed over %s", name, what)

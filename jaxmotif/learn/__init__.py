@@ -3,6 +3,12 @@
 Here for scikit-learn; :mod:`jaxmotif.learn.pyg` for PyTorch Geometric, :mod:`jaxmotif.learn.jraph` for jraph.
 """
 
-from jaxmotif.learn._sklearn import GraphletFeatures, GraphletKernel, OrbitFeatures, PatternFeatures
+from jaxmotif.learn._sklearn import (
+    GraphletFeatures,
+    GraphletKernel,
+    OrbitFeatures,
+    PatternFeatures,
+    WeisfeilerLehmanKernel,
+)
 
-__all__ = ["GraphletFeatures", "GraphletKernel", "OrbitFeatures", "PatternFeatures"]
+__all__ = ["GraphletFeatures", "GraphletKernel", "OrbitFeatures", "PatternFeatures", "WeisfeilerLehmanKernel"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from math import comb, factorial
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
 try:
+    import scipy.sparse
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils.validation import check_is_fitted
 except ImportError as error:
@@ -19,6 +20,7 @@ from jaxmotif.features import graphlet_correlation_matrix, pattern_features
 from jaxmotif.features._patterns import Normalize, PatternLike, check_normalize, column_names, scaled
 from jaxmotif.graph import Graphs, GraphsLike
 from jaxmotif.graphlets import graphlet_counts, node_orbits
+from jaxmotif.learn._colors import refined_colors
 from jaxmotif.learn._data import data_set
 from jaxmotif.patterns import GRAPHLET_NAMES, NODE_ORBIT_NAMES, Pattern, automorphism_count, named_pattern
 from jaxmotif.patterns._orbits import NODE_NAMES_5
@@ -32,10 +34,16 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
 
     directed = False
 
-    def fit(self, X: GraphsLike, y: object = None) -> Any:
+    def fit(self, X: GraphsLike, y: object = None) -> Self:
         """Check the graphs and the parameters, and name the features."""
         self._learn(data_set(X, self.directed))
         return self
+
+    def fit_transform(self, X: GraphsLike, y: object = None) -> np.ndarray:
+        """Fit, and return the features, float64 ``[graphs, features]``; nothing is counted twice."""
+        graphs = data_set(X, self.directed)
+        self._learn(graphs)
+        return self._learned_values(graphs)
 
     def transform(self, X: GraphsLike) -> np.ndarray:
         """Return the features, float64 ``[graphs, features]``."""
@@ -62,6 +70,10 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
     def _values(self, graphs: Graphs) -> np.ndarray:
         raise NotImplementedError
 
+    def _learned_values(self, graphs: Graphs) -> np.ndarray:
+        """Return the values of the graphs that were fitted just now."""
+        return self._values(graphs)
+
 
 @dataclasses.dataclass(eq=False, repr=False)
 class GraphletFeatures(_OfGraphs):
@@ -71,7 +83,7 @@ class GraphletFeatures(_OfGraphs):
     Geometric's ``Data``, what else :func:`jaxmotif.graph.as_graph` takes; or :class:`jaxmotif.graph.Graphs`.
 
     Args:
-      size: 4 for the 17 graphlets of 2 to 4 nodes, 5 for 51.
+      size: 3 for the 6 graphlets of 2 and 3 nodes, 4 for the 17 of up to 4, 5 for 51.
       log: ``log(1 + x)`` of the values.
       normalize: ``"density"``: divided by the sets of the pattern's number of nodes; ``"total"``: each row divided by
         its sum.
@@ -84,7 +96,7 @@ class GraphletFeatures(_OfGraphs):
       (['edge', '2-node-indep', 'triangle', '2-star'], [[3.0, 0.0, 1.0, 0.0], [3.0, 3.0, 0.0, 2.0]])
     """
 
-    size: Literal[4, 5] = 4
+    size: Literal[3, 4, 5] = 4
     log: bool = True
     normalize: Normalize = None
 
@@ -168,7 +180,7 @@ class GraphletKernel(_OfGraphs):
         of as many nodes); ``"centred"``: counts of the connected graphlets less those expected in a random graph of as
         many nodes and edges, in units of the root of these, after NetDis; ``"gcd"``: exp(-gamma d^2) of their graphlet
         correlation distance d (GCD-11).
-      size: 4 or 5, the number of nodes of the largest graphlets (``"gcd"``: always 4).
+      size: 3, 4 or 5, the number of nodes of the largest graphlets (``"gcd"``: always 4).
       normalize: whether a graph's similarity to itself is 1.
       gamma: of ``"gcd"``.
 
@@ -184,7 +196,7 @@ class GraphletKernel(_OfGraphs):
     """
 
     kind: Literal["counts", "density", "centred", "gcd"] = "density"
-    size: Literal[4, 5] = 4
+    size: Literal[3, 4, 5] = 4
     normalize: bool = True
     gamma: float = 0.1
 
@@ -193,7 +205,13 @@ class GraphletKernel(_OfGraphs):
         self.columns_ = tuple(f"graph-{i}" for i in range(len(graphs)))
 
     def _values(self, graphs: Graphs) -> np.ndarray:
-        vectors = self._vectors(graphs)
+        return self._similarities(self._vectors(graphs))
+
+    def _learned_values(self, graphs: Graphs) -> np.ndarray:
+        return self._similarities(self.vectors_)
+
+    def _similarities(self, vectors: np.ndarray) -> np.ndarray:
+        """Return how similar graphs are to those that were fitted."""
         if self.kind != "gcd":
             return vectors @ self.vectors_.T
         apart = ((vectors[:, None] - self.vectors_[None]) ** 2).sum(axis=-1)
@@ -213,6 +231,62 @@ class GraphletKernel(_OfGraphs):
         return vectors / np.where(length == 0, 1, length) if self.normalize else vectors
 
 
+@dataclasses.dataclass(eq=False, repr=False)
+class WeisfeilerLehmanKernel(_OfGraphs):
+    """The Weisfeiler-Lehman subtree kernel between graphs, for ``SVC(kernel="precomputed")`` behind it in a pipeline.
+
+    In each round the color of a node becomes the color and the colors of its neighbours (of directed graphs: its
+    successors). The similarity of two graphs is the sum, over all rounds and colors, of the products of their numbers
+    of nodes of a color. Colors are compared exactly, not by hashes, on JAX's default device.
+
+    Args:
+      rounds: how often colors are refined; with 0 they are the node labels, where graphs have them.
+      normalize: whether a graph's similarity to itself is 1.
+      directed: whether the edges of arrays and of PyTorch Geometric's ``Data`` are arcs.
+
+    Example:
+      >>> graphs = [[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2), (2, 3)]]
+      >>> WeisfeilerLehmanKernel(rounds=1, normalize=False).fit_transform(graphs).tolist()
+      [[18.0, 18.0], [18.0, 24.0]]
+
+    References:
+      Shervashidze et al., "Weisfeiler-Lehman graph kernels", Journal of Machine Learning Research 2011.
+    """
+
+    rounds: int = 5
+    normalize: bool = True
+    directed: bool = False
+
+    def _learn(self, graphs: Graphs) -> None:
+        if self.rounds < 0:
+            raise ValueError(f"rounds must be at least 0, got {self.rounds}")
+        self.graphs_ = graphs
+        self.columns_ = tuple(f"graph-{i}" for i in range(len(graphs)))
+
+    def _values(self, graphs: Graphs) -> np.ndarray:
+        both = Graphs.from_graphs([self.graphs_.union(pad=None), graphs.union(pad=None)])
+        starts = np.append(self.graphs_.node_starts, self.graphs_.node_starts[-1] + graphs.node_starts[1:])
+        return self._similarities(dataclasses.replace(both, node_starts=starts, given=None), len(self.graphs_))
+
+    def _learned_values(self, graphs: Graphs) -> np.ndarray:
+        return self._similarities(graphs, 0)
+
+    def _similarities(self, graphs: Graphs, fitted: int) -> np.ndarray:
+        """Return how similar graphs are to the first ones, or to all if that is none."""
+        colors = np.array(refined_colors(graphs.union(), self.rounds)[:, : int(graphs.node_starts[-1])], np.int64)
+        colors += np.arange(len(colors))[:, None] * graphs.node_starts[-1]  # one column for each color of each round
+        rows = np.broadcast_to(np.repeat(np.arange(len(graphs)), graphs.n), colors.shape)
+        shape = len(graphs), int(colors.max(initial=0)) + 1
+        counts = scipy.sparse.csr_array((np.ones(colors.size), (rows.ravel(), colors.ravel())), shape)
+        # Colors that many graphs have are multiplied fastest as a dense matrix, the many others as a sparse one.
+        often = np.bincount(counts.indices, minlength=shape[1]) * 50 > len(graphs)
+        few, rest = (scipy.sparse.csr_array(counts[:, np.flatnonzero(some)]) for some in (often, ~often))
+        dense, first = few.toarray(), fitted or len(graphs)
+        found = dense[fitted:] @ dense[:first].T + rest[fitted:] @ rest[:first].T
+        length = np.maximum(np.sqrt(counts.power(2).sum(axis=1)), 1) if self.normalize else np.ones(len(graphs))
+        return found / np.outer(length[fitted:], length[:first])
+
+
 def _of_size(size: int, four: tuple[str, ...], five: tuple[str, ...]) -> tuple[str, ...]:
     if size not in (4, 5):
         raise ValueError(f"size must be 4 or 5, got {size!r}")
@@ -220,12 +294,13 @@ def _of_size(size: int, four: tuple[str, ...], five: tuple[str, ...]) -> tuple[s
 
 
 def _graphlet_names(size: int) -> tuple[str, ...]:
-    return _of_size(size, GRAPHLET_NAMES, NAMES_5)
+    return GRAPHLET_NAMES[:6] if size == 3 else _of_size(size, GRAPHLET_NAMES, NAMES_5)
 
 
 def _graphlets(graphs: Graphs, size: int) -> np.ndarray:
     """Return counts of graphlets, float64 ``[graphs, graphlets]``."""
-    return graphlet_counts(graphs, size=size).values.astype(np.float64)
+    counts = graphlet_counts(graphs, size=5 if size == 5 else 4).values
+    return counts[:, : len(_graphlet_names(size))].astype(np.float64)
 
 
 def _scaled(counts: np.ndarray, graphs: Graphs, names: tuple[str, ...], log: bool, normalize: Normalize) -> np.ndarray:

@@ -1,17 +1,34 @@
 """PyTorch Geometric: transforms that add counts to ``Data`` (or to a ``Batch``, all of it in one run).
 
-For ``pre_transform``, which runs once, in the main process; the worker processes of a ``DataLoader`` then only collate.
-As a ``transform`` inside workers they need workers that were not forked: ``multiprocessing_context="spawn"``.
+``AddGraphletOrbits().of_all(dataset)`` counts in a whole data set at once, which takes a small part of the time of a
+call for each graph. As ``pre_transform`` they run once, in the main process; the worker processes of a ``DataLoader``
+then only collate. As a ``transform`` inside workers they need workers that were not forked:
+``multiprocessing_context="spawn"``.
 """
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
+
+try:
+    from torch_geometric.transforms import BaseTransform  # pyright: ignore[reportMissingImports]
+except ImportError:  # what has the fields of Data will do
+
+    class BaseTransform:
+        """Stand-in for the base of all transforms."""
+
+        def __call__(self, data: Any) -> Any:
+            """Return a copy of ``Data`` or a ``Batch`` with the counts."""
+            return self.forward(data)
+
+        def forward(self, data: Any) -> Any:
+            raise NotImplementedError
+
 
 from jaxmotif.features import pattern_features
 from jaxmotif.features._patterns import Normalize, PatternLike
@@ -19,8 +36,39 @@ from jaxmotif.graph import Graphs
 from jaxmotif.graphlets import node_orbits
 
 
+class _AddCounts(BaseTransform):  # pyright: ignore[reportGeneralTypeIssues]  (one of two)
+    """Base of the transforms: counts of many graphs are made in one run."""
+
+    attr_name: str | None
+
+    def forward(self, data: Any) -> Any:
+        """Return a copy of ``Data`` or a ``Batch`` with the counts."""
+        return self.of_all([data])[0]
+
+    def of_all(self, dataset: Iterable[Any]) -> list[Any]:
+        """Return copies of all ``Data`` of a data set with the counts, which are made in one run.
+
+        Args:
+          dataset: a data set, or a list, of ``Data`` or ``Batch``.
+
+        Raises:
+          TypeError: ``HeteroData``, which has several kinds of nodes.
+        """
+        given = list(dataset)
+        for data in given:
+            if hasattr(data, "edge_types"):
+                raise TypeError(
+                    f"{type(data).__name__} has several kinds of nodes: take data.to_homogeneous(), or one edge type"
+                )
+        return [_added(data, rows, self.attr_name) for data, rows in zip(given, self._rows(given), strict=True)]
+
+    def _rows(self, given: list[Any]) -> list[np.ndarray]:
+        """Return the counts of each ``Data``, ``[rows, columns]``."""
+        raise NotImplementedError
+
+
 @dataclasses.dataclass
-class AddGraphletOrbits:
+class AddGraphletOrbits(_AddCounts):
     """Transform that adds ORCA's orbits of each node, float32 ``[n, 15]`` (``size=5``: 73).
 
     Args:
@@ -33,14 +81,13 @@ class AddGraphletOrbits:
     attr_name: str | None = "orbits"
     log: bool = True
 
-    def __call__(self, data: Any) -> Any:
-        """Return a copy of ``Data`` or a ``Batch`` with the counts."""
-        counts = node_orbits(_graphs(data, False, None, None), size=self.size).values.astype(np.float64)
-        return _added(data, np.log1p(counts) if self.log else counts, self.attr_name)
+    def _rows(self, given: list[Any]) -> list[np.ndarray]:
+        counts = node_orbits(_graphs(given, False, None, None), size=self.size).values.astype(np.float64)
+        return _split(np.log1p(counts) if self.log else counts, [data.num_nodes for data in given])
 
 
 @dataclasses.dataclass
-class AddPatternCounts:
+class AddPatternCounts(_AddCounts):
     """Transform that adds :func:`jaxmotif.pattern_features`, float32.
 
     They are per node ``[n, F]``; per edge ``[E, F]``, a row for each column of ``edge_index``; or per graph ``[graphs,
@@ -70,29 +117,52 @@ class AddPatternCounts:
                 f'attr_name=None adds to x, which has a row a node; with per="{self.per}" name an attribute'
             )
 
-    def __call__(self, data: Any) -> Any:
-        """Return a copy of ``Data`` or a ``Batch`` with the counts."""
-        graphs = _graphs(data, self.directed, self.node_label, self.edge_label)
+    def _rows(self, given: list[Any]) -> list[np.ndarray]:
+        graphs = _graphs(given, self.directed, self.node_label, self.edge_label)
         found = pattern_features(
             graphs, self.patterns, per=self.per, induced=self.induced, log=self.log, normalize=self.normalize
         )
-        values = found.values
-        if found.edges is not None:
-            values = _at_columns(data, values, found.edges + graphs.node_starts[found.graph][:, None], self.directed)
-        return _added(data, values, self.attr_name)
+        if self.per == "node":
+            return _split(found.values, [data.num_nodes for data in given])
+        if found.edges is None:
+            return _split(found.values, [len(_starts(data)) - 1 for data in given])
+        ends = _edge_index(given)
+        edges = found.edges + graphs.node_starts[found.graph][:, None]
+        rows = _at_columns(ends, int(graphs.node_starts[-1]), found.values, edges, self.directed)
+        return _split(rows, [data.edge_index.shape[1] for data in given])
 
 
-def _graphs(data: Any, directed: bool, node_label: str | None, edge_label: str | None) -> Graphs:
-    ptr = data.ptr if "ptr" in data else [0, data.num_nodes]
-    labels = (None if name is None else data[name].reshape(-1).cpu() for name in (node_label, edge_label))
-    return Graphs.from_edge_index(data.edge_index.cpu(), np.asarray(ptr), directed, *labels)
+def _starts(data: Any) -> np.ndarray:
+    """Return the first node of each graph of ``Data`` or a ``Batch``, and one past the last."""
+    return np.asarray(data.ptr if "ptr" in data else [0, data.num_nodes])
 
 
-def _at_columns(data: Any, values: np.ndarray, edges: np.ndarray, directed: bool) -> np.ndarray:
+def _edge_index(given: list[Any]) -> np.ndarray:
+    """Return the edges of all ``Data`` side by side, ``[2, E]``."""
+    first = np.cumsum([0, *(data.num_nodes for data in given)])
+    return np.concatenate(
+        [np.asarray(data.edge_index.cpu()) + n for data, n in zip(given, first, strict=False)], axis=1
+    )
+
+
+def _graphs(given: list[Any], directed: bool, node_label: str | None, edge_label: str | None) -> Graphs:
+    """Return the graphs of all ``Data`` side by side."""
+    ptr = np.cumsum([0, *np.concatenate([np.diff(_starts(data)) for data in given])])
+    labels = (
+        None if name is None else np.concatenate([np.asarray(data[name].reshape(-1).cpu()) for data in given])
+        for name in (node_label, edge_label)
+    )
+    return Graphs.from_edge_index(_edge_index(given), ptr, directed, *labels)
+
+
+def _split(rows: np.ndarray, numbers: list[int]) -> list[np.ndarray]:
+    return np.split(rows, np.cumsum(numbers)[:-1])
+
+
+def _at_columns(ends: np.ndarray, nodes: int, values: np.ndarray, edges: np.ndarray, directed: bool) -> np.ndarray:
     """Return one row for each column of ``edge_index``: that of its edge, or zeros for a self loop."""
-    ends = data.edge_index.cpu().numpy()
     ends = ends if directed else np.sort(ends, axis=0)
-    place = np.array([max(data.num_nodes, 1), 1])
+    place = np.array([max(nodes, 1), 1])
     row = np.minimum(np.searchsorted(edges @ place, ends.T @ place), max(len(edges) - 1, 0))
     found = np.zeros((ends.shape[1], values.shape[1]), values.dtype)
     real = ends[0] != ends[1]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jaxmotif.arrays._keys import generator_of, seed_is_key
 from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.graph import Graph
 from jaxmotif.graph._plot import INK, SOFT, new_axes
@@ -17,6 +18,7 @@ from jaxmotif.motifs._significance import benjamini_hochberg, correction_factor
 from jaxmotif.patterns import class_columns, class_labels
 
 if TYPE_CHECKING:
+    from chex import PRNGKey
     from matplotlib.axes import Axes
 
 RESAMPLES = 1000
@@ -104,7 +106,8 @@ def plot_tree(ax: Axes, names: Sequence[str], distances: np.ndarray, words: str)
     ax.tick_params(axis="y", length=0)
 
 
-def compare_motifs(motifs: Mapping[str, Motifs], seed: int = 0) -> MotifComparison:
+@seed_is_key
+def compare_motifs(motifs: Mapping[str, Motifs], key: int | PRNGKey | None = None) -> MotifComparison:
     """Compare networks by their significance profiles.
 
     A profile is z over the length of all z; of undirected classes of four nodes it is the ratio
@@ -112,7 +115,8 @@ def compare_motifs(motifs: Mapping[str, Motifs], seed: int = 0) -> MotifComparis
 
     Args:
       motifs: the motifs of each network, by the networks' names; of one size, all directed or none.
-      seed: of the random graphs that are drawn again for intervals.
+      key: a seed, or ``jax.random.key(seed)``, of the random graphs that are drawn again for intervals; seed 0 when not
+        given.
 
     Raises:
       ValueError: the networks cannot be compared.
@@ -130,7 +134,7 @@ def compare_motifs(motifs: Mapping[str, Motifs], seed: int = 0) -> MotifComparis
     check_comparable({name: (found.directed, found.size) for name, found in motifs.items()})
     classes = sorted({text for found in motifs.values() for text in found.classes})
     place = {text: i for i, text in enumerate(classes)}
-    rng = np.random.default_rng(seed)
+    rng = generator_of(key)
     profiles, again, tested = [], [], np.ones(len(classes), bool)
     for found in motifs.values():
         at = np.array([place[text] for text in found.classes], np.int64)

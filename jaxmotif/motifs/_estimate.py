@@ -16,6 +16,7 @@ import numpy as np
 
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import target_of
+from jaxmotif.arrays._keys import seed_is_key
 from jaxmotif.arrays._present import Column, counted
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.census._classes import Classifier, decode, normal_codes
@@ -152,6 +153,7 @@ class CensusEstimate(OfClasses):
         return float(-math.log((1 - self.level) / 2) / rate)
 
 
+@seed_is_key
 @on_cluster(load_graph)
 def estimate_census(
     graph: GraphLike,
@@ -160,7 +162,7 @@ def estimate_census(
     *,
     error: float | None = None,
     level: float = 0.95,
-    seed: int | PRNGKey | None = 0,
+    key: int | PRNGKey | None = None,
     devices: Devices = None,
     memory: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -171,7 +173,7 @@ def estimate_census(
     Random maps of trees into the graph are drawn: any trees, trees of at most two children a node, and paths. Those
     that meet a node twice are thrown away; any other falls on a given subgraph with a chance that its class alone
     decides (the number of its spanning trees, by the number of maps). So the hits of a class are independent events of
-    a known chance: the estimate is unbiased, and its interval holds for any number of hits. The same seed gives the
+    a known chance: the estimate is unbiased, and its interval holds for any number of hits. The same key gives the
     same bits on any devices. Node and edge labels, where the graph has them, are part of a class.
 
     Args:
@@ -182,7 +184,7 @@ def estimate_census(
       error: instead of samples: the half width wanted of an interval, as a part of the count, for each class that 10
         of 393,216 pilot draws hit. At most 100 million draws are made for it; a note says how many classes want more.
       level: the level of the intervals, between 0 and 1.
-      seed: a seed, or ``jax.random.key(seed)``.
+      key: a seed, or ``jax.random.key(seed)``; seed 0 when not given.
       devices: where to run, see :data:`jaxmotif.devices.Devices`; draws are divided among them.
       memory: bytes to work in beyond the graph, on each device (default: half of what is free).
       checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
@@ -210,7 +212,7 @@ def estimate_census(
     graph = as_graph(graph)
     check(graph, size)
     number = _wanted(samples, error, level)
-    work = _Work(graph, size, seed_words(seed), level, select_devices(devices), memory, checkpoint, progress)
+    work = _Work(graph, size, seed_words(key), level, select_devices(devices), memory, checkpoint, progress)
     if not has_subgraphs(graph, size):
         return work.nothing()
     notes: tuple[str, ...] = ()

@@ -601,7 +601,8 @@ def random_graphs(
     Args:
       graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
       num: how many graphs.
-      key: a seed, or ``jax.random.key(seed)``. Graph i is the same whatever ``num``, the devices and the memory.
+      key: a seed, or ``jax.random.key(seed)``; seed 0 when not given. Graph i is the same whatever ``num``, the devices
+        and the memory.
       keep: the null model, one of ``NULL_MODELS`` or its name.
       switches: moves that a chain makes for each edge, about (it tries at most 1,000 switches per edge for these, 4,000
         where blocks or distances are kept).

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.arrays._checks import whole_number
+from jaxmotif.arrays._keys import seed_is_key
 from jaxmotif.census._pair_states import degree_rank
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._memory import with_smaller_steps
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
     from chex import PRNGKey
 
 
+@seed_is_key
 @on_cluster(load_graph)
 def sample_subgraphs(
     graph: GraphLike,
     size: int,
     num: int,
-    seed: int | PRNGKey | None = 0,
+    key: int | PRNGKey | None = None,
     *,
     devices: Devices = None,
     memory: int | None = None,
@@ -42,7 +44,7 @@ def sample_subgraphs(
       graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one; directions do not matter.
       size: 3 to 10, directed to 8.
       num: how many; a larger number begins with the same ones.
-      seed: a seed, or ``jax.random.key(seed)``; the same bits on any device.
+      key: a seed, or ``jax.random.key(seed)``, seed 0 when not given; the same bits on any device.
       devices: where to run, see :data:`jaxmotif.devices.Devices`; one is used.
       memory: bytes to work in beyond the graph, on each device (default: half of what is free).
       progress: show a meter on standard error.
@@ -69,7 +71,7 @@ def sample_subgraphs(
             f"no component of this graph has {size} nodes: there is no subgraph to draw; take a smaller size"
         )
     device = select_devices(devices).main
-    draws = Draws(graph, size, (Proposal(0, 0),), seed_words(seed), 2, together=False)
+    draws = Draws(graph, size, (Proposal(0, 0),), seed_words(key), 2, together=False)
     sampler = Sampler(draws, device, memory)
     back = np.argsort(degree_rank(graph)).astype(np.int32)
     found, first = [np.zeros((0, size), np.int32)], 0

@@ -8,7 +8,16 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, Pattern, canonical_string, stabilizer_chain
-from jaxmotif.patterns._orbits import CONNECTED, EDGE_NAMES_5, NUM_ORBITS, inclusion, orbit_at, roles, to_mask
+from jaxmotif.patterns._orbits import (
+    CONNECTED,
+    EDGE_NAMES_5,
+    NUM_ORBITS,
+    corrections,
+    inclusion,
+    orbit_at,
+    roles,
+    to_mask,
+)
 
 Per = Literal["graph", "node", "edge"]
 Place = tuple[int, ...]
@@ -132,6 +141,24 @@ def orbit_weights(pattern: Pattern, place: Place, induced: bool) -> OrbitWeights
     orbit = orbit_at(k, mask, place)
     matrix = np.eye(last - first, dtype=np.int64) if induced else inclusion(k, root)
     return OrbitWeights(k, first, matrix[orbit - first], orbits.node[mask].count(orbit))
+
+
+def homomorphism_weights(pattern: Pattern, node: int) -> OrbitWeights | None:
+    """Return the weights that give the homomorphisms of a pattern at the images of one of its nodes.
+
+    Returns:
+      ``None`` where :func:`orbit_weights` has none. Maps that merge nodes are induced subgraphs of all sizes.
+
+    Example:
+      >>> homomorphism_weights(Pattern.from_edges([(0, 1), (1, 2)]), 1)  # the square of the degree
+      OrbitWeights(size=3, first=0, weights=array([1, 0, 2, 2]), sharing=1)
+    """
+    own = orbit_weights(pattern, (node,), induced=True)
+    if own is None:
+        return None
+    merged, row = corrections(own.size, "node"), int(own.weights.argmax())
+    injective = merged.stabilizer[row] * inclusion(own.size, "node")[row]
+    return OrbitWeights(own.size, 0, np.concatenate([merged.matrix[row], injective]), 1)
 
 
 def known_weights(patterns: list[Pattern], roles: list[list[Role]], induced: bool) -> list[list[OrbitWeights]]:

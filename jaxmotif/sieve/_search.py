@@ -90,7 +90,7 @@ def find_color_motif(
     graph: GraphLike,
     colors: ColorsLike,
     motif: MotifLike,
-    key: jax.Array | int,
+    key: jax.Array | int | None = None,
     *,
     edge_labels: Collection[int | str] | None = None,
     direction: prune.Direction | None = None,
@@ -117,7 +117,7 @@ def find_color_motif(
       colors: one entry a vertex, or a mapping from vertices (by name where the graph has names) to entries. An entry
         is a color (a string or a number), a set of colors any of which the vertex may stand for, or ``None``.
       motif: how many vertices of each color a match has; at most 30 in all.
-      key: a random key, or a seed. The same key gives the same result on any number of devices.
+      key: a random key, or a seed; seed 0 when not given. The same key gives the same result on any number of devices.
       edge_labels: labels of the edges that count, as numbers, or as words where the graph's labels have any; all edges
         count by default.
       direction: ``"out"``, ``"in"`` or ``"any"``: required for a directed graph, and not allowed for an undirected one.

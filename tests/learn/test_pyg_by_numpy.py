@@ -1,5 +1,7 @@
 """PyTorch Geometric's transforms where neither it nor torch is installed: NumPy stands in for what they use of both."""
 
+import copy
+import importlib
 import sys
 from types import SimpleNamespace
 
@@ -38,7 +40,9 @@ class Data(dict):
     """Attributes by name, of which ``x`` is ``None`` where it is not given."""
 
     def __getattr__(self, name):
-        return self.get(name) if name == "x" else self[name]
+        if name in self or name == "x":
+            return self.get(name)
+        raise AttributeError(name)
 
     __setattr__ = dict.__setitem__
 
@@ -91,6 +95,42 @@ def test_patterns_with_labels(per):
     found = add(data(z=labels)).patterns
     assert np.asarray(found).tolist() == np.asarray(expected).tolist()
     assert np.count_nonzero(expected)
+
+
+@pytest.mark.parametrize(
+    "add", [AddGraphletOrbits(), *(AddPatternCounts(["triangle"], per) for per in ("graph", "node", "edge"))]
+)
+def test_a_data_set_is_its_graphs(add):
+    ring = np.array([[0, 1, 2], [1, 2, 0]])
+    batch = Data(edge_index=tensor(np.concatenate([ring, ring + 3], axis=1)), num_nodes=6, ptr=tensor([0, 3, 6]))
+    given = [data(), Data(edge_index=tensor(ring), num_nodes=5), batch]
+    found = add.of_all(iter(given))
+    for one, whole in zip(given, found, strict=True):
+        alone = add(one)
+        assert np.asarray(alone[add.attr_name]).tolist() == np.asarray(whole[add.attr_name]).tolist()
+        assert add.attr_name not in one
+    assert np.any(found[2][add.attr_name])
+
+
+def test_several_kinds_of_nodes_are_refused():
+    with pytest.raises(TypeError, match="to_homogeneous"):
+        AddGraphletOrbits()(SimpleNamespace(edge_types=[("a", "to", "b")]))
+
+
+def test_a_transform_of_pytorch_geometric_where_it_is_installed(monkeypatch):
+    """Its base class copies the data and calls forward; a stand-in does the same."""
+
+    class BaseTransform:
+        def __call__(self, data):
+            return self.forward(copy.copy(data))
+
+    transforms = SimpleNamespace(BaseTransform=BaseTransform)
+    monkeypatch.setitem(sys.modules, "torch_geometric", SimpleNamespace(transforms=transforms))
+    monkeypatch.setitem(sys.modules, "torch_geometric.transforms", transforms)
+    monkeypatch.delitem(sys.modules, "jaxmotif.learn.pyg")
+    kind = importlib.import_module("jaxmotif.learn.pyg").AddGraphletOrbits
+    assert issubclass(kind, BaseTransform)
+    assert (kind(log=False)(data()).orbits == jaxmotif.node_orbits(GRAPH).values).all()
 
 
 def test_a_batch_is_its_graphs():

@@ -1,5 +1,6 @@
 """scikit-learn's own checks, what the features are, and learning with them."""
 
+import math
 import pickle
 
 import numpy as np
@@ -19,9 +20,9 @@ from sklearn.utils import estimator_checks as checks  # noqa: E402
 
 import jaxmotif  # noqa: E402
 from jaxmotif import Graph, features  # noqa: E402
-from jaxmotif.learn import GraphletFeatures, GraphletKernel, OrbitFeatures, PatternFeatures  # noqa: E402
+from jaxmotif.learn import GraphletFeatures, GraphletKernel, OrbitFeatures, PatternFeatures, WeisfeilerLehmanKernel  # noqa: E402
 
-ALL = [GraphletFeatures, OrbitFeatures, PatternFeatures, GraphletKernel]
+ALL = [GraphletFeatures, OrbitFeatures, PatternFeatures, GraphletKernel, WeisfeilerLehmanKernel]
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +110,44 @@ def test_expected_counts_are_those_of_random_graphs():
     np.testing.assert_allclose(found, [[-(4 * p**3) / 1, -(4 * 3 * p**2 * (1 - p)) / np.sqrt(1.5)]])
 
 
+def test_sizes_of_the_graphlet_kernel(labelled):
+    """The kernel of 3, 4 and 5 nodes is that of densities, normalised."""
+    graphs = labelled[0][::4]
+    for size, columns in ((3, 6), (4, 17), (5, 51)):
+        counts = np.array(
+            [list(jaxmotif.graphlet_counts(g, size=max(size, 4)).counts.values())[:columns] for g in graphs]
+        )
+        sizes = np.repeat([2, 3, 4, 5], [2, 4, 11, 34])[:columns]
+        density = counts / np.array([math.comb(16, k) for k in sizes])
+        density /= np.linalg.norm(density, axis=1, keepdims=True)
+        np.testing.assert_allclose(GraphletKernel(size=size).fit_transform(graphs), density @ density.T)
+
+
+def test_a_kernel_counts_each_graph_once(labelled, monkeypatch):
+    counted = []
+
+    def count(graphs, **options):
+        counted.append(len(graphs))
+        return jaxmotif.graphlet_counts(graphs, **options)
+
+    monkeypatch.setattr("jaxmotif.learn._sklearn.graphlet_counts", count)
+    found = GraphletKernel().fit_transform(labelled[0][:6])
+    assert counted == [6]
+    np.testing.assert_array_equal(found, GraphletKernel().fit(labelled[0][:6]).transform(labelled[0][:6]))
+
+
+def test_one_note_a_data_set(caplog):
+    graphs = [nx.path_graph(n) for n in (3, 4, 5)]
+    for graph in graphs:
+        nx.set_node_attributes(graph, "C", "atom")
+    graphs[2].add_edge(0, 2, bond=1)
+    GraphletFeatures().fit_transform(graphs)
+    assert [record.message.split(";")[0] for record in caplog.records] == [
+        "graphs[0] and 2 others: passed over node attributes 'atom'",
+        "graphs[2]: passed over edge attributes 'bond'",
+    ]
+
+
 def test_refusals():
     with pytest.raises(ValueError, match="at least one graph"):
         GraphletFeatures().fit([])
@@ -117,7 +156,7 @@ def test_refusals():
     with pytest.raises(TypeError, match="list of graphs"):
         GraphletFeatures().fit(Graph.from_edges([(0, 1)]))
     with pytest.raises(ValueError, match="size must be 4 or 5"):
-        GraphletFeatures(size=3).fit([[(0, 1)]])
+        GraphletFeatures(size=2).fit([[(0, 1)]])
     with pytest.raises(ValueError, match="pool must be"):
         OrbitFeatures(pool=("median",)).fit([[(0, 1)]])
     with pytest.raises(ValueError, match="kind must be"):

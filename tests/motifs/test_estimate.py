@@ -111,7 +111,7 @@ def exact_counts(graph, size):
 def test_hits_are_those_expected_of_the_exact_counts(make, size, samples):
     graph = make()
     exact = exact_counts(graph, size)
-    found = estimate_census(graph, size, samples, seed=7)
+    found = estimate_census(graph, size, samples, key=7)
     assert set(found.classes) <= set(exact)
     shapes = [named_pattern(text, graph.directed).adjacency for text in exact]
     rate = expected_hits(np.array([a | a.T for a in shapes]), found.samples, found.maps)
@@ -157,8 +157,8 @@ def same(a, b):
 
 
 def test_same_bits_on_any_devices_and_after_a_kill(karate, tmp_path, monkeypatch):
-    alone = estimate_census(karate, 4, 300_000, seed=5, devices=1)
-    same(alone, estimate_census(karate, 4, 300_000, seed=5, devices=2))
+    alone = estimate_census(karate, 4, 300_000, key=5, devices=1)
+    same(alone, estimate_census(karate, 4, 300_000, key=5, devices=2))
     monkeypatch.setattr(_record, "SAVE_SECONDS", 0.0)
     whole, calls = DrawTask.step, []
 
@@ -170,16 +170,16 @@ def test_same_bits_on_any_devices_and_after_a_kill(karate, tmp_path, monkeypatch
 
     monkeypatch.setattr(DrawTask, "step", killed)
     with pytest.raises(KeyboardInterrupt):
-        estimate_census(karate, 4, 300_000, seed=5, devices=1, checkpoint=tmp_path)
+        estimate_census(karate, 4, 300_000, key=5, devices=1, checkpoint=tmp_path)
     assert list(tmp_path.glob("*.checkpoint"))
-    same(alone, estimate_census(karate, 4, 300_000, seed=5, devices=1, checkpoint=tmp_path))
+    same(alone, estimate_census(karate, 4, 300_000, key=5, devices=1, checkpoint=tmp_path))
     assert len(calls) == 21 + 1  # as many blocks of draws: those of three steps are not done again
     with pytest.raises(ValueError, match="checkpoint"):
-        estimate_census(karate, 4, 300_000, seed=6, devices=1, checkpoint=tmp_path)
+        estimate_census(karate, 4, 300_000, key=6, devices=1, checkpoint=tmp_path)
 
 
 def test_a_step_that_runs_out_of_memory_counts_once(karate, monkeypatch):
-    alone = estimate_census(karate, 4, 300_000, seed=5, devices=1)
+    alone = estimate_census(karate, 4, 300_000, key=5, devices=1)
     monkeypatch.setattr(_proposals, "LANES", (1 << 15, 1 << 15))
     whole, calls = _proposals.Sampler.maps, []
 
@@ -192,7 +192,7 @@ def test_a_step_that_runs_out_of_memory_counts_once(karate, monkeypatch):
 
     monkeypatch.setattr(_proposals.Sampler, "maps", maps)
     monkeypatch.setattr(_estimate, "UNITS", 3)
-    found = estimate_census(karate, 4, 300_000, seed=5, devices=1)
+    found = estimate_census(karate, 4, 300_000, key=5, devices=1)
     same(alone, found)
     assert set(calls) == {1 << 15, 1 << 14}
     assert "16384 maps at a time" in found.notes[0]
@@ -200,7 +200,7 @@ def test_a_step_that_runs_out_of_memory_counts_once(karate, monkeypatch):
 
 @pytest.mark.parametrize("for_good", [True, *more(False)])
 def test_the_end_of_a_stretch_that_runs_out_of_memory_in_the_next_counts_once(for_good, karate, monkeypatch):
-    alone = estimate_census(karate, 4, 300_000, seed=5, devices=1)
+    alone = estimate_census(karate, 4, 300_000, key=5, devices=1)
     monkeypatch.setattr(_proposals, "LANES", (1 << 15, 1 << 15))
     monkeypatch.setattr(_estimate, "UNITS", 3)
     whole, seen, lost = _proposals._sorted_codes, [], []
@@ -214,7 +214,7 @@ def test_the_end_of_a_stretch_that_runs_out_of_memory_in_the_next_counts_once(fo
         return whole(drawn)
 
     monkeypatch.setattr(_proposals, "_sorted_codes", sorted_codes)
-    found = estimate_census(karate, 4, 300_000, seed=5, devices=1)
+    found = estimate_census(karate, 4, 300_000, key=5, devices=1)
     same(alone, found)
     assert len(lost) == 1
     assert "16384 maps at a time" in found.notes[0]
@@ -281,7 +281,7 @@ def test_the_meter_shows_an_interval(karate, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(_progress, "PLAIN_SECONDS", 0.0)
     monkeypatch.setattr(_record, "SAVE_SECONDS", 0.0)  # what is handed in is part of it
     monkeypatch.setattr(_estimate, "PAUSE", 0)
-    found = estimate_census(karate, 4, 100_000, seed=5, devices=1, progress=True, checkpoint=tmp_path)
+    found = estimate_census(karate, 4, 100_000, key=5, devices=1, progress=True, checkpoint=tmp_path)
     lines = capsys.readouterr().err.splitlines()
     widths = [float(re.search(r", largest class \+- (\S+) %$", line)[1]) for line in lines]
     most = found.counts.argmax()
@@ -309,29 +309,29 @@ def test_nothing_is_drawn_for_nothing(karate, devices, samples):
 
 
 def test_wanted_error(karate):
-    found = estimate_census(karate, 3, error=0.02, seed=2)
+    found = estimate_census(karate, 3, error=0.02, key=2)
     assert (((found.high - found.low) / 2 / found.counts) < 0.021).all()
     assert sum(found.samples) < 100_000
-    same(found, estimate_census(karate, 3, error=0.02, seed=2, devices=2))
+    same(found, estimate_census(karate, 3, error=0.02, key=2, devices=2))
 
 
 def test_an_error_out_of_reach(karate, monkeypatch):
     monkeypatch.setattr(_estimate, "MOST_SAMPLES", 3000)
-    found = estimate_census(karate, 4, error=0.02, seed=2)
+    found = estimate_census(karate, 4, error=0.02, key=2)
     assert 3000 <= sum(found.samples) <= 3002
     assert re.match(r"[3-6] classes of 6 may have wider intervals than error=0.02", found.notes[0])
 
 
 def test_subgraphs_are_uniform(karate):
     num = 20_000
-    drawn = sample_subgraphs(karate, 3, num, seed=4)
+    drawn = sample_subgraphs(karate, 3, num, key=4)
     assert drawn.dtype == np.int32
     near = adjacency(karate)
     sets = [s for s in combinations(range(34), 3) if near[np.ix_(s, s)].sum() >= 4]
     times = Counter(map(tuple, drawn.tolist()))
     assert set(times) == set(sets)
     assert stats.chisquare([times[s] for s in sets]).pvalue > 1e-3
-    assert (sample_subgraphs(karate, 3, 100, seed=4) == drawn[:100]).all()
+    assert (sample_subgraphs(karate, 3, 100, key=4) == drawn[:100]).all()
 
 
 def test_no_component_of_the_size():
@@ -358,7 +358,7 @@ def test_no_component_of_the_size():
         ({"error": "0.1"}, TypeError, "error must be a number between 0 and 1, got '0.1'"),
         ({"level": 0.0}, ValueError, "level must be between 0 and 1"),
         ({"level": None}, TypeError, "level must be a number between 0 and 1, got None"),
-        ({"seed": 2**64}, ValueError, "seed"),
+        ({"key": 2**64}, ValueError, "seed"),
         ({"memory": 1000}, ValueError, "allow at least"),
     ],
 )
@@ -416,6 +416,15 @@ def test_for_ten_draws_planned_one_more_is_of_any_tree():
     """Classes that a pilot hardly meets, such as stars beside many paths, could not be drawn else."""
     ladder = [(i, i + 1) for i in range(399)] + [(i, i + 2) for i in range(398)]
     star = [(400, 401 + i) for i in range(4)]
-    found = estimate_census(Graph.from_edges(ladder + star), 5, error=0.03, seed=1)
+    found = estimate_census(Graph.from_edges(ladder + star), 5, error=0.03, key=1)
     assert 10 * found.samples[0] >= sum(found.samples[1:]) > 0
     assert found.upper_bound("4-star") < 1e6
+
+
+def test_seed_is_the_former_name_of_key(karate):
+    with pytest.deprecated_call(match="estimate_census: seed= is deprecated, use key="):
+        found = estimate_census(karate, 3, 10_000, seed=3)
+    same(found, estimate_census(karate, 3, 10_000, key=jax.random.key(3)))
+    with pytest.deprecated_call():
+        drawn = sample_subgraphs(karate, 3, 10, seed=4)
+    assert (drawn == sample_subgraphs(karate, 3, 10, 4)).all()

@@ -1,0 +1,378 @@
+"""Homomorphism counts of small patterns: maps that keep edges, and may send several nodes to one.
+
+Connected plain patterns of up to five nodes are sums of graphlet orbits. For others the adjacency matrix is a table for
+each edge of the pattern, and its nodes are summed out one after another, that of fewest neighbours first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import combinations
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.arrays._compile import jit64, target_of
+from jaxmotif.arrays._int64 import Int64
+from jaxmotif.arrays._rows import places_of as row_numbers
+from jaxmotif.devices._cluster import on_cluster
+from jaxmotif.devices._select import Devices, select_devices
+from jaxmotif.features._dense import order_columns, sum_orbits
+from jaxmotif.features._patterns import (
+    Features,
+    Normalize,
+    PatternLike,
+    Source,
+    check_normalize,
+    columns_of,
+    given_graphs,
+    load_graphs,
+    scaled,
+)
+from jaxmotif.graph import Graph, GraphLike, GraphsLike
+from jaxmotif.graph._container import refuse_large
+from jaxmotif.graph._groups import size_groups
+from jaxmotif.graphlets._dense import MAX_DENSE_NODES_5
+from jaxmotif.patterns import Pattern, as_pattern, canonical_string, named_pattern
+from jaxmotif.patterns._names import short_name
+from jaxmotif.patterns._roles import OrbitWeights, Per, Role, all_roles, homomorphism_weights, weight_table
+
+MOST_CELLS = 2**28
+"""Cells of the largest table of one graph."""
+
+CELLS_TOGETHER = {"cpu": 2**17, "accelerator": 2**25}
+"""Cells of the largest table of a stack: what the cache of a core holds, or what keeps an accelerator busy."""
+
+EXACT, MODULUS = 2**53, 2**19
+"""Floats hold whole numbers below the first; sums of MOST_CELLS^1/2 products of residues below the second are such."""
+
+
+class Contraction(NamedTuple):
+    """How the nodes of a pattern are summed out.
+
+    Attributes:
+      scopes: the pattern nodes of each table. The first are edges, and nodes without any; one follows for each step.
+      steps: the tables that are multiplied in each step, one or two, and summed over what the new table lacks.
+    """
+
+    scopes: tuple[tuple[int, ...], ...]
+    steps: tuple[tuple[int, ...], ...]
+
+    @property
+    def axes(self) -> int:
+        """Axes of the largest table."""
+        return max(map(len, self.scopes))
+
+
+@on_cluster(load_graphs)
+def homomorphism_counts(
+    graphs: GraphLike | GraphsLike,
+    patterns: Sequence[PatternLike],
+    *,
+    per: Per = "graph",
+    log: bool = False,
+    normalize: Normalize = None,
+    devices: Devices = None,
+) -> Features:
+    """Count exactly the homomorphisms of each pattern into each graph, or those that send a role to each node.
+
+    A homomorphism sends adjacent nodes to adjacent nodes, and may send several nodes to one. At the nodes these are the
+    motif structural encodings (MoSE) of graph transformers; :func:`spasm` names the patterns that they take.
+
+    Args:
+      graphs: a graph, or many of one kind, as for :func:`jaxmotif.pattern_features`; labels do not matter.
+      patterns: small graphs or their names, without labels: trees, cycles, cliques, any others, connected or not.
+      per: ``"graph"`` or ``"node"``: a row for each.
+      log: ``log(1 + x)`` of the values.
+      normalize: ``"density"``: divided by the number of all maps (that send the role to the node), which gives
+        homomorphism densities; ``"total"``: each row divided by its sum.
+      devices: see :data:`jaxmotif.devices.Devices`; of several, one is used for patterns of more than five nodes.
+
+    Returns:
+      The table. Columns are called as by :func:`jaxmotif.pattern_features`: at nodes there is one for each role.
+
+    Raises:
+      TypeError, ValueError: what is no graph or pattern, labelled patterns, or a pattern that needs a table of more
+        than 2^28 numbers. Connected plain patterns of up to five nodes need none; of others, a tree needs n^2 for a
+        graph of n nodes, a cycle too, a clique of k nodes n^(k-1).
+
+    Example:
+      >>> paw = Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])
+      >>> homomorphism_counts(paw, ["2-star", "triangle", "6-cycle"]).values.tolist()  # 6-cycle: closed walks of six
+      [[18, 6, 116]]
+      >>> homomorphism_counts(paw, ["2-star"], per="node").values.tolist()  # its middle, or an end
+      [[4, 5], [4, 5], [9, 5], [1, 3]]
+
+    References:
+      Bao et al., "Homomorphism counts as structural encodings for graph learning", ICLR 2025. Lovász, "Large networks
+      and graph limits", 2012, chapter 5.
+    """
+    if per not in ("graph", "node"):
+        raise ValueError(f"per must be 'graph' or 'node', got {per!r}")
+    check_normalize(normalize)
+    source = Source.of(given_graphs(graphs), per)
+    given = [as_pattern(pattern, source.graphs[0], name="pattern") for pattern in patterns]
+    roles = all_roles(given, patterns, per)
+
+    def count(rest: list[int]) -> np.ndarray:
+        return _count_by_tables(source, _plans([given[i] for i in rest], [roles[i] for i in rest]), devices)
+
+    values = columns_of(source, roles, _weights(given, roles), count, devices)
+    if log or normalize:
+        free = [pattern.num_nodes - (per == "node") for pattern, held in zip(given, roles, strict=True) for _ in held]
+        maps = source.graphs.n[source.graph][:, None].astype(np.float64) ** free
+        values = scaled(values.astype(np.float64), lambda: maps, log, normalize)
+    return Features(tuple(role.name for held in roles for role in held), values, per, source.graph)
+
+
+def dense_homomorphism_counts(
+    graph: Graph, patterns: Sequence[str | Pattern], *, per: Per = "graph", max_degree: int | None = None
+) -> Int64:
+    """Count homomorphisms in a small graph as :func:`homomorphism_counts` does, inside a user's ``jit``.
+
+    The function is pure: jit it, and vmap it over a stacked batch. Sizes, patterns and options are static.
+
+    Args:
+      graph: directed or not, with room for N nodes.
+      patterns: names or small graphs without labels, directed if and only if the graph is.
+      per: ``"graph"`` or ``"node"``.
+      max_degree: as for :func:`jaxmotif.graphlets.dense_node_orbits`: for unions of many graphs whose nodes have few
+        neighbours, and connected patterns of up to five nodes. What is not known is negative.
+
+    Returns:
+      Exact 64-bit counts ``[F]``, or ``[N, F]`` with zeros in rows of padding; -1 where a count of a pattern of more
+      than five nodes is 2^53 or more, which :func:`homomorphism_counts` counts.
+
+    Raises:
+      ValueError: when traced, for a pattern that needs a table of more than 2^28 numbers, or has labels.
+
+    Example:
+      >>> count = jax.jit(lambda graph: dense_homomorphism_counts(graph, ["triangle", "6-cycle"]))
+      >>> count(Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])).to_numpy().tolist()
+      [6, 116]
+    """
+    if per not in ("graph", "node"):
+        raise ValueError(f"per must be 'graph' or 'node', got {per!r}")
+    given = [p if isinstance(p, Pattern) else named_pattern(p, directed=graph.directed) for p in patterns]
+    if any(pattern.directed != graph.directed for pattern in given):
+        raise ValueError("patterns must be directed if and only if the graph is")
+    roles = all_roles(given, patterns, per)
+    weights = _weights(given, roles)
+    if max_degree is None and graph.node_capacity > MAX_DENSE_NODES_5:
+        weights = [[] for _ in given]
+    rest = [i for i, found in enumerate(weights) if not found]
+    plans = _plans([given[i] for i in rest], [roles[i] for i in rest])
+    if plans:
+        refuse_large(graph, int(MOST_CELLS**0.5), "a pattern that is no sum of orbits", "homomorphism_counts")
+        _check_axes(graph.node_capacity, plans)
+    known = [w for found in weights for w in found]
+    size, table = weight_table(known, per)
+    order = order_columns(weights, roles, [len(held) for held in roles])
+    return _columns(graph, table, order, size=size, per=per, max_degree=max_degree, plans=plans)
+
+
+@partial(jit64, static_argnames=("size", "per", "max_degree", "plans"))
+def _columns(graph: Graph, table: jax.Array, order: jax.Array, *, size, per, max_degree, plans) -> Int64:
+    found = []
+    if table.shape[1]:
+        found.append(sum_orbits(graph, table, size, per, max_degree))
+    if plans:
+        counts = _contract(graph, plans)
+        found.append(jnp.where(counts < EXACT, counts, -1).astype(jnp.int64))
+    return Int64.of(jnp.concatenate(found, axis=-1)[..., order])
+
+
+def spasm(*patterns: PatternLike) -> list[str]:
+    """Return all homomorphic images of some undirected patterns: names, or strings of unnamed classes.
+
+    What is merged are nodes that are not adjacent. Counts of subgraphs are sums of the homomorphisms of these, so that
+    they are a basis for learning; ``spasm("7-cycle", "8-cycle")`` are the patterns of MoSE for molecules.
+
+    Args:
+      patterns: connected or not, of at most 8 nodes, without labels.
+
+    Returns:
+      Each image once, the largest first.
+
+    Example:
+      >>> spasm("5-cycle"), len(spasm("7-cycle", "8-cycle"))
+      (['5-cycle', 'tailed-triangle', 'triangle'], 43)
+
+    References:
+      Jin et al., "Homomorphism counts for graph neural networks: all about that basis", ICML 2024. Curticapean, Dell &
+      Marx, "Homomorphisms are a good basis for counting small subgraphs", STOC 2017.
+    """
+    given = [as_pattern(pattern, Graph.from_edges([(0, 1)]), largest=8, name="pattern") for pattern in patterns]
+    images: dict[str, Pattern] = {}
+    for pattern in given:  # the list grows in the loop
+        text = canonical_string(pattern)
+        if text in images:
+            continue
+        images[text] = pattern
+        for u, v in np.argwhere(np.triu(~pattern.adjacency, 1)).tolist():
+            kept = [x for x in range(pattern.num_nodes) if x != v]
+            near = pattern.adjacency.copy()
+            near[u] |= near[v]
+            near[:, u] |= near[:, v]
+            given.append(Pattern(near[np.ix_(kept, kept)], None, None, False))
+    order = sorted(images, key=lambda text: (-images[text].num_nodes, -int(images[text].adjacency.sum()), text))
+    return [short_name(text, directed=False) for text in order]
+
+
+def _weights(patterns: list[Pattern], roles: list[list[Role]]) -> list[list[OrbitWeights]]:
+    """Return the weights of each pattern's columns over orbits, or an empty list where there are none."""
+    if any(p.node_labels is not None or p.edge_labels is not None for p in patterns):
+        raise ValueError("homomorphisms are counted of patterns without labels; pattern_features takes labels")
+    weights = [
+        [homomorphism_weights(pattern, *(role.places[0] or (0,))) for role in held]
+        for pattern, held in zip(patterns, roles, strict=True)
+    ]
+    return [[w for w in found if w is not None] for found in weights]
+
+
+def _plans(patterns: list[Pattern], roles: list[list[Role]]) -> tuple[Contraction, ...]:
+    """Return how each column is counted."""
+    return tuple(
+        _plan(pattern.num_nodes, pattern.directed, tuple(map(tuple, np.argwhere(pattern.adjacency).tolist())), *place)
+        for pattern, held in zip(patterns, roles, strict=True)
+        for place in (role.places[0] for role in held)
+    )
+
+
+@lru_cache
+def _plan(nodes: int, directed: bool, edges: tuple[tuple[int, int], ...], root: int | None = None) -> Contraction:
+    """Choose the steps that sum out all nodes but the root.
+
+    Example:
+      >>> _plan(3, False, ((0, 1), (1, 0), (1, 2), (2, 1)), 0)  # a path: its far end first
+      Contraction(scopes=((0, 1), (1, 2), (1,), (0,)), steps=((1,), (0, 2)))
+    """
+    scopes: list[tuple[int, ...]] = [edge for edge in edges if directed or edge[0] < edge[1]]
+    scopes += [(x,) for x in range(nodes) if all(x not in edge for edge in edges)]
+    live, steps, left = list(range(len(scopes))), [], set(range(nodes)) - {root}
+
+    def near(x: int) -> set[int]:
+        return {y for i in live if x in scopes[i] for y in scopes[i]}
+
+    def multiply(tables: list[int], without: int | None) -> int:
+        """Multiply tables, first those whose product is smallest, and sum out a node with the last."""
+        while len(tables) > 1 or without is not None:
+            pairs = combinations(tables, min(2, len(tables)))
+            two = min(pairs, key=lambda pair: len({y for i in pair for y in scopes[i]}))
+            tables = [i for i in tables if i not in two]
+            scope = {y for i in two for y in scopes[i]}
+            if not tables:
+                scope, without = scope - {without}, None
+            tables.append(len(scopes))
+            scopes.append(tuple(sorted(scope)))
+            steps.append(two)
+        return tables[0]
+
+    while left:
+        x = min(left, key=lambda x: (len(near(x)), x))
+        left.remove(x)
+        own = [i for i in live if x in scopes[i]]
+        live = [i for i in live if x not in scopes[i]]
+        live.append(multiply(own, x))
+    multiply(live, None)
+    return Contraction(tuple(scopes), tuple(steps))
+
+
+def _contract(graph: Graph, plans: tuple[Contraction, ...], modulus: jax.Array | None = None) -> jax.Array:
+    """Count by tables, or count modulo a number.
+
+    All terms are whole numbers and none is negative. So no number on the way to a count below 2^53 is larger, and none
+    has been rounded; and what is rounded does not fall below 2^53.
+
+    Returns:
+      float64 ``[columns]``, or with roots ``[N, columns]``.
+    """
+    N, S = graph.node_capacity, graph.slot_capacity
+    starts, nodes = jnp.asarray(graph.out_offsets), jnp.arange(N, dtype=jnp.int32)
+    tail = jnp.repeat(nodes, jnp.diff(starts), total_repeat_length=S)
+    head = jnp.where(jnp.arange(S, dtype=jnp.int32) < starts[N], jnp.asarray(graph.out_targets), N)
+    near = jnp.zeros((N, N), jnp.float64).at[tail, head].set(1, mode="drop")
+    real = (nodes < graph.num_nodes).astype(jnp.float64)
+    found = []
+    for scopes, steps in plans:
+        tables = [near if len(scope) == 2 else real for scope in scopes[: len(scopes) - len(steps)]]
+        for step in steps:
+            operands = [x for i in step for x in (tables[i], scopes[i])]
+            table = jnp.einsum(*operands, scopes[len(tables)], precision=lax.Precision.HIGHEST)
+            tables.append(table if modulus is None else lax.rem(table, modulus.astype(jnp.float64)))
+        found.append(tables[-1])
+    return jnp.stack(found, axis=-1)
+
+
+@partial(jit64, static_argnames="plans")
+def _stack(batch: Graph, modulus: jax.Array | None, *, plans: tuple[Contraction, ...]) -> jax.Array:
+    """Count in each graph of a stack."""
+    return jax.vmap(lambda graph: _contract(graph, plans, modulus))(batch)
+
+
+def _check_axes(nodes: int, plans: tuple[Contraction, ...]) -> None:
+    for plan in plans:
+        if nodes**plan.axes > MOST_CELLS:
+            raise ValueError(
+                f"a pattern needs a table of n^{plan.axes} numbers, at most 2^28, and a graph has {nodes} nodes; only "
+                "connected undirected patterns of up to five nodes are counted without (in jit with max_degree=)"
+            )
+
+
+def _count_by_tables(source: Source, plans: tuple[Contraction, ...], devices: Devices) -> np.ndarray:
+    """Return a column for each plan, integers ``[rows, plans]``."""
+    graphs = source.graphs
+    _check_axes(int(graphs.n.max()), plans)
+    axes, device = max(plan.axes for plan in plans), select_devices(devices).local[0]
+    cells = CELLS_TOGETHER["accelerator" if target_of(device).is_accelerator else "cpu"]
+
+    def count(which: np.ndarray, modulus: int | None) -> np.ndarray:
+        """Return the rows of some graphs, float64."""
+        starts = np.cumsum(source.rows[which]) - source.rows[which]
+        place = np.zeros(len(graphs), np.int64)
+        place[which] = starts
+        values = np.zeros((int(source.rows[which].sum()), len(plans)))
+        for group in size_groups(graphs, which, lambda nodes, _: len(plans) * float(nodes) ** (axes + 1) / 8):
+            room = max(cells // group.nodes**axes, 1) * group.slots
+            for some, batch in group.stacks(graphs, room):
+                given = jax.device_put((batch, None if modulus is None else np.int32(modulus)), device)
+                found = np.asarray(_stack(*given, plans=plans)).reshape(-1, len(plans))
+                width = group.nodes if source.per == "node" else 1
+                rows = row_numbers(np.arange(some.size) * width, source.rows[some])
+                values[row_numbers(place[some], source.rows[some])] = found[rows]
+        return values
+
+    values = count(np.arange(len(graphs)), None)
+    large = np.unique(source.graph[(values >= EXACT).any(axis=1)])
+    if not large.size:
+        return values.astype(np.int64)
+    exact, rows = values.astype(object), np.isin(source.graph, large)
+    exact[~rows] = values[~rows].astype(np.int64)
+    exact[rows] = _join_residues(lambda prime: count(large, prime), float(values.max()))
+    return exact
+
+
+def _join_residues(residues, most: float) -> np.ndarray:
+    """Return the whole numbers, Python's, that have given residues: Garner's way, a prime after another.
+
+    Args:
+      residues: returns residues modulo a prime, float64 arrays.
+      most: the largest number, as floats have it.
+    """
+    found, product = np.zeros((), object), 1
+    for prime in _primes():
+        rest = residues(prime).astype(np.int64).astype(object)
+        found = found + product * ((rest - found) * pow(product, -1, prime) % prime)
+        product *= prime
+        if product > 2 * most:
+            return found
+    raise OverflowError("a count has more than 100,000 bits")
+
+
+def _primes() -> Iterator[int]:
+    """Yield the primes below :data:`MODULUS`, the largest first."""
+    return (p for p in range(MODULUS - 1, 2, -2) if all(p % q for q in range(3, int(MODULUS**0.5) + 1, 2)))

@@ -1,0 +1,61 @@
+"""Color refinement (Weisfeiler and Lehman) of the nodes of a graph, on the device."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxmotif.arrays._compile import jit64
+from jaxmotif.graph import Graph
+
+
+def refined_colors(graph: Graph, rounds: int) -> jax.Array:
+    """Return the color of each node after each round, int32 ``[rounds + 1, N]``, from 0 on; those of padding differ.
+
+    Two nodes have equal colors if and only if they had before, and as many neighbours of each color. They begin with
+    the node labels, where the graph has them.
+
+    Example:
+      >>> refined_colors(Graph.from_edges([(0, 1), (1, 2), (2, 3)]), 1)[:, :4].tolist()
+      [[1, 1, 1, 1], [1, 2, 2, 1]]
+    """
+    most = int(np.diff(np.asarray(graph.out_offsets)).max(initial=0))
+    return _refined(jax.device_put(graph), rounds=rounds, doublings=most.bit_length())
+
+
+@partial(jit64, static_argnames=("rounds", "doublings"))
+def _refined(graph: Graph, *, rounds: int, doublings: int) -> jax.Array:
+    N, S = graph.node_capacity, graph.slot_capacity
+    starts, slots = jnp.asarray(graph.out_offsets), jnp.arange(S, dtype=jnp.int32)
+    targets, degrees = jnp.asarray(graph.out_targets), jnp.pad(jnp.diff(starts), (0, 1))
+    source = jnp.searchsorted(starts, slots, side="right").astype(jnp.int32) - 1  # of padding N
+    left = degrees[source] - (slots - starts[source])  # how long a list goes on
+    real = jnp.arange(N, dtype=jnp.int32) < graph.num_nodes
+    labels = jnp.zeros(N, jnp.int32) if graph.node_labels is None else jnp.asarray(graph.node_labels)
+
+    def refine(colors: jax.Array, _: None) -> tuple[jax.Array, jax.Array]:
+        # Slots are in the order of their nodes, and a node's list is sorted by color. Then ever longer stretches of the
+        # lists get a number, of two of half the length each, until the one at the first slot of a node is all its list.
+        near = colors.at[targets].get(mode="fill", fill_value=0)
+        stretch = lax.sort((source, near), num_keys=2)[1]
+        for step in range(doublings):
+            after = jnp.where(left > 1 << step, jnp.roll(stretch, -(1 << step)), -1)
+            stretch = _numbered(stretch, after)
+        lists = jnp.where(degrees[:N] > 0, stretch.at[starts[:N]].get(mode="fill", fill_value=0), -1)
+        colors = _numbered(colors, lists)
+        return colors, colors
+
+    first = _numbered(real.astype(jnp.int32), labels)
+    return jnp.concatenate([first[None], lax.scan(refine, first, length=rounds)[1]])
+
+
+def _numbered(first: jax.Array, second: jax.Array) -> jax.Array:
+    """Return numbers of pairs, equal ones for equal pairs and otherwise in their order, int32."""
+    first, second, place = lax.sort((first, second, jnp.arange(len(first), dtype=jnp.int32)), num_keys=2)
+    new = (jnp.diff(first) != 0) | (jnp.diff(second) != 0)
+    number = jnp.pad(jnp.cumsum(new, dtype=jnp.int32), (1, 0))
+    return jnp.zeros(len(place), jnp.int32).at[place].set(number)

@@ -1,0 +1,149 @@
+"""Homomorphisms against all maps, closed walks and sums of powers of degrees; images of patterns by partitions."""
+
+from itertools import product
+
+import jax
+import networkx as nx
+import numpy as np
+import pytest
+
+from jaxmotif import Graph
+from jaxmotif.features import dense_homomorphism_counts, homomorphism_counts, pattern_features, spasm
+from jaxmotif.graph import Graphs, stack_graphs
+from jaxmotif.patterns import Pattern, named_pattern, node_orbits
+from jaxmotif.patterns._orbits import partitions
+from tests.oracles import random_edges
+
+PATTERNS = [
+    Pattern.from_edges([], 1),
+    Pattern.from_edges([(0, 1)], 3),  # with a node on its own
+    *("edge", "2-star", "triangle", "4-cycle", "chordal-cycle", "4-clique", "house", "4-star", "5-clique"),
+    "6-cycle",
+    Pattern.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]),  # two triangles, joined
+    Pattern.from_edges([(0, 1), (2, 3), (3, 4), (4, 2)]),  # an edge and a triangle
+    Pattern.from_edges([(a, b) for a in range(3) for b in range(3, 6)]),  # no small separator
+]
+RING = [(i, (i + 1) % 6) for i in range(6)]
+
+
+def all_maps(pattern: Pattern, near: np.ndarray) -> np.ndarray:
+    """Count the maps that send each pattern node to each node, ``[nodes of the pattern, n]``."""
+    n, k = len(near), pattern.num_nodes
+    maps = np.array(list(product(range(n), repeat=k))).reshape(-1, k)
+    for u, v in np.argwhere(pattern.adjacency).tolist():
+        maps = maps[near[maps[:, u], maps[:, v]]]
+    return np.stack([np.bincount(maps[:, u], minlength=n) for u in range(k)])
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_all_maps_of_random_graphs(directed):
+    """Two hundred graphs of three to five nodes."""
+    patterns, rng = PATTERNS, np.random.default_rng(1)
+    if directed:
+        patterns = ["ffl", Pattern.from_edges(RING, directed=True), Pattern.from_edges([(0, 1), (2, 1)], 4, True)]
+    sizes = rng.integers(3, 6, 100)
+    near = [(rng.random((n, n)) < 0.6) & ~np.eye(n, dtype=bool) for n in sizes]
+    near = near if directed else [np.triu(x) | np.triu(x).T for x in near]
+    graphs = Graphs.from_edges([np.argwhere(x) for x in near], sizes, directed)
+    at_nodes = homomorphism_counts(graphs, patterns, per="node")
+    whole = homomorphism_counts(graphs, patterns).values
+    for i, one in enumerate(near):
+        given = [p if isinstance(p, Pattern) else named_pattern(p, directed) for p in patterns]
+        expected = [all_maps(pattern, one) for pattern in given]
+        assert whole[i].tolist() == [x[0].sum() for x in expected]
+        roles = [x[sorted(set(node_orbits(p).tolist()))] for p, x in zip(given, expected, strict=True)]
+        np.testing.assert_array_equal(at_nodes.values[at_nodes.graph == i], np.concatenate(roles).T)
+
+
+def test_closed_walks_and_powers_of_degrees_of_a_larger_graph():
+    edges = np.array(random_edges(120, 0.1, 3))
+    graph = Graph.from_edges(edges, 120)
+    near = np.zeros((120, 120), object)
+    near[tuple(edges.T)] = near[tuple(edges.T[::-1])] = 1
+    degrees, walks = near.sum(axis=0), near @ near
+    six, seven = (walks @ walks * walks).sum(axis=0), (walks @ walks * (walks @ near)).sum(axis=0)
+    stars = [(degrees**k).sum() for k in (3, 6, 9)]
+    found = homomorphism_counts(graph, ["3-star", "6-star", "9-star", "6-cycle", "7-cycle"])
+    assert found.values.tolist() == [[*stars, six.sum(), seven.sum()]]
+    at_nodes = homomorphism_counts(graph, ["7-cycle"], per="node").values
+    assert at_nodes[:, 0].tolist() == seven.tolist()
+
+
+def test_counts_beyond_floats_and_64_bits_are_exact():
+    """Stars of 4 to 11 edges around a hub of 200, beside a small graph whose counts are not made again."""
+    hub, small = [(0, i) for i in range(1, 201)], [(0, 1), (1, 2)]
+    found = homomorphism_counts([hub, small], [f"{k}-star" for k in (4, 6, 7, 11)])
+    assert found.values.tolist() == [
+        [200**k + 200 for k in (4, 6, 7, 11)],
+        [2**k + 2 for k in (4, 6, 7, 11)],
+    ]
+    inside = jax.jit(lambda graph: dense_homomorphism_counts(graph, ["6-star", "7-star"]))(Graph.from_edges(hub))
+    assert inside.to_numpy().tolist() == [200**6 + 200, -1]
+
+
+@pytest.mark.parametrize("per", ["graph", "node"])
+def test_inside_jit_and_vmap_equals_the_front_door(per):
+    graphs = [Graph.from_edges(random_edges(n, 0.4, n), n, pad=(12, 132)) for n in (6, 9, 12)]
+    patterns = [*PATTERNS, *spasm("8-cycle")]
+    count = jax.jit(jax.vmap(lambda graph: dense_homomorphism_counts(graph, patterns, per=per)))
+    found = count(stack_graphs(graphs, pad=(12, 132))).to_numpy()
+    expected = homomorphism_counts(graphs, patterns, per=per)
+    for i, graph in enumerate(graphs):
+        rows = found[i] if per == "node" else found[i][None]
+        np.testing.assert_array_equal(rows[: graph.n], expected.values[expected.graph == i])
+        assert not rows[graph.n :].any()
+
+
+def test_a_union_of_many_graphs_of_few_neighbours():
+    graphs = Graphs.from_edges([random_edges(20, 0.08, seed) for seed in range(30)], [20] * 30)
+    names = ["edge", "2-star", "5-cycle", "banner"]
+    count = jax.jit(lambda graph: dense_homomorphism_counts(graph, names, per="node", max_degree=8))
+    found = count(graphs.union()).to_numpy()[:600]
+    np.testing.assert_array_equal(found, homomorphism_counts(graphs, names, per="node").values)
+
+
+def test_densities():
+    found = homomorphism_counts([[(0, 1), (1, 2), (2, 0)]], ["edge", "triangle", "7-cycle"], normalize="density")
+    np.testing.assert_allclose(found.values, [[6 / 9, 6 / 27, (2**7 - 2) / 3**7]])
+    at_nodes = homomorphism_counts([[(0, 1), (1, 2), (2, 0)]], ["edge"], per="node", normalize="density", log=True)
+    np.testing.assert_allclose(at_nodes.values, np.log1p(np.full((3, 1), 2 / 3)))
+
+
+@pytest.mark.parametrize("name", ["6-cycle", "7-cycle", "bull", "4-star"])
+def test_images_are_those_of_all_partitions(name):
+    pattern, images = nx.from_numpy_array(named_pattern(name, False).adjacency), []
+    for part in partitions(list(pattern)):
+        image = nx.quotient_graph(pattern, [set(block) for block in part], create_using=nx.Graph)
+        if all(not pattern.subgraph(block).size() for block in part):
+            images += [] if any(nx.is_isomorphic(image, other) for other in images) else [image]
+    found = [nx.from_numpy_array(named_pattern(text, False).adjacency) for text in spasm(name)]
+    assert len(found) == len(images)
+    assert all(any(nx.is_isomorphic(image, other) for other in found) for image in images)
+
+
+def test_images_tell_how_many_subgraphs_there_are():
+    """Six-cycles of twelve graphs are one sum of the homomorphisms of their images, which least squares find."""
+    graphs = [Graph.from_edges(random_edges(9, 0.5, seed), 9) for seed in range(14)]
+    homs = homomorphism_counts(graphs, spasm("6-cycle")).values.astype(float)
+    cycles = pattern_features(graphs, ["6-cycle"], induced=False).values[:, 0]
+    weights, _, rank, _ = np.linalg.lstsq(homs, cycles, rcond=None)
+    assert rank == len(spasm("6-cycle")) < len(graphs)
+    np.testing.assert_allclose(homs @ weights, cycles, rtol=1e-6)
+
+
+def test_what_is_refused():
+    graph = Graph.from_edges([(0, 1)], 20_000)
+    with pytest.raises(ValueError, match="n\\^2 numbers"):
+        homomorphism_counts(graph, ["6-cycle"])
+    assert homomorphism_counts(graph, ["5-cycle", "edge"]).values.tolist() == [[0, 2]]
+    with pytest.raises(ValueError, match="n\\^4 numbers"):
+        dense_homomorphism_counts(Graph.from_edges([(0, 1)], 200), ["5-clique"])
+    with pytest.raises(ValueError, match="without labels"):
+        homomorphism_counts(graph, [Pattern.from_edges([(0, 1)], node_labels=[0, 1])])
+    for count in (homomorphism_counts, dense_homomorphism_counts):
+        with pytest.raises(ValueError, match="'graph' or 'node'"):
+            count(graph, ["edge"], per="edge")
+    with pytest.raises(ValueError, match="jax.vmap"):
+        dense_homomorphism_counts(stack_graphs([graph]), ["6-cycle"])
+    with pytest.raises(ValueError, match="directed if and only if"):
+        dense_homomorphism_counts(graph, [Pattern.from_edges([(0, 1)], directed=True)])
