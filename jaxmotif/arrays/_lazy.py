@@ -1,11 +1,10 @@
-"""Names and libraries that load on first use, so that an import of the package is quick and starts no JAX."""
+"""Packages whose names load on first use, so that an import of the package is quick and starts no JAX."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
 
 
 def attach(package: str, file: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
@@ -37,25 +36,3 @@ def attach(package: str, file: str) -> tuple[Callable[[str], object], Callable[[
         return sorted({*vars(sys.modules[package]), *homes})
 
     return load, names, [*homes]
-
-
-def load_extra(module: str, needing: str, extra: str = "io") -> Any:
-    """Import a module of a library that an extra of the package has.
-
-    Args:
-      module: its full name.
-      needing: what needs the library, with the verb, for the error.
-      extra: the extra.
-
-    Raises:
-      ImportError: if the library is not installed; it names the extra.
-
-    Example:
-      >>> load_extra("numpy.linalg", "this needs").__name__
-      'numpy.linalg'
-    """
-    try:
-        return import_module(module)
-    except ImportError as error:
-        library = module.partition(".")[0]
-        raise ImportError(f"{needing} {library}: pip install 'jaxmotif[{extra}]'") from error

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from jaxmotif.arrays._exact import with_exact_sums
-from jaxmotif.arrays._lazy import load_extra
+from jaxmotif.arrays._extras import load_extra
 
 if TYPE_CHECKING:
     import jax

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jaxmotif.arrays._lazy import load_extra
+from jaxmotif.arrays._extras import load_extra
 
 if TYPE_CHECKING:
     import networkx

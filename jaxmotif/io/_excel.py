@@ -6,7 +6,7 @@ import csv
 import io
 import zipfile
 
-from jaxmotif.arrays._lazy import load_extra
+from jaxmotif.arrays._extras import load_extra
 from jaxmotif.graph._saved import GraphFileError
 from jaxmotif.io._edge_list import read_csv
 from jaxmotif.io._format import Contents, Options, Reader, Sample

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxmotif.arrays._lazy import load_extra
+from jaxmotif.arrays._extras import load_extra
 from jaxmotif.graph._saved import GraphFileError
 from jaxmotif.io._edge_list import layout_of, sorted_names
 from jaxmotif.io._format import Contents, Options, Reader, passed_over

@@ -17,7 +17,7 @@ from typing import BinaryIO, Protocol
 
 import numpy as np
 
-from jaxmotif.arrays._lazy import load_extra
+from jaxmotif.arrays._extras import load_extra
 from jaxmotif.devices import _checkpoint as checkpoint
 from jaxmotif.graph._saved import named_errors
 from jaxmotif.search._listing import Listed
