@@ -17,7 +17,8 @@ WIDTH = 960
 """Width of a chart across the page, in SVG units."""
 
 _MOST_DRAWINGS = 16  # classes that have room for drawings below the axis
-_LETTERS = 28  # of a label below the axis
+_LETTERS = 28  # of a label below the axis, or beside a tree
+_LETTER_WIDTH = 7.5  # of a letter beside a tree, in wide fonts
 _MOST_LABELS = 80  # classes that have room for labels below the axis, sideways
 
 Scale = Callable[[float], float]
@@ -165,7 +166,9 @@ def tree_chart(names: Sequence[str], distances: np.ndarray, words: str) -> str:
       words: What the distances are called.
     """
     order, brackets = average_tree(distances)
-    width, left, right, row, top = 480, 20, 320, 26, 12
+    left, right, row, top = 20, 320, 26, 12
+    shown = [names[network][:_LETTERS] for network in order]
+    width = round(right + 16 + _LETTER_WIDTH * max(map(len, shown)))
     highest = max((float(heights.max()) for _, heights in brackets), default=0.0) or 1.0
     base = top + row * len(order)
 
@@ -176,10 +179,7 @@ def tree_chart(names: Sequence[str], distances: np.ndarray, words: str) -> str:
     for places, heights in brackets:
         corners = (f"{x(h):.1f} {top + row * (place + 0.5):.1f}" for place, h in zip(places, heights, strict=True))
         parts.append(f'<path class="line other" d="M{"L".join(corners)}"/>')
-    parts += [
-        _label(right + 8, top + row * (i + 0.5) + 4, names[network][:_LETTERS], "start")
-        for i, network in enumerate(order)
-    ]
+    parts += [_label(right + 8, top + row * (i + 0.5) + 4, name, "start") for i, name in enumerate(shown)]
     parts.append(f'<line class="zero" x1="{left}" x2="{right}" y1="{base}" y2="{base}"/>')
     for height, anchor in ((highest, "start"), (0.0, "end")):
         parts.append(_label(x(height), base + 14, f"{height:.3g}", anchor))
