@@ -191,7 +191,7 @@ def gram(options: argparse.Namespace) -> None:
     """Gram matrices of the first molecules of ZINC by the kernels of jaxmotif.learn."""
     from jaxmotif.learn import GraphletKernel, WeisfeilerLehmanKernel
 
-    graphs, costs = zinc_graphs(options.data)[: options.graphs], Costs()
+    graphs, costs = list(zinc_graphs(options.data))[: options.graphs], Costs()
     for kernel in (WeisfeilerLehmanKernel(), GraphletKernel(size=5)):
         costs.row(
             f"{len(graphs):,} molecules, {type(kernel).__name__}", lambda kernel=kernel: kernel.fit_transform(graphs)
