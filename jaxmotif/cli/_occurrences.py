@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import numpy as np
 
+from jaxmotif.arrays._extras import load_extra
 from jaxmotif.cli._command import how
 from jaxmotif.cli._output import (
     Column,
@@ -19,7 +20,6 @@ from jaxmotif.cli._output import (
     beside_result,
     choose_format,
     comments,
-    pyarrow_for,
     safe_row,
     whole_file,
     write_report,
@@ -190,7 +190,7 @@ def _write_csv(
 def _write_parquet(
     stream: BinaryIO, heads: list[str], nodes: list[str], blocks: Blocks, numbers: bool, run: Mapping[str, object]
 ) -> None:
-    pa = pyarrow_for("--occurrences FILE.parquet")
+    pa = load_extra("pyarrow", "--occurrences FILE.parquet needs")
     from pyarrow import parquet
 
     kinds = {"id": pa.int64()} | dict.fromkeys(nodes, pa.int64() if numbers else pa.string())

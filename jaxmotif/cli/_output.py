@@ -25,6 +25,7 @@ from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 
+from jaxmotif.arrays._extras import load_extra
 from jaxmotif.arrays._present import visible
 from jaxmotif.graph._saved import named_errors, written_whole
 
@@ -104,7 +105,7 @@ def check_outputs(args: argparse.Namespace) -> None:
     files = {name: named[name] for name in options if name in named}
     folders = {name: named[name] for name in ("figures", "checkpoint") if name in named}
     if args.format == "parquet":
-        pyarrow_for("--format parquet")
+        load_extra("pyarrow", "--format parquet needs")
         if args.output is None and sys.stdout.isatty():
             raise ValueError("Parquet is not for a terminal: name a file with --output")
     if "figures" in named:
@@ -276,22 +277,13 @@ def comments(values: Mapping[str, object]) -> list[str]:
 
 
 def _write_parquet(report: Report, stream: BinaryIO) -> None:
-    pa = pyarrow_for("--format parquet")
+    pa = load_extra("pyarrow", "--format parquet needs")
     from pyarrow import parquet
 
     columns = {name: arrow_column(column) for name, column in report.columns.items()}
     facts = {name: _value(value, "json") for name, value in {**report.run, **report.scalars}.items()}
     table = pa.table(columns).replace_schema_metadata({"jaxmotif": json.dumps(facts)})
     parquet.write_table(table, stream)
-
-
-def pyarrow_for(what: str) -> Any:
-    """Import and return the package that writes Parquet, for an option that the error names if it is missing."""
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise ImportError(f"{what} needs pyarrow: pip install 'jaxmotif[io]'") from error
-    return pyarrow
 
 
 def arrow_column(column: Column) -> Column:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jaxmotif.cli._output import pyarrow_for
+from jaxmotif.arrays._extras import load_extra
 
 if TYPE_CHECKING:
     from jaxmotif.devices._select import Hybrid
@@ -234,7 +234,7 @@ def path_with_ending(text: str, option: str, endings: str) -> Path:
         raise argparse.ArgumentTypeError(f"{text!r} must end in {', '.join(allowed[:-1])} or {allowed[-1]}")
     if text.lower().endswith(".parquet"):
         try:
-            pyarrow_for(f"{option} FILE.parquet")
+            load_extra("pyarrow", f"{option} FILE.parquet needs")
         except ImportError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
     return Path(text)

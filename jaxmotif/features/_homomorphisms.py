@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import combinations
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -27,9 +27,8 @@ from jaxmotif.features._patterns import (
     Normalize,
     PatternLike,
     Source,
-    check_normalize,
+    ask,
     columns_of,
-    given_graphs,
     load_graphs,
     scaled,
 )
@@ -52,7 +51,7 @@ EXACT, MODULUS = 2**53, 2**19
 
 
 class Contraction(NamedTuple):
-    """How the nodes of a pattern are summed out.
+    """Steps that sum out the nodes of a pattern.
 
     Attributes:
       scopes: the pattern nodes of each table. The first are edges, and nodes without any; one follows for each step.
@@ -113,10 +112,7 @@ def homomorphism_counts(
     """
     if per not in ("graph", "node"):
         raise ValueError(f"per must be 'graph' or 'node', got {per!r}")
-    check_normalize(normalize)
-    source = Source.of(given_graphs(graphs), per)
-    given = [as_pattern(pattern, source.graphs[0], name="pattern") for pattern in patterns]
-    roles = all_roles(given, patterns, per)
+    source, given, roles = ask(graphs, patterns, per, normalize)
 
     def count(rest: list[int]) -> np.ndarray:
         return _count_by_tables(source, _plans([given[i] for i in rest], [roles[i] for i in rest]), devices)
@@ -176,7 +172,17 @@ def dense_homomorphism_counts(
 
 
 @partial(jit64, static_argnames=("size", "per", "max_degree", "plans"))
-def _columns(graph: Graph, table: jax.Array, order: jax.Array, *, size, per, max_degree, plans) -> Int64:
+def _columns(
+    graph: Graph,
+    table: jax.Array,
+    order: jax.Array,
+    *,
+    size: Literal[4, 5],
+    per: Per,
+    max_degree: int | None,
+    plans: tuple[Contraction, ...],
+) -> Int64:
+    """Count by sums of orbits and by tables, and put the columns in the order that was asked for."""
     found = []
     if table.shape[1]:
         found.append(sum_orbits(graph, table, size, per, max_degree))

@@ -119,10 +119,7 @@ def pattern_features(
     """
     if per not in ("graph", "node", "edge"):
         raise ValueError(f"per must be 'graph', 'node' or 'edge', got {per!r}")
-    check_normalize(normalize)
-    source = Source.of(given_graphs(graphs), per)
-    given = [as_pattern(pattern, source.graphs[0], name="pattern") for pattern in patterns]
-    roles = all_roles(given, patterns, per)
+    source, given, roles = ask(graphs, patterns, per, normalize)
     values = columns_of(
         source,
         roles,
@@ -137,9 +134,14 @@ def pattern_features(
     return Features(columns, values, per, source.graph, source.edges())
 
 
-def given_graphs(graphs: GraphLike | GraphsLike) -> Graphs:
-    """Return the data set that an argument means, of one graph if it means one."""
-    return as_graphs(graphs) or Graphs.from_graphs([as_graph(cast(GraphLike, graphs))])
+def ask(
+    graphs: GraphLike | GraphsLike, patterns: Sequence[PatternLike], per: Per, normalize: Normalize
+) -> tuple[Source, list[Pattern], list[list[Role]]]:
+    """Return the graphs, the patterns and the columns of each pattern that the arguments of a front door mean."""
+    check_normalize(normalize)
+    source = Source.of(as_graphs(graphs) or Graphs.from_graphs([as_graph(cast(GraphLike, graphs))]), per)
+    given = [as_pattern(pattern, source.graphs[0], name="pattern") for pattern in patterns]
+    return source, given, all_roles(given, patterns, per)
 
 
 def check_normalize(normalize: Normalize) -> None:

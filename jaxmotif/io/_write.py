@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jaxmotif.arrays._extras import load_extra
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._saved import written_whole
 
@@ -22,11 +23,7 @@ _logger = logging.getLogger("jaxmotif")
 
 
 def _library() -> Any:
-    try:
-        import networkx
-    except ImportError:
-        raise ImportError("this format is written by networkx: pip install 'jaxmotif[io]'") from None
-    return networkx
+    return load_extra("networkx", "this format is written by")
 
 
 def _table(separator: str) -> Callable[[Graph, Path], None]:

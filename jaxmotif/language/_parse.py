@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from jaxmotif.arrays._extras import load_extra
 from jaxmotif.language._query import Clause, Comparison, Edge, Element, Place, Query, QueryError, Value
 
 if TYPE_CHECKING:
@@ -70,11 +71,8 @@ def parse(text: str) -> Query:
 
 @cache
 def _parser() -> Lark:
-    try:
-        from lark import Lark
-    except ImportError as error:
-        raise ImportError("the query language needs lark: pip install 'jaxmotif[query]'") from error
-    return Lark.open("grammar.lark", __file__, parser="lalr", lexer="contextual", maybe_placeholders=True)
+    lark = load_extra("lark", "the query language needs", "query")
+    return lark.Lark.open("grammar.lark", __file__, parser="lalr", lexer="contextual", maybe_placeholders=True)
 
 
 def _parts(tree: Tree) -> list[Any]:

@@ -171,8 +171,15 @@ class PatternFeatures(_OfGraphs):
         return pattern_features(graphs, self.patterns, **options).values.astype(np.float64)
 
 
+class _Kernel(_OfGraphs):
+    """Base of the kernels, which have a column for each graph that was fitted."""
+
+    def _names(self, graphs: Graphs) -> tuple[str, ...]:
+        return tuple(f"graph-{i}" for i in range(len(graphs)))
+
+
 @dataclasses.dataclass(eq=False, repr=False)
-class GraphletKernel(_OfGraphs):
+class GraphletKernel(_Kernel):
     """A positive semidefinite kernel between graphs, for ``SVC(kernel="precomputed")`` behind it in a pipeline.
 
     Args:
@@ -202,7 +209,7 @@ class GraphletKernel(_OfGraphs):
 
     def _learn(self, graphs: Graphs) -> None:
         self.vectors_ = self._vectors(graphs)
-        self.columns_ = tuple(f"graph-{i}" for i in range(len(graphs)))
+        super()._learn(graphs)
 
     def _values(self, graphs: Graphs) -> np.ndarray:
         return self._similarities(self._vectors(graphs))
@@ -232,7 +239,7 @@ class GraphletKernel(_OfGraphs):
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class WeisfeilerLehmanKernel(_OfGraphs):
+class WeisfeilerLehmanKernel(_Kernel):
     """The Weisfeiler-Lehman subtree kernel between graphs, for ``SVC(kernel="precomputed")`` behind it in a pipeline.
 
     In each round the color of a node becomes the color and the colors of its neighbours (of directed graphs: its
@@ -261,7 +268,7 @@ class WeisfeilerLehmanKernel(_OfGraphs):
         if self.rounds < 0:
             raise ValueError(f"rounds must be at least 0, got {self.rounds}")
         self.graphs_ = graphs
-        self.columns_ = tuple(f"graph-{i}" for i in range(len(graphs)))
+        super()._learn(graphs)
 
     def _values(self, graphs: Graphs) -> np.ndarray:
         both = Graphs.from_graphs([self.graphs_.union(pad=None), graphs.union(pad=None)])
