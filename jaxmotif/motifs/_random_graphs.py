@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import math
+import time
 import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,6 +24,7 @@ from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._memory import working_memory
+from jaxmotif.devices._progress import METER
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, select_devices
@@ -336,10 +338,14 @@ class Chains:
         if not numbers.size:
             ends, moves = np.zeros((0, self._plan.wiring.labels), np.int32), np.zeros(0, np.int64)
             return Drawn(ends, ends, *[moves] * len(_MOVES))
-        parts = [
-            self.run(numbers[at], None if start is None else start.rows(at), done, steps).fetch(self._plan.wiring)
-            for at in (slice(low, low + self.most) for low in range(0, numbers.size, self.most))
-        ]
+        parts: list[Drawn] = []
+        meter = METER.get()
+        for low in range(0, numbers.size, self.most):
+            at, started = slice(low, low + self.most), time.monotonic()
+            lot = self.run(numbers[at], None if start is None else start.rows(at), done, steps)
+            parts.append(lot.fetch(self._plan.wiring))
+            if meter is not None and len(parts) == 2:  # The first run may have compiled its program.
+                meter.expect((time.monotonic() - started) / lot.number)
         return parts[0] if len(parts) == 1 else Drawn(*map(np.concatenate, zip(*parts, strict=True)))
 
     def run(
