@@ -206,5 +206,6 @@ def notebook_page(path: Path) -> str:
 def _shown(output: dict) -> str:
     data = {kind: "".join(text) for kind, text in output.get("data", {"text/plain": output.get("text", "")}).items()}
     if "image/svg+xml" in data:
-        return f'<div class="drawings"><figure>{data["image/svg+xml"]}</figure></div>'
+        size = "" if 'viewBox="0 0 64 64"' in data["image/svg+xml"] else " class='network'"
+        return f'<div class="drawings"><figure{size}>{data["image/svg+xml"]}</figure></div>'
     return f"```text\n{data['text/plain'].rstrip()}\n```"
