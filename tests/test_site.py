@@ -15,15 +15,15 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium"),
     pytest.mark.skipif(not (SITE / "index.html").exists(), reason="the site is not built (set JAXMOTIF_SITE)"),
 ]
-PRINTED = "console", "pycon", "python", "py", "text"
+PRINTED = "console", "text"
 WHOLE = ", ".join([f".language-{kind} code" for kind in PRINTED] + ["pre > code:not([class])", ".page span"])
-"""Results and programs, whose lines stay whole and are moved, and frames, which show a part of a page."""
+"""Results, whose lines stay whole and may be moved, and frames, which show a part of a page."""
 CUT = """(() => {
   const wide = document.documentElement.clientWidth, may = %r;
   const beyond = [...document.querySelectorAll(".md-content *")].filter(e => {
     const box = e.getBoundingClientRect();
     return box.width && box.right > wide + 1 && e.textContent.trim(); });
-  const boxes = ".language-sh code, .language-bibtex code, .doc-signature code, .md-typeset__scrollwrap, figure";
+  const boxes = "pre > code, .md-typeset__scrollwrap, figure";
   const scrolled = [...document.querySelectorAll(boxes)].filter(e => e.scrollWidth > e.clientWidth + 1);
   const cut = [...beyond, ...scrolled].filter(e => !e.closest(may));
   return cut.map(e => `${e.tagName} ${e.textContent.slice(0, 60)}`); })()"""

@@ -38,7 +38,7 @@ import jaxmotif
 from jaxmotif.arrays._ahead import end_rehearsal, rehearsal, rehearsed
 from jaxmotif.devices._gather import check_alike, in_each_process
 from jaxmotif.devices._memory import out_of_memory, with_smaller_steps
-from jaxmotif.devices._progress import progress
+from jaxmotif.devices._progress import Meter, progress
 from jaxmotif.devices._queue import Unit, Worker, run_queue
 from jaxmotif.devices._ranges import Span, cut, from_array, gaps, length, shrinking, split
 from jaxmotif.devices._record import Arrays, Merge, Record, Store, results_in
@@ -327,7 +327,7 @@ def _empty(
     )
     with meter:
         runners = [
-            _TaskRunner(job, task, worker.device, record, stopped, meter.advance)
+            _TaskRunner(job, task, worker.device, record, stopped, meter)
             for task, worker in zip(tasks, workers, strict=True)
         ]
         # The queue does not know tasks; it calls the functions that its workers carry.
@@ -361,17 +361,9 @@ def next_piece(work: float, seconds: float, wanted: float = PIECE_SECONDS) -> fl
 class _TaskRunner:
     """A task on a device, with the spans that it has still to do and those it has done but not handed in."""
 
-    def __init__(
-        self,
-        job: Job,
-        task: Task,
-        device: jax.Device,
-        record: Record,
-        stopped: threading.Event,
-        advance: Callable[[int], None],
-    ):
-        self._job, self._task, self._device, self._record, self._stopped = job, task, device, record, stopped
-        self._advance = advance
+    def __init__(self, job: Job, task: Task, device: jax.Device, record: Record, stop: threading.Event, meter: Meter):
+        self._job, self._task, self._device, self._record, self._stopped = job, task, device, record, stop
+        self._meter = meter
         self._todo: list[Span] = []
         self._pending: list[Span] = []
         self._busy = False
@@ -410,7 +402,7 @@ class _TaskRunner:
 
     def _tell(self, done: int) -> None:
         if done and not self._stopped.is_set():
-            self._advance(done)
+            self._meter.advance(done)
 
     def _do(self, hand_in: bool) -> None:
         def attempt(_: None) -> None:

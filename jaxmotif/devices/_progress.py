@@ -31,9 +31,6 @@ class Meter:
     def advance(self, amount: int = 1) -> None:
         """Add finished units."""
 
-    def expect(self, seconds: float) -> None:
-        """Tell, before any unit is finished, the seconds that a worker needs at least for one."""
-
     def __enter__(self) -> Meter:
         return self
 
@@ -41,7 +38,7 @@ class Meter:
         pass
 
 
-METER: ContextVar[Meter | None] = ContextVar("METER", default=None)
+METER: ContextVar[Progress | None] = ContextVar("METER", default=None)
 """The meter of the job that is at work, which a worker tells what to expect of its first unit."""
 
 
@@ -86,6 +83,7 @@ class Progress(Meter):
         return self
 
     def expect(self, seconds: float) -> None:
+        """Tell, before any unit is finished, the seconds that a worker needs at least for one."""
         with self._lock:
             if self.total is not None and not self._expected and self.done == self._before:
                 self._expected = seconds * (self.total - self.done) / self._workers
