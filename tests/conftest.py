@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 import warnings
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -10,6 +11,9 @@ from pathlib import Path
 ON_GPU = bool(os.environ.get("JAXMOTIF_TEST_GPU"))
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=4".strip()
 os.environ["JAXMOTIF_CACHE"] = "off"  # tests change what programs are made of in ways that kept programs cannot know
+# Some environments forbid it: then every process of the many that tests start would compile the whole package anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 if not ON_GPU:
     os.environ["JAX_PLATFORMS"] = "cpu"
     # Most of the time goes to compiling: less of it, and each program once for all workers and later runs.
@@ -18,7 +22,7 @@ if not ON_GPU:
     if version("jaxlib").startswith("0.10."):  # these compile in half the time without; later ones know no such flag
         os.environ["XLA_FLAGS"] += " --xla_cpu_use_fusion_emitters=false"
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "compiled"))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.02")
 
 import jax  # noqa: E402  (the environment must be set first)
 import pytest  # noqa: E402
