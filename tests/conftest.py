@@ -1,15 +1,21 @@
 """Set-up shared by all tests: CPU with four devices unless JAXMOTIF_TEST_GPU is set, strict promotion, real data."""
 
+import functools
 import gc
 import os
+import sys
 import warnings
 from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.metadata import version
 from pathlib import Path
 
 ON_GPU = bool(os.environ.get("JAXMOTIF_TEST_GPU"))
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=4".strip()
 os.environ["JAXMOTIF_CACHE"] = "off"  # tests change what programs are made of in ways that kept programs cannot know
+# Some environments forbid it: then every process of the many that tests start would compile the whole package anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 if not ON_GPU:
     os.environ["JAX_PLATFORMS"] = "cpu"
     # Most of the time goes to compiling: less of it, and each program once for all workers and later runs.
@@ -18,11 +24,12 @@ if not ON_GPU:
     if version("jaxlib").startswith("0.10."):  # these compile in half the time without; later ones know no such flag
         os.environ["XLA_FLAGS"] += " --xla_cpu_use_fusion_emitters=false"
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "compiled"))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.02")
 
 import jax  # noqa: E402  (the environment must be set first)
 import pytest  # noqa: E402
 
+from jaxmotif.arrays import _compile  # noqa: E402
 from jaxmotif.motifs import _random_graphs  # noqa: E402
 
 # Tracing makes many objects that last: to look through them as often as Python would takes a tenth of the time.
@@ -31,6 +38,31 @@ gc.set_threshold(50_000, 20, 50)
 # With so little optimised, chains that are padding take most of the time. A pilot has fewer chains then, and so finds
 # another length for all chains; apart from that no bit depends on it.
 _random_graphs.CPU_LANES = 2**11
+
+_optimised = ContextVar("optimised", default=False)
+
+
+def optimise(program):
+    """Compile a program with some of the optimisations: it runs for so long that this takes less time."""
+    plain = _compile._compiler_options
+
+    def options(*arguments):
+        return (*plain(*arguments), *((("xla_backend_optimization_level", 1),) if _optimised.get() else ()))
+
+    @functools.wraps(program)
+    def call(*args, **static):
+        token = _optimised.set(True)
+        try:
+            return program(*args, **static)
+        finally:
+            _optimised.reset(token)
+
+    _compile._compiler_options = options
+    return call
+
+
+if not ON_GPU:
+    _random_graphs.run_chains = optimise(_random_graphs.run_chains)
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")

@@ -226,7 +226,7 @@ def further(mutant: Mutant, folder: Path) -> list[str]:
 
 def passes(tests: list[str], folder: Path, seconds: float) -> tuple[bool, str]:
     """Run tests in a folder: whether all passed in time, and the first that did not."""
-    environment = {**os.environ, "PYTHONPATH": str(folder), "JAXMOTIF_DATA": "none", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(folder), "JAXMOTIF_DATA": "none"}
     environment.setdefault("JAX_COMPILATION_CACHE_DIR", str(ROOT / ".pytest_cache" / "compiled"))
     command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "-q", "-p", "no:cacheprovider", "--no-header", *tests]
     with subprocess.Popen(
@@ -254,7 +254,7 @@ def try_mutant(mutant: Mutant, folder: Path, seconds: float, near: bool) -> tupl
     """Return how a mutant ended, "killed near", "killed further" or "survived", and by what (``near``: in its room)."""
     file = folder / mutant.path
     source = file.read_bytes()
-    file.write_bytes(source[: mutant.start] + mutant.after.encode() + source[mutant.end :])
+    write_anew(file, source[: mutant.start] + mutant.after.encode() + source[mutant.end :])
     try:
         for where, tests in (("near", nearest), ("further", further))[: 1 if near else 2]:
             passed, by = passes(tests(mutant, folder), folder, seconds)
@@ -262,7 +262,14 @@ def try_mutant(mutant: Mutant, folder: Path, seconds: float, near: bool) -> tupl
                 return f"killed {where}", by
         return "survived", ""
     finally:
-        file.write_bytes(source)
+        write_anew(file, source)
+
+
+def write_anew(file: Path, source: bytes) -> None:
+    """Write a source with a time unlike the one before it, so that Python keeps to no bytecode of another version."""
+    before = file.stat().st_mtime
+    file.write_bytes(source)
+    os.utime(file, (before + 2, before + 2))
 
 
 def modules(rooms: list[str]) -> list[Path]:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import mutate
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
     "graph",
@@ -74,3 +76,10 @@ def test_there_is_a_default_case_without_further_data(name, cases):
     assert "shared_data" not in {argument.arg for argument in found.args.args}
     if name in FUNCTIONS and not file.startswith("cli/"):
         assert name in text
+
+
+def test_mutants_that_are_kept_are_found_in_the_source():
+    """Each of `mutants.toml` once, or `python -m tests.mutate --kept` would not begin."""
+    chosen = mutate.kept([])
+    assert len({(mutant.path, mutant.start, mutant.after) for mutant in chosen}) == len(chosen) > 80
+    assert all(mutant.before != mutant.after for mutant in chosen)

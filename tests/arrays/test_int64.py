@@ -104,26 +104,27 @@ def test_sums_and_differences(x64, other, traced):
         if other.dtype != np.int64:
             theirs.append(jnp.asarray(other))
     for one in theirs:
-        assert run(lambda x: x + one)(counts).tolist() == (ours + exact).tolist()  # noqa: B023
-        assert run(lambda x: x - one)(counts).tolist() == (ours - exact).tolist()  # noqa: B023
+        operations = [operator.add, operator.sub, *COMPARISONS]
         if not isinstance(one, jax.Array):  # an array of JAX asks for one of JAX
-            assert run(lambda x: one + x)(counts).tolist() == (exact + ours).tolist()  # noqa: B023
-            assert run(lambda x: one - x)(counts).tolist() == (exact - ours).tolist()  # noqa: B023
-        for compare in COMPARISONS:
-            found = run(lambda x: compare(x, one))(counts)  # noqa: B023
-            assert found.dtype == bool
-            assert found.tolist() == compare(ours, exact).tolist()
+            operations += [lambda x, y: y + x, lambda x, y: y - x]
+        # One program of all of them: each alone would take most of its time to be compiled.
+        found = run(lambda x, one=one, operations=operations: [operate(x, one) for operate in operations])(counts)
+        for operate, result in zip(operations, found, strict=True):
+            assert result.tolist() == operate(ours, exact).tolist()
+            assert (result.dtype == bool) == (operate in COMPARISONS)
     assert run(operator.neg)(counts).tolist() == (-ours).tolist()
     assert (+counts).tolist() == SMALL.tolist()
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, (0, 1), -1])
 def test_reductions(x64, axis):
+    def reduce(counts):
+        return [getattr(counts, name)(axis) for name in ("sum", "max", "min")]
+
     counts = Int64.of(SMALL)
-    for name in ("sum", "max", "min"):
-        wanted = getattr(SMALL, name)(axis=axis)
-        assert getattr(counts, name)(axis).tolist() == wanted.tolist()
-        assert jax.jit(lambda x, name=name: getattr(x, name)(axis))(counts).tolist() == wanted.tolist()
+    wanted = [getattr(SMALL, name)(axis=axis).tolist() for name in ("sum", "max", "min")]
+    assert [found.tolist() for found in reduce(counts)] == wanted
+    assert [found.tolist() for found in jax.jit(reduce)(counts)] == wanted
 
 
 def test_scalars_are_numbers():

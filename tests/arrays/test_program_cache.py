@@ -13,6 +13,7 @@ from jax.experimental.compilation_cache import compilation_cache
 import jaxmotif
 from jaxmotif.arrays._private_folder import why_not_private
 from jaxmotif.arrays._program_cache import drop_oldest, forget_broken, keep_compiled
+from jaxmotif.cli import main
 from tests.more import more
 
 COMMAND = [sys.executable, "-m", "jaxmotif"]
@@ -20,8 +21,21 @@ RUN = ["graphlets", "karate"]
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
+def unset_cache():
+    """JAX's settings of the cache, restored afterwards."""
+    names = ["jax_compilation_cache_dir", "jax_persistent_cache_enable_xla_caches"]
+    names += [f"jax_persistent_cache_min_{name}" for name in ("compile_time_secs", "entry_size_bytes")]
+    before = {name: jax.config.values[name] for name in names}
+    yield
+    for name, value in before.items():
+        jax.config.update(name, value)
+    compilation_cache.reset_cache()
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch, unset_cache):
     """A process without any setting but a home folder."""
+    jax.config.update("jax_compilation_cache_dir", None)
     for name in list(os.environ):
         if name.startswith(("JAX_COMPILATION", "JAX_PERSISTENT", "JAXMOTIF_CACHE", "XDG_")):
             monkeypatch.delenv(name)
@@ -34,6 +48,14 @@ def run(*arguments):
     assert made.returncode == 0, made.stderr
     assert "4-clique           31710  G8         11" in made.stdout
     return made.stderr
+
+
+def told_by_main(capsys, *arguments):
+    """What the command tells in this process, which is begun sooner than another."""
+    assert main([*RUN, *map(str, arguments)]) == 0
+    shown = capsys.readouterr()
+    assert "4-clique           31710  G8         11" in shown.out
+    return shown.err
 
 
 def programs(folder):
@@ -59,10 +81,10 @@ def test_the_command_keeps_code_by_itself_and_mends_what_is_broken(home, broken)
     assert all(file.read_bytes() != b"garbage" for file in kept)
 
 
-def test_no_cache_is_kept_when_not_asked_for_or_not_possible(home, monkeypatch):
+def test_no_cache_is_kept_when_not_asked_for_or_not_possible(home, capsys):
+    assert told_by_main(capsys, "--no-cache", "--quiet") == ""
     (home / "file").write_text("")
-    assert "compiled code is not kept" in run("--cache", home / "file")
-    assert run("--no-cache", "--quiet") == ""
+    assert "compiled code is not kept" in told_by_main(capsys, "--cache", home / "file")
     assert not (home / ".cache").exists()
 
 
@@ -77,18 +99,6 @@ def test_only_the_oldest_are_dropped(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["a-cache", "b-cache", "other"]
     drop_oldest(tmp_path, 0)
     assert os.listdir(tmp_path) == ["other"]
-
-
-@pytest.fixture
-def unset_cache():
-    """JAX's settings of the cache, restored afterwards."""
-    names = ["jax_compilation_cache_dir", "jax_persistent_cache_enable_xla_caches"]
-    names += [f"jax_persistent_cache_min_{name}" for name in ("compile_time_secs", "entry_size_bytes")]
-    before = {name: jax.config.values[name] for name in names}
-    yield
-    for name, value in before.items():
-        jax.config.update(name, value)
-    compilation_cache.reset_cache()
 
 
 def test_all_programs_of_a_broken_ones_function_are_removed(tmp_path, unset_cache):
@@ -176,23 +186,20 @@ def test_a_stranger_cannot_have_his_code_run(monkeypatch):
         assert why_not_private(own) is None
 
 
-def test_the_command_does_without_a_cache_that_others_may_write_to(home, monkeypatch):
+def test_the_command_does_without_a_cache_that_others_may_write_to(home, capsys):
     shared = home / "shared"
     shared.mkdir()
     shared.chmod(0o777)
-    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(shared))
-    assert "compiled code is not kept: others may write to" in run()
-    assert list(shared.iterdir()) == []
+    jax.config.update("jax_compilation_cache_dir", str(shared))  # as by JAX_COMPILATION_CACHE_DIR
+    assert "compiled code is not kept: others may write to" in told_by_main(capsys)
+    assert jax.config.values["jax_compilation_cache_dir"] is None  # JAX is told to keep what was compiled nowhere
 
 
-def test_without_a_home_folder_the_command_does_without_a_cache(tmp_path):
+def test_without_a_home_folder_the_command_does_without_a_cache(home, monkeypatch, capsys):
     """A user who is in no list of users, as in many containers."""
-    code = "import os, sys; os.getuid = lambda: 987654; sys.argv[1:] = ['graphlets', 'karate']; "
-    code += "from jaxmotif.cli import program; program()"
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "JAX", "HOME"))}
-    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=kept)
-    assert made.returncode == 0, made.stderr
-    assert "compiled code is not kept: this user has no home folder" in made.stderr
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(os, "getuid", lambda: 987654)
+    assert "compiled code is not kept: this user has no home folder" in told_by_main(capsys)
 
 
 def test_nothing_is_unpickled():

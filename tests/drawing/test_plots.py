@@ -6,7 +6,7 @@ import pytest
 from jaxmotif import Graph, datasets
 from jaxmotif.drawing import draw_pattern
 from jaxmotif.motifs._compare import compare_motifs
-from jaxmotif.patterns import named_pattern
+from jaxmotif.patterns import Pattern, named_pattern
 from tests.report.made_up import made_up
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -71,3 +71,27 @@ def test_graph(ax):
         graph.plot(ax, highlight=["Nobody"])
     with pytest.raises(ValueError, match="2001 nodes is too large to draw"):
         Graph.from_edges([(0, 2000)]).plot(ax)
+
+
+@pytest.mark.parametrize(("inches", "dpi"), [(2, 100), (5, 60)])
+def test_pens_and_words_keep_to_the_size_of_the_picture(inches, dpi):
+    """A line is as wide, and a word as high, as the drawing says, in whatever unit the figure is."""
+    from matplotlib import pyplot
+
+    figure = pyplot.figure(figsize=(inches, inches), dpi=dpi)
+    labelled = Pattern.from_edges([(0, 1), (1, 2)], node_labels=[1, 2, 123456])
+    for drawing in (draw_pattern(named_pattern("ffl")), draw_pattern(labelled)):
+        ax = drawing.plot(figure.add_axes((0, 0, 1, 1)))
+        figure.canvas.draw()
+        (left, _), (right, _) = ax.transData.transform([(0, 0), (1, 0)])
+        unit = (right - left) / dpi * 72
+        assert [line.get_linewidth() for line in ax.lines] == pytest.approx([drawing.pen * unit] * len(drawing.lines))
+        assert len(ax.texts) == len(drawing.words)
+        for text, place in zip(ax.texts, drawing.nodes, strict=bool(drawing.words)):
+            extent = text.get_window_extent()
+            assert extent.width <= 2 * drawing.radius * (right - left)
+            assert ax.transData.inverted().transform((extent.x0 + extent.width / 2, 0))[0] == pytest.approx(
+                place[0], abs=1
+            )
+        ax.remove()
+    pyplot.close(figure)

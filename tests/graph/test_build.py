@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+import jaxmotif
 from jaxmotif.graph import Graph, _build_device, bucket_size
 from jaxmotif.graph._build import build as build_fields
 from jaxmotif.graph._fields import capacities
@@ -379,3 +380,11 @@ def test_networkx_semantics():
         Graph.from_networkx(colored, node_label="color")
     with pytest.raises(TypeError, match="edge_labels must be integers"):
         Graph.from_networkx(nx.Graph([(0, 1, {"kind": "double"})]), edge_label="kind")
+
+
+def test_readers_are_asked_for_where_graphs_are_made():
+    """Names of rooms above, which users knew in this one."""
+    for name in ("read_graph", "format_table"):
+        assert getattr(jaxmotif.graph, name) is getattr(jaxmotif.io, name)
+    with pytest.raises(AttributeError, match="nothing"):
+        jaxmotif.graph.nothing  # noqa: B018

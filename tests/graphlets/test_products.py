@@ -111,6 +111,29 @@ def test_chosen_by_density(monkeypatch):
     assert products.choose(dense, "graph", device, None) is None  # with the padding there are more
 
 
+@pytest.mark.parametrize("detail", ["graph", "edge"])
+def test_whatever_memory_is_given_has_room_for_the_matrices(always, detail):
+    """Of a graph of few nodes of high degree; with a byte less than the least nothing is multiplied."""
+    clique = np.argwhere(np.triu(np.ones((300, 300), bool), 1))
+    graph = jaxmotif.Graph.from_edges([*clique, *((i, 300 + i) for i in range(300))], 700)
+    lengths = np.diff(degree_order(graph).out_offsets).astype(np.int64)
+
+    def choose(memory):
+        return products.choose(graph, detail, jax.devices()[0], memory)
+
+    low, high = 1, 2**40
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if choose(middle) else (middle, high)
+    assert choose(high - 1) is None
+    for memory in (high, 2 * high, 2**40):
+        sizes = choose(memory)
+        assert sizes.size % sizes.rows == 0
+        for batch in products.batches(lengths, 0, sizes.cells):
+            assert batch.ids.shape[1] * batch.size**2 <= sizes.cells
+        assert sizes.size**2 * 4 + 24 * sizes.cells <= memory
+
+
 @pytest.mark.parametrize("count", [products.count_cliques, products.edge_cliques])
 def test_a_gpu_multiplies_halves(abstract_gpu, count):
     graph = build(*GRAPHS["clique"])

@@ -33,6 +33,7 @@ class Job(NamedTuple):
       at_nodes: in how many occurrences each node lies, ``[n]`` by pattern; ``None``: the job does not tell.
       at_edges: likewise of edges, in the order of the edge list.
       keeps: whether a folder can be given in which finished work is kept.
+      some: options of ``count`` with which it counts some of its patterns, where each takes a run of its own.
     """
 
     directed: bool
@@ -41,6 +42,7 @@ class Job(NamedTuple):
     at_nodes: Callable[[Graph], Table] | None = None
     at_edges: Callable[[Graph], Table] | None = None
     keeps: bool = True
+    some: dict[str, tuple[str, ...]] = {}  # noqa: RUF012  (read alone)
 
 
 def size_of(name: str, directed: bool) -> tuple[int, int]:
@@ -85,7 +87,7 @@ def _graphlets(size: int, induced: bool) -> Job:
 def _matches(directed: bool, induced: bool) -> Job:
     names = DIRECTED if directed else UNDIRECTED
 
-    def count(graph: Graph, checkpoint: Path | None = None, **options) -> dict[str, int]:
+    def count(graph: Graph, checkpoint: Path | None = None, names=names, **options) -> dict[str, int]:
         counts = {}
         for name in names:
             folder = checkpoint and checkpoint / name
@@ -102,7 +104,9 @@ def _matches(directed: bool, induced: bool) -> Job:
             table[name] = found[:, first].astype(object).sum(axis=1)
         return table
 
-    return Job(directed, induced, count, lambda graph: at(graph, "node"), lambda graph: at(graph, "edge"))
+    some = {"names": ("bifan", "111U") if directed else ("triangle", "tailed-triangle", "house")}
+    at_nodes, at_edges = (lambda graph: at(graph, "node")), (lambda graph: at(graph, "edge"))
+    return Job(directed, induced, count, at_nodes, at_edges, some=some)
 
 
 def _orbits(pattern: Pattern, of: str) -> np.ndarray:

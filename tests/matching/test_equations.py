@@ -112,14 +112,14 @@ def test_rows_that_do_not_fit_at_once(monkeypatch):
         assert row_words(order, whole).sum() > 2 * most_row_words(order.edge_capacity, whole)
 
 
-@pytest.mark.parametrize(("edges", "nodes"), [(FRINGES, 60), (TAILS, 90), ([(0, i) for i in range(1, 13)], 300)])
+@pytest.mark.parametrize(("edges", "nodes"), [(FRINGES, 42), (TAILS, 90), ([(0, i) for i in range(1, 13)], 300)])
 def test_beyond_64_bits(edges, nodes):
     """In a complete graph any injective map is a match."""
     query, target = Pattern.from_edges(edges), Graph.from_edges(list(itertools.combinations(range(nodes), 2)))
     found = count_matches(query, target, search=EQUATIONS)
     assert found.count == math.perm(nodes, query.num_nodes)
     assert closed_form(tuple(map(tuple, query.adjacency.tolist()))) is not None
-    assert nodes != 60 or found.count > 2**80
+    assert edges is not FRINGES or found.count > 2**80
 
 
 @pytest.mark.parametrize("name", _copies.CYCLES)
@@ -155,18 +155,18 @@ def test_cliques_of_real_size():
     graph = nx.gnp_random_graph(70, 0.5, seed=2)
     wanted = Counter(len(clique) for clique in nx.enumerate_all_cliques(graph))
     target = Graph.from_networkx(graph)
-    for size in range(3, 9):
+    for size in (6, 8):  # smaller ones have large rows above
         query = Pattern.from_edges(CLIQUE[size])
         assert count_matches(query, target, per="occurrence", search=EQUATIONS).count == wanted[size]
 
 
 def test_which_way_is_taken():
-    graph = Graph.from_networkx(nx.barabasi_albert_graph(6000, 30, seed=1))
+    graph = Graph.from_networkx(nx.barabasi_albert_graph(2000, 20, seed=1))
     found = count_matches("triangle", graph, per="occurrence")
     assert found.engine == "equations"
     assert found.positions > 0
     assert found.order == [0, 1, 2]
-    assert found.domain_sizes.tolist() == [6000] * 3
+    assert found.domain_sizes.tolist() == [2000] * 3
     assert found.count == sum(nx.triangles(nx.Graph(graph.edge_list().tolist())).values()) // 3
     for search in (Search(engine="search"), Search(symmetry=False)):
         by_search = count_matches("triangle", graph, per="occurrence", search=search)
