@@ -89,6 +89,25 @@ class BackendGraph:
         """Triangles at each node, int64 ``[n]``."""
         return self.at_nodes(self.edge_triangles) // 2
 
+    @cached_property
+    def joined(self) -> Graph:
+        """Graph without the directions of its arcs."""
+        return type(self.graph).from_edges(self.edges, len(self))
+
+    @cached_property
+    def directed_triangles(self) -> np.ndarray:
+        """Walks from each node around a triangle and back along arcs of either direction, int64 ``[n]``."""
+        from jaxmotif.matching import occurrences
+
+        walks, place = np.zeros(len(self), np.int64), np.array([1, len(self)])
+        keys = self.edges @ place
+        two_way = keys[np.isin(keys, self.edges[:, ::-1] @ place)]
+        for nodes in occurrences(self.joined, "triangle"):
+            pairs = [nodes[:, [i, j]] @ place for i, j in ((0, 1), (0, 2), (1, 2))]
+            ways = 2 << np.isin(pairs, two_way).sum(axis=0)  # two directions, and two arcs at each two-way pair
+            np.add.at(walks, nodes, ways[:, None])
+        return walks
+
     def at_nodes(self, by_edge: np.ndarray) -> np.ndarray:
         """Return the sum over the edges at each node, int64 ``[n]``."""
         sums = np.zeros(len(self), np.int64)
@@ -129,7 +148,8 @@ def can_run(name: str, args: Iterable, kwargs: dict) -> bool | str:
     if name.startswith("triad"):
         loops = any(node in neighbours for node, neighbours in graph.adj.items())
         return "triads of graphs with self loops" if loops else graph.is_directed()
-    return "directed graphs are not taken" if graph.is_directed() else True
+    takes_arcs = name in ("clustering", "average_clustering")
+    return "directed graphs are not taken" if graph.is_directed() and not takes_arcs else True
 
 
 def _can_compare(name: str, arguments: dict, G1: nx.Graph, G2: nx.Graph) -> bool | str:
@@ -223,7 +243,12 @@ def all_triangles(G: BackendGraph, nbunch: Nodes = None) -> Iterator[tuple[Node,
 
 
 def clustering(G: BackendGraph, nodes: Nodes = None, weight: None = None) -> Any:
-    ends, pairs = 2 * G.node_triangles, G.degrees * (G.degrees - 1)
+    if G.is_directed():  # Fagiolo's
+        degrees = np.bincount(G.edges.ravel(), minlength=len(G))
+        pairs = 2 * (degrees * (degrees - 1) - 2 * (degrees - G.joined.degrees))
+        ends = G.directed_triangles
+    else:
+        ends, pairs = 2 * G.node_triangles, G.degrees * (G.degrees - 1)
     return G.pick(nodes, [0 if t == 0 else t / p for t, p in zip(ends.tolist(), pairs.tolist(), strict=True)])
 
 
