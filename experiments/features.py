@@ -313,7 +313,7 @@ def classified_graphs(data: Path, name: str) -> tuple[Graphs, np.ndarray]:
         nodes = [[int(word) for word in next(lines).split()] for _ in range(size)]  # label, degree, neighbours
         classes.append(kind)
         labels.append([label for label, *_ in nodes])
-        edges.append(np.array([(u, v) for u, (_, _, *near) in enumerate(nodes) for v in near]).reshape(-1, 2))
+        edges.append(np.array([(u, v) for u, (_, _, *near) in enumerate(nodes) for v in near], np.int64).reshape(-1, 2))
     return Graphs.from_edges(edges, node_labels=labels), np.array(classes)
 
 
