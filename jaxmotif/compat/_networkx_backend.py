@@ -7,15 +7,14 @@ it.
 from __future__ import annotations
 
 import inspect
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator
 from functools import cached_property
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
-from networkx.algorithms.triads import TRIAD_NAMES, TRICODE_TO_NAME
+from networkx.algorithms.triads import TRIAD_NAMES
 
 if TYPE_CHECKING:
     from jaxmotif.compat.networkx import Side
@@ -145,7 +144,7 @@ def can_run(name: str, args: Iterable, kwargs: dict) -> bool | str:
     [graph] = graphs
     if graph.is_multigraph():
         return "multigraphs are not taken"
-    if name.startswith("triad"):
+    if name == "triadic_census":
         loops = any(node in neighbours for node, neighbours in graph.adj.items())
         return "triads of graphs with self loops" if loops else graph.is_directed()
     takes_arcs = name in ("clustering", "average_clustering")
@@ -212,19 +211,6 @@ def _census(G: BackendGraph) -> dict[str, int]:
 
 # The name of each connected triad begins with its numbers of two-way and of one-way pairs.
 _JOINED = tuple((name, int(name[1]), int(name[0])) for name in TRIAD_NAMES[3:])
-
-
-def triads_by_type(G: BackendGraph) -> dict[str, list[nx.DiGraph]]:
-    n = len(G)
-    joined = np.zeros((n, n), np.int64)
-    joined[tuple(G.edges.T)] = 1
-    triads: dict[str, list[nx.DiGraph]] = defaultdict(list)
-    for nodes in combinations(range(n), 3):
-        v, u, w = nodes
-        pairs = ((v, u), (u, v), (v, w), (w, v), (u, w), (w, u))  # the digits of networkx's code, lowest first
-        code = sum(int(joined[pair]) << digit for digit, pair in enumerate(pairs))
-        triads[TRICODE_TO_NAME[code]].append(G.nx.subgraph(G.nodes[i] for i in nodes).copy())
-    return triads
 
 
 def triangles(G: BackendGraph, nodes: Nodes = None) -> Any:
