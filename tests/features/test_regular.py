@@ -10,6 +10,7 @@ from jaxmotif.features import all_patterns, homomorphism_counts, pattern_feature
 from tests.regular import families
 
 FAMILIES = families()
+GRAPHS = [graph for graphs in FAMILIES.values() for graph in graphs]
 DOCS = (Path(__file__).parents[2] / "docs" / "features.md").read_text("utf-8")
 CYCLES = [f"{k}-cycle" for k in range(3, 9)]
 
@@ -25,8 +26,13 @@ def documented(name):
     return [int(cell) for cell in re.search(rf"(?m)^\| {re.escape(name)} \|(.*)\|$", DOCS)[1].split("|")]
 
 
-def different(features):
-    return [len({tuple(row) for row in features(graphs)}) for graphs in FAMILIES.values()]
+def by_family(rows):
+    """Return the rows of all graphs, family by family."""
+    return np.split(rows, np.cumsum([len(graphs) for graphs in FAMILIES.values()])[:-1])
+
+
+def different(rows):
+    return [len(np.unique(some, axis=0)) for some in by_family(rows)]
 
 
 def test_families_are_what_their_names_say():
@@ -44,32 +50,25 @@ def test_families_are_what_their_names_say():
 
 def test_closed_walks_tell_circles_with_skips_apart_but_no_strongly_regular_graphs():
     """Homomorphisms of cycles are traces of powers of the adjacency matrix."""
-    found = [homomorphism_counts(graphs, CYCLES).values for graphs in FAMILIES.values()]
-    for values, graphs in zip(found, FAMILIES.values(), strict=True):
-        powers = [[np.trace(np.linalg.matrix_power(matrix(graph), k)) for k in range(3, 9)] for graph in graphs]
-        np.testing.assert_array_equal(values, powers)
-    rows = iter(found)
-    assert documented("homomorphisms of cycles of 3 to 8 nodes") == different(lambda _: next(rows).tolist())
+    found = homomorphism_counts(GRAPHS, CYCLES).values
+    walks = [[np.trace(np.linalg.matrix_power(matrix(graph), k)) for k in range(3, 9)] for graph in GRAPHS]
+    np.testing.assert_array_equal(found, walks)
+    assert documented("homomorphisms of cycles of 3 to 8 nodes") == different(found)
 
 
 def test_graphlets_of_four_nodes_tell_strongly_regular_graphs_apart():
     nx = pytest.importorskip("networkx")
-    counts = {name: pattern_features(graphs, all_patterns(4)) for name, graphs in FAMILIES.items()}
-    cells = [len(np.unique(table.values, axis=0)) for table in counts.values()]
-    assert documented("graphlets of 4 nodes") == cells
-    cliques = counts["srg(16, 6, 2, 2)"].values[:, counts["srg(16, 6, 2, 2)"].columns.index("4-clique")]
-    assert cliques.tolist() == [8, 0]  # each line of the board is one; Shrikhande's graph has none
-    for name, graphs in FAMILIES.items():
-        column = counts[name].columns.index("4-clique")
-        plain = [nx.from_numpy_array(matrix(graph)) for graph in graphs]
-        expected = [sum(len(clique) == 4 for clique in nx.enumerate_all_cliques(graph)) for graph in plain]
-        assert counts[name].values[:, column].tolist() == expected
+    found = pattern_features(GRAPHS, all_patterns(4))
+    assert documented("graphlets of 4 nodes") == different(found.values)
+    cliques = found.values[:, found.columns.index("4-clique")]
+    assert by_family(cliques)[1].tolist() == [8, 0]  # each line of the board is one; Shrikhande's graph has none
+    plain = [nx.from_numpy_array(matrix(graph)) for graph in GRAPHS]
+    assert cliques.tolist() == [sum(len(some) == 4 for some in nx.enumerate_all_cliques(graph)) for graph in plain]
 
 
 def test_colors_tell_none_apart():
     pytest.importorskip("sklearn")
     from jaxmotif.learn import WeisfeilerLehmanKernel
 
-    kernel = WeisfeilerLehmanKernel(rounds=3, normalize=False)
-    row = documented("colors (`WeisfeilerLehmanKernel`)")
-    assert row == different(lambda graphs: kernel.fit_transform(graphs).tolist()) == [1, 1, 1, 1]
+    rows = WeisfeilerLehmanKernel(rounds=3, normalize=False).fit_transform(GRAPHS)
+    assert documented("colors (`WeisfeilerLehmanKernel`)") == different(rows) == [1, 1, 1, 1]
