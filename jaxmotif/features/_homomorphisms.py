@@ -38,6 +38,7 @@ from jaxmotif.graph._groups import size_groups
 from jaxmotif.graphlets._dense import MAX_DENSE_NODES_5
 from jaxmotif.patterns import Pattern, as_pattern, canonical_string, named_pattern
 from jaxmotif.patterns._names import short_name
+from jaxmotif.patterns._orbits import quotients
 from jaxmotif.patterns._roles import OrbitWeights, Per, Role, all_roles, homomorphism_weights, weight_table
 
 MOST_CELLS = 2**28
@@ -219,17 +220,11 @@ def spasm(*patterns: PatternLike) -> list[str]:
     """
     given = [as_pattern(pattern, Graph.from_edges([(0, 1)]), largest=8, name="pattern") for pattern in patterns]
     images: dict[str, Pattern] = {}
-    for pattern in given:  # the list grows in the loop
-        text = canonical_string(pattern)
-        if text in images:
-            continue
-        images[text] = pattern
-        for u, v in np.argwhere(np.triu(~pattern.adjacency, 1)).tolist():
-            kept = [x for x in range(pattern.num_nodes) if x != v]
-            near = pattern.adjacency.copy()
-            near[u] |= near[v]
-            near[:, u] |= near[:, v]
-            given.append(Pattern(near[np.ix_(kept, kept)], None, None, False))
+    for pattern in given:
+        edges = [(int(u), int(v)) for u, v in np.argwhere(np.triu(pattern.adjacency))]
+        for size, merged in {(size, tuple(image)) for _, size, image in quotients(pattern.num_nodes, edges)}:
+            image = Pattern.from_edges(merged, size)
+            images[canonical_string(image)] = image
     order = sorted(images, key=lambda text: (-images[text].num_nodes, -int(images[text].adjacency.sum()), text))
     return [short_name(text, directed=False) for text in order]
 

@@ -16,7 +16,7 @@ import numpy as np
 from jaxmotif.features._homomorphisms import Contraction, check_axes, contract, plan_contraction
 from jaxmotif.patterns import Pattern, automorphism_count, named_pattern
 from jaxmotif.patterns._canonical import canonical_order
-from jaxmotif.patterns._orbits import partitions
+from jaxmotif.patterns._orbits import quotients
 from jaxmotif.patterns._roles import all_roles
 
 MOST_PATTERN = 5
@@ -146,18 +146,15 @@ def _images(
     gaps = [pair for pair in combinations(range(nodes), 2) if pair not in edges] if induced else []
     images: Counter[Image] = Counter()
     for joined in (pairs for number in range(len(gaps) + 1) for pairs in combinations(gaps, number)):
-        near = np.zeros((nodes, nodes), np.int64)
-        for u, v in (*edges, *joined):
-            near[u, v] = near[v, u] = 1
-        for part in partitions(range(nodes)):
-            block = np.array([[node in block for node in range(nodes)] for block in part], np.int64)
-            merged = block @ near @ block.T
-            if not merged.diagonal().any():
-                sign = (-1) ** (len(joined) + nodes - len(part))
-                marks = np.zeros(len(part), np.int64) if root is None else block[:, root]
-                images[_image(len(part), merged.tobytes(), marks.tobytes())] += sign * prod(
-                    factorial(len(block) - 1) for block in part
-                )
+        pairs = [*edges, *joined]
+        for to, size, _ in quotients(nodes, pairs):
+            powers = np.zeros((size, size), np.int64)
+            for u, v in pairs:
+                powers[to[u], to[v]] += 1
+            marks = np.zeros(size, np.int64) if root is None else np.arange(size) == to[root]
+            sign = (-1) ** (len(joined) + nodes - size)
+            image = _image(size, (powers + powers.T).tobytes(), marks.astype(np.int64).tobytes())
+            images[image] += sign * prod(factorial(to.count(block) - 1) for block in range(size))
     return images
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -95,37 +95,25 @@ def read_tu(folder: str | os.PathLike[str], directed: bool = False) -> tuple[Gra
     return Graphs.from_edge_index(read("A.txt", 2).T - 1, starts, directed, *labels), classes
 
 
-def cached(
-    folder: str | os.PathLike[str] | None, content: Iterable[Any], compute: Callable[[], np.ndarray]
-) -> np.ndarray:
-    """Return numbers from a folder where they were kept for the same content, or compute and keep them.
+def file_of_content(folder: str | os.PathLike[str], content: Iterable[Any]) -> Path:
+    """Return the file in which what follows from some content is kept, which need not exist.
 
     Args:
-      folder: made if it is missing; ``None`` keeps nothing.
-      content: all that the numbers depend on: arrays, and what has a ``repr`` of its own.
-      compute: returns the numbers.
+      folder: made if it is missing.
+      content: arrays, and what has a ``repr`` of its own.
 
     Raises:
       PermissionError: a folder in which others may write.
     """
-    if folder is None:
-        return compute()
     place = Path(folder).expanduser().absolute()
     make_private(place)
     if reason := why_not_private(place):
         raise PermissionError(f"{reason}: what is kept in {place} could be somebody else's")
     digest = sha256()
     for part in content:
-        text = part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode()
-        digest.update(f"{getattr(part, 'dtype', '')} {getattr(part, 'shape', '')} {len(text)} ".encode() + text)
-    file = place / f"{digest.hexdigest()}.npy"
-    if file.exists():
-        return np.load(file)  # which takes no pickles
-    values, unfinished = compute(), file.with_suffix(f".{os.getpid()}")
-    with unfinished.open("xb") as stream:
-        np.save(stream, values, allow_pickle=False)
-    unfinished.replace(file)
-    return values
+        data = part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode()
+        digest.update(f"{getattr(part, 'dtype', '')} {getattr(part, 'shape', '')} {len(data)} ".encode() + data)
+    return place / f"{digest.hexdigest()}.npy"
 
 
 def _from_grakel(graphs: list[Sequence[Any]], directed: bool) -> Graphs:

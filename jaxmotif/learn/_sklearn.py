@@ -23,7 +23,7 @@ from jaxmotif.features._patterns import Normalize, PatternLike, check_normalize,
 from jaxmotif.graph import Graphs
 from jaxmotif.graphlets import graphlet_counts, node_orbits
 from jaxmotif.learn._colors import refined_colors
-from jaxmotif.learn._data import DataSet, cached, data_set
+from jaxmotif.learn._data import DataSet, data_set, file_of_content
 from jaxmotif.patterns import GRAPHLET_NAMES, NODE_ORBIT_NAMES, Pattern, as_pattern, automorphism_count, named_pattern
 from jaxmotif.patterns._orbits import NODE_NAMES_5
 from jaxmotif.patterns._totals import NAMES_5
@@ -79,9 +79,17 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
 
     def _kept_values(self, graphs: Graphs) -> np.ndarray:
         """Return the values of graphs, from the folder of the cache if they are there."""
+        if self.cache is None:
+            return self._values(graphs)
         arrays = [None if field is None else np.asarray(field) for field in graphs.fields]
         content = [type(self).__name__, __version__, *self._settings(graphs), graphs.directed, graphs.node_starts]
-        return cached(self.cache, [*content, *arrays], lambda: self._values(graphs))
+        file = file_of_content(self.cache, [*content, *arrays])
+        if file.exists():
+            return np.load(file)  # which takes no pickles
+        values, unfinished = self._values(graphs), file.with_suffix(f".{os.getpid()}.npy")
+        np.save(unfinished, values, allow_pickle=False)
+        unfinished.replace(file)
+        return values
 
     def _settings(self, graphs: Graphs) -> list[Any]:
         """Return what the values depend on beside the graphs."""
@@ -154,10 +162,8 @@ class OrbitFeatures(_OfGraphs):
         found = node_orbits(graphs, size=self.size)
         counts = found.values.astype(np.float64)
         counts = np.log1p(counts) if self.log else counts
-        rows = [
-            counts[a:b] if b > a else np.zeros((1, counts.shape[1]))
-            for a, b in zip(found.starts, found.starts[1:], strict=False)
-        ]
+        none = np.zeros((1, counts.shape[1]))
+        rows = [row if len(row) else none for row in np.split(counts, found.starts[1:-1])]
         return np.array([np.concatenate([POOLS[name](row, axis=0) for name in self.pool]) for row in rows], np.float64)
 
 
