@@ -1,19 +1,32 @@
-"""What the site is made with beyond MkDocs: drawings, tables from the package itself, notebooks as pages.
+"""What the site has beyond MkDocs: drawings, tables from the package itself, pages of results, notebooks as pages.
 
 A block called ``drawing`` holds lines ``PATTERN | caption``: a pattern by name, or a query in words; ``PATTERN @ 0,2``
 marks nodes. One called ``columns`` holds the name of a table of ``jaxmotif help columns``; ``formats`` and
 ``language`` are empty. ``ratios`` holds lines ``task | time of another / ours | which other``, drawn as bars.
+
+The block ``gallery`` holds lines ``COMMAND | caption``. The commands are run when the site is built, in a folder that
+has the files of ``docs/data``; each shows the page that it writes, small. ``page`` holds lines ``FILE | caption`` and
+shows such a page large. Where ``JAXMOTIF_PAGES`` names a folder in which `.ci/tutorials` has run the commands, pages
+are taken from there.
 """
 
+import contextlib
 import html
 import inspect
+import io
 import json
 import math
+import os
 import re
+import shlex
+import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import griffe
 
+from jaxmotif.cli._app import main
 from jaxmotif.cli._columns import COLUMNS
 from jaxmotif.graph import Graph
 from jaxmotif.io import format_table
@@ -28,7 +41,8 @@ COLORS = {0: "red", 1: "blue"}
 """Of node labels in drawings."""
 SIGNS = {0: "+", 1: "-"}
 """Of edge labels."""
-BLOCK = re.compile(r"^```(columns|drawing|formats|language|ratios)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(columns|drawing|formats|gallery|language|page|ratios)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DOCS = Path(__file__).parent
 
 
 class Roles(griffe.Extension):
@@ -45,10 +59,12 @@ def _link(role: re.Match[str]) -> str:
     return f'<autoref optional identifier="{role[1]}"><code>{name}</code></autoref>'
 
 
-def on_page_markdown(markdown: str, **_) -> str:
-    """Writes out the blocks of a page."""
+def on_page_markdown(markdown: str, page, **_) -> str:
+    """Writes out the blocks of a page. Sessions get the language by which their prompts are told from what is typed."""
     made = {"columns": _columns, "drawing": _drawings, "formats": _formats, "language": _language, "ratios": _ratios}
-    return BLOCK.sub(lambda block: made[block[1]](block[2]), markdown)
+    made |= {"gallery": lambda lines: _gallery(lines, page.url), "page": lambda lines: _pages(lines, page.url)}
+    markdown = BLOCK.sub(lambda block: made[block[1]](block[2]), markdown)
+    return re.sub(r"^( *)```python\n(?=( *)>>> )", r"\1```pycon\n", markdown, flags=re.MULTILINE)
 
 
 def _drawings(lines: str) -> str:
@@ -106,13 +122,71 @@ def _ratios(lines: str) -> str:
     return "".join([*parts, "</svg>"])
 
 
+# ---- pages of results
+
+
+def gallery() -> list[tuple[str, str]]:
+    """The commands of the gallery and their captions."""
+    blocks = BLOCK.findall((DOCS / "gallery.md").read_text("utf-8"))
+    lines = [line for kind, text in blocks if kind == "gallery" for line in text.splitlines()]
+    return [tuple(line.rsplit(" | ", 1)) for line in lines]
+
+
+def page_of(command: str) -> str:
+    """The page that a command writes."""
+    words = shlex.split(command)
+    return words[words.index("--report") + 1]
+
+
+@cache
+def pages_folder(commands: tuple[str, ...]) -> Path:
+    """The folder with the pages that the commands have written."""
+    if "JAXMOTIF_PAGES" in os.environ:
+        return Path(os.environ["JAXMOTIF_PAGES"]).resolve()
+    folder = Path(tempfile.mkdtemp())
+    shutil.copytree(DOCS / "data", folder, dirs_exist_ok=True)
+    for command in commands:
+        said = io.StringIO()
+        with contextlib.chdir(folder), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            status = main(shlex.split(command)[1:])
+        if status:
+            raise RuntimeError(f"{command}: {said.getvalue()}")
+    return folder
+
+
+def _gallery(lines: str, url: str) -> str:
+    shown = []
+    for line in lines.splitlines():
+        command, caption = line.rsplit(" | ", 1)
+        shown.append(f"{_picture(page_of(command), caption, url)}\n\n```sh\n{command}\n```")
+    boxes = "".join(f"<div markdown>\n\n{one}\n\n</div>\n\n" for one in shown)
+    return f'<div class="gallery" markdown>\n\n{boxes}</div>'
+
+
+def _pages(lines: str, url: str) -> str:
+    return "\n".join(_picture(*line.rsplit(" | ", 1), url, "large") for line in lines.splitlines())
+
+
+def _picture(page: str, caption: str, url: str, size: str = "small") -> str:
+    """A page as a picture of itself: a frame that a browser scales and that cannot be used, in a link to the page."""
+    from mkdocs.utils import get_relative_url
+
+    source, words = get_relative_url(f"gallery/{page}", url), html.escape(caption)
+    frame = f'<iframe src="{source}" loading="lazy" scrolling="no" tabindex="-1" aria-hidden="true"></iframe>'
+    return f'<figure class="page {size}"><a href="{source}" title="{words}"><span>{frame}</span>{words}</a></figure>'
+
+
 # ---- notebooks
 
 
 def on_files(files, config):
-    """Adds a page for each notebook, with the outputs that are stored in it."""
+    """Adds the pages of the gallery, and a page for each notebook, with the outputs that are stored in it."""
     from mkdocs.structure.files import File
 
+    commands = tuple(command for command, _ in gallery())
+    for page in map(page_of, commands):
+        text = (pages_folder(commands) / page).read_text("utf-8")
+        files.append(File.generated(config, f"gallery/{page}", content=text))
     for path in sorted(Path(config.docs_dir).glob("notebooks/*.ipynb")):
         files.append(File.generated(config, f"notebooks/{path.stem}.md", content=notebook_page(path)))
     return files
@@ -132,5 +206,6 @@ def notebook_page(path: Path) -> str:
 def _shown(output: dict) -> str:
     data = {kind: "".join(text) for kind, text in output.get("data", {"text/plain": output.get("text", "")}).items()}
     if "image/svg+xml" in data:
-        return f'<div class="drawings"><figure>{data["image/svg+xml"]}</figure></div>'
+        size = "" if 'viewBox="0 0 64 64"' in data["image/svg+xml"] else " class='network'"
+        return f'<div class="drawings"><figure{size}>{data["image/svg+xml"]}</figure></div>'
     return f"```text\n{data['text/plain'].rstrip()}\n```"

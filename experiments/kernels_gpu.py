@@ -157,11 +157,10 @@ def sieve_kernels(scale: int) -> Iterator[Case]:
             P = begin(drawn.labels, drawn.first, np.int32(0), num_words=words, rows=rows)
         forms = _sieve_round.num_forms(size)
 
-        # Each form has its own neighbour sums of labels, or takes them later.
         keys = np.random.default_rng(1).integers(0, 2**32, (size - 1, 2), np.uint32)
 
         def start(labels, keys, rows, words=words):
-            P = _sieve_round.start(labels, _sieve_round.label_forms(labels, keys, rows), np.int32(0), words, rows)
+            P = _sieve_round.start(labels, keys, np.int32(0), words, rows)
             # Rows of vertices without neighbours may hold anything, past the first.
             return jnp.where(jnp.arange(P.shape[1]).reshape(1, -1, 1, 1) < rows.live, P, jnp.uint32(0))
 

@@ -20,6 +20,8 @@ from tests.more import more
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
+TUTORIALS = sorted(DOCS.glob("tutorials/*.md"))
+"""Pages whose Python and whose output `.ci/tutorials` looks at, in a fresh environment."""
 NOTEBOOKS = sorted(DOCS.glob("notebooks/*.ipynb"))
 FENCE = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -33,8 +35,10 @@ def blocks(page: Path, kind: str) -> list[tuple[int, str]]:
 
 
 def commands(page: Path) -> list[str]:
-    """The command lines of a page, examples with output left out."""
+    """The command lines of a page."""
     lines = [line for _, text in blocks(page, "sh") for line in text.splitlines()]
+    lines += [line.rpartition(" | ")[0] for _, text in blocks(page, "gallery") for line in text.splitlines()]
+    lines += [line[2:] for _, text in blocks(page, "console") for line in text.splitlines() if line.startswith("$ ")]
     return [line[line.index("jaxmotif ") :] for line in lines if re.match(r"(srun .*)?jaxmotif ", line)]
 
 
@@ -59,7 +63,7 @@ def test_python_blocks_run(page, monkeypatch, tmp_path):
     assert runner.summarize(verbose=False).failed == 0
 
 
-@pytest.mark.parametrize("page", [*PAGES, DOCS.parent / "README.md"], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*PAGES, *TUTORIALS, DOCS.parent / "README.md"], ids=lambda page: page.stem)
 def test_commands_are_understood(page):
     for line in commands(page):
         words = takewhile(lambda word: word != ">", shlex.split(line, comments=True)[1:])
@@ -91,6 +95,13 @@ def test_files_that_the_readme_links_to_are_there():
     links = re.findall(r"\]\(([^):]+)\)", (DOCS.parent / "README.md").read_text("utf-8"))
     assert links
     assert all((DOCS.parent / link).exists() for link in links)
+
+
+def test_tutorials_are_of_a_network_that_can_be_downloaded():
+    for page in [*TUTORIALS, DOCS / "gallery.md"]:
+        used = set(re.findall(r"(?<=\s)[\w-]+\.tsv(?=\s)", "\n".join(commands(page))))
+        assert used
+        assert all((DOCS / "data" / name).exists() and f"data/{name})" in page.read_text("utf-8") for name in used)
 
 
 def test_every_column_is_on_the_page_of_statistics():

@@ -38,7 +38,7 @@ import jaxmotif
 from jaxmotif.arrays._ahead import end_rehearsal, rehearsal, rehearsed
 from jaxmotif.devices._gather import check_alike, in_each_process
 from jaxmotif.devices._memory import out_of_memory, with_smaller_steps
-from jaxmotif.devices._progress import progress
+from jaxmotif.devices._progress import Meter, progress
 from jaxmotif.devices._queue import Unit, Worker, run_queue
 from jaxmotif.devices._ranges import Span, cut, from_array, gaps, length, shrinking, split
 from jaxmotif.devices._record import Arrays, Merge, Record, Store, results_in
@@ -320,19 +320,23 @@ def _empty(
     stopped = threading.Event()
     if not tasks:
         tasks += [with_smaller_steps(make, on.device, lambda _: None, on.device)[0] for on in workers]
-    runners = [
-        _TaskRunner(job, task, worker.device, record, stopped) for task, worker in zip(tasks, workers, strict=True)
-    ]
-    # The queue does not know tasks; it calls the functions that its workers carry.
-    queue_workers = [
-        worker._replace(step=runner.step, last=runner.finish, cut=runner.cut)
-        for worker, runner in zip(workers, runners, strict=True)
-    ]
     before = sum(map(job.work, record.spans))
     total = before + sum(unit.work for unit in units)
-    with progress(total, job.unit, job.label, show, lambda: job.note(record.found), before=before) as meter:
+    meter = progress(
+        total, job.unit, job.label, show, lambda: job.note(record.found), before=before, workers=len(workers)
+    )
+    with meter:
+        runners = [
+            _TaskRunner(job, task, worker.device, record, stopped, meter)
+            for task, worker in zip(tasks, workers, strict=True)
+        ]
+        # The queue does not know tasks; it calls the functions that its workers carry.
+        queue_workers = [
+            worker._replace(step=runner.step, last=runner.finish, cut=runner.cut)
+            for worker, runner in zip(workers, runners, strict=True)
+        ]
         try:
-            work = run_queue(units, queue_workers, lambda done: None if stopped.is_set() else meter.advance(done))
+            work = run_queue(units, queue_workers)
         except BaseException:
             # After a failure the results of other workers are still saved, where it is known which spans they cover.
             for runner in runners:
@@ -357,8 +361,9 @@ def next_piece(work: float, seconds: float, wanted: float = PIECE_SECONDS) -> fl
 class _TaskRunner:
     """A task on a device, with the spans that it has still to do and those it has done but not handed in."""
 
-    def __init__(self, job: Job, task: Task, device: jax.Device, record: Record, stopped: threading.Event):
-        self._job, self._task, self._device, self._record, self._stopped = job, task, device, record, stopped
+    def __init__(self, job: Job, task: Task, device: jax.Device, record: Record, stop: threading.Event, meter: Meter):
+        self._job, self._task, self._device, self._record, self._stopped = job, task, device, record, stop
+        self._meter = meter
         self._todo: list[Span] = []
         self._pending: list[Span] = []
         self._busy = False
@@ -377,15 +382,27 @@ class _TaskRunner:
 
     def step(self, span: Span) -> None:
         due, started = self._record.due(), time.perf_counter()
+        taken = self._job.work(span) + self._waiting()
         self._todo.append(span)
         self._do(hand_in=due)
         if due:
             self._record.save()
+        self._tell(taken - self._waiting())
         seconds = time.perf_counter() - started
         self._piece_work = next_piece(self._job.work(span), seconds)
 
     def finish(self) -> None:
+        taken = self._waiting()
         self._do(hand_in=True)
+        self._tell(taken)
+
+    def _waiting(self) -> int:
+        """Return the work that the task has taken and put off, as tasks do that work in batches."""
+        return getattr(self._task, "waiting", 0)
+
+    def _tell(self, done: int) -> None:
+        if done and not self._stopped.is_set():
+            self._meter.advance(done)
 
     def _do(self, hand_in: bool) -> None:
         def attempt(_: None) -> None:

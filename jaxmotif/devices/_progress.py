@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, TextIO
 
 REDRAW_SECONDS = 0.2
@@ -17,6 +18,9 @@ PLAIN_SECONDS = 10.0
 
 FIRST_SECONDS = 1.5
 """Time after which there is a first line, with a forecast of the time left as soon as a unit is done."""
+
+LONG_SECONDS = 10.0
+"""Forecast of a whole job from which on it is shown at once, before a first unit is done."""
 
 
 class Meter:
@@ -32,6 +36,10 @@ class Meter:
 
     def __exit__(self, *exception) -> None:
         pass
+
+
+METER: ContextVar[Progress | None] = ContextVar("METER", default=None)
+"""The meter of the job that is at work, which a worker tells what to expect of its first unit."""
 
 
 class Progress(Meter):
@@ -53,9 +61,12 @@ class Progress(Meter):
         stream: TextIO,
         clock: Callable[[], float],
         before: int = 0,
+        workers: int = 1,
     ):
         self.total, self.unit, self.label, self.note = total, unit, label, note
         self.done = self._before = before
+        self._workers, self._expected, self._advances = workers, 0.0, 0
+        self._since: tuple[float, int] | None = None  # when the first units were done, and how many
         self._stream, self._clock = stream, clock
         self._terminal = stream.isatty()
         self._interval = REDRAW_SECONDS if self._terminal else PLAIN_SECONDS
@@ -67,8 +78,17 @@ class Progress(Meter):
         self._first.daemon = True
 
     def __enter__(self) -> Progress:
+        self._outer = METER.set(self)
         self._first.start()
         return self
+
+    def expect(self, seconds: float) -> None:
+        """Tell, before any unit is finished, the seconds that a worker needs at least for one."""
+        with self._lock:
+            if self.total is not None and not self._expected and self.done == self._before:
+                self._expected = seconds * (self.total - self.done) / self._workers
+                if self._expected > LONG_SECONDS:
+                    self._draw(self._clock())
 
     def _begin(self) -> None:
         """Draw a first line, though no unit may be done: programs are compiled, or units are long."""
@@ -79,12 +99,15 @@ class Progress(Meter):
     def advance(self, amount: int = 1) -> None:
         with self._lock:
             self.done += amount
+            self._advances += 1
             now = self._clock()
+            self._since = self._since or (now, self.done)
             if now >= self._due:
                 self._due = now + self._interval
                 self._draw(now)
 
     def __exit__(self, *exception) -> None:
+        METER.reset(self._outer)
         self._first.cancel()
         with self._lock:
             if self._drawn is None:
@@ -96,7 +119,7 @@ class Progress(Meter):
                 self._stream.flush()
 
     def _draw(self, now: float) -> None:
-        line = self._line(now - self._started)
+        line = self._line(now)
         if self._terminal:
             line = "\r" + line[: _columns(self._stream) - 1] + "\x1b[K"
         else:
@@ -106,8 +129,14 @@ class Progress(Meter):
         self._drawn = self.done
         Progress.shown = True
 
-    def _line(self, elapsed: float) -> str:
+    def _line(self, now: float) -> str:
+        elapsed = now - self._started
         rate = (self.done - self._before) / elapsed if elapsed > 0 else 0.0
+        if self._since is not None and now >= self._since[0] + FIRST_SECONDS and self.done > self._since[1]:
+            # The first units took longer, since programs were compiled.
+            rate = (self.done - self._since[1]) / (now - self._since[0])
+        elif self._advances:  # Workers that have told of nothing yet are about as far as those that have.
+            rate *= max(1.0, self._workers / self._advances)
         parts = [f"{self.label}:"] if self.label else []
         if self.total is None:
             parts += [short_number(self.done), self.unit]
@@ -115,6 +144,8 @@ class Progress(Meter):
             percent = 100 * self.done // self.total if self.total else 100
             parts += [f"{percent}%", f"{short_number(self.done)}/{short_number(self.total)}", self.unit]
         parts.append(f"{short_number(rate)}/s" if rate else "at work")
+        if not rate and self._expected > LONG_SECONDS:
+            parts.append(f"{short_time(self._expected)} or more in all")
         if self.total is not None and self.done >= self.total:
             parts.append(f"in {short_time(elapsed)}")
         elif self.total is not None and rate > 0:
@@ -161,6 +192,7 @@ def progress(
     stream: TextIO | None = None,
     clock: Callable[[], float] = time.monotonic,
     before: int = 0,
+    workers: int = 1,
 ) -> Meter:
     """Return a progress meter, which is a context manager; in a notebook it is tqdm's bar, if that is installed.
 
@@ -173,6 +205,7 @@ def progress(
       stream: The stream to write to; standard error when ``None``.
       clock: A function that returns the time in seconds and never goes back.
       before: The units of ``total`` that an earlier run has done.
+      workers: The number of workers that do units side by side.
 
     Returns:
       A meter whose ``advance(k)`` reports ``k`` more finished units.
@@ -185,7 +218,7 @@ def progress(
         return Meter()
     if stream is None and (bar := _notebook_bar()) is not None:
         return _Bar(bar(total=total, unit=f" {unit}", desc=label, unit_scale=True, initial=before), note)
-    return Progress(total, unit, label, note, sys.stderr if stream is None else stream, clock, before)
+    return Progress(total, unit, label, note, sys.stderr if stream is None else stream, clock, before, workers)
 
 
 def short_number(value: float) -> str:

@@ -43,15 +43,12 @@ class Worker(NamedTuple):
     device: Any = None
 
 
-def run_queue(
-    units: Sequence[Unit], workers: Sequence[Worker], advance: Callable[[int], None] = lambda work: None
-) -> list[int]:
+def run_queue(units: Sequence[Unit], workers: Sequence[Worker]) -> list[int]:
     """Have workers do all units.
 
     Args:
       units: The units, from the front of the queue to its back.
       workers: The workers. At least one has no limit, or work could be left over.
-      advance: A function that is called with the work of every unit done, from any thread.
 
     Returns:
       The work that each worker did.
@@ -112,7 +109,6 @@ def run_queue(
                 workers[number].step(unit.span)
                 # No lock is needed, because no other worker writes this entry.
                 done[number] += unit.work
-                advance(unit.work)
             # After a failure the caller decides what becomes of unfinished work.
             if not failures:
                 workers[number].last()

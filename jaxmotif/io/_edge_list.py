@@ -211,8 +211,10 @@ def _first_row_notes(
 
 
 def _words(codes: np.ndarray, numbering: Numbering | None) -> list[str | None]:
-    """Return the words of a column from their codes, with ``None`` for missing ones."""
-    words = [None if word.lower().encode() in MISSING else word for word in (numbering.known if numbering else ())]
+    """Return the words of a column from their codes, with ``None`` for missing ones; beside ``+``, ``-`` is a sign."""
+    known = numbering.known if numbering else ()
+    missing = MISSING - {b"-"} if "+" in known else MISSING
+    words = [None if word.lower().encode() in missing else word for word in known]
     return [words[code] for code in codes.tolist()]
 
 

@@ -43,23 +43,17 @@ def num_forms(size: int) -> list[int]:
     return [0, 0, *((size - 1) // t for t in range(2, size))][: max(size, 2)]
 
 
-def label_forms(labels: jax.Array, keys: jax.Array, rows: Rows) -> jax.Array:
+def _label_forms(labels: jax.Array, keys: jax.Array, rows: Rows) -> jax.Array:
     """Return weighted neighbour sums of the labels, ``sum over neighbours j of alpha[1, x, (i, j)] zeta_{j,l}``.
 
-    Kernels take them for some vertices at a time in each :func:`start`, which is little work there and saves memory, so
-    that with these the keys are returned as they are.
-
     Args:
-      labels: The labels, uint32 ``[V, 8]``. Bit ``l`` of plane ``b`` is bit ``b`` of ``zeta_{j,l}``.
-      keys: The keys of the weights of each form, uint32 ``[k - 1, 2]``; slots are the counters (see
-        :func:`~jaxmotif.kernels._gf256.random_elements`).
+      labels: The labels, uint32 ``[V, 8]``, as :func:`start` takes them.
+      keys: The keys of the weights of each form, uint32 ``[k - 1, 2]``.
       rows: The adjacency rows.
 
     Returns:
-      The sums, uint32 ``[k - 1, V, 8]``, or the keys.
+      The sums, uint32 ``[k - 1, V, 8]``.
     """
-    if target().fused:
-        return keys
 
     def products(slots, live):
         values = labels.at[rows.targets.at[slots].get(mode="clip")].get(mode="clip")
@@ -81,12 +75,13 @@ def label_forms(labels: jax.Array, keys: jax.Array, rows: Rows) -> jax.Array:
     return jnp.moveaxis(forms, 2, 0)
 
 
-def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int, rows: Rows) -> jax.Array:
+def start(labels: jax.Array, keys: jax.Array, first_word, num_words: int, rows: Rows) -> jax.Array:
     """Return the rows after round 1, in which every child is a vertex: ``P[s] = P[s - 1] * (label sum of form s - 1)``.
 
     Args:
       labels: The labels, uint32 ``[V, 8]``. Bit ``l`` of plane ``b`` is bit ``b`` of ``zeta_{i,l}``.
-      forms: What :func:`label_forms` returned.
+      keys: The keys of the weights of each form, uint32 ``[k - 1, 2]``; slots are the counters (see
+        :func:`~jaxmotif.kernels._gf256.random_elements`).
       first_word: The number of the first word of the block of subsets.
       num_words: The number of words of the block, static.
       rows: The adjacency rows.
@@ -99,7 +94,8 @@ def start(labels: jax.Array, forms: jax.Array, first_word, num_words: int, rows:
     if target().fused:
         from jaxmotif.kernels import _sieve_pallas as fused
 
-        return fused.start(labels, forms, first_word, num_words, rows)
+        return fused.start(labels, keys, first_word, num_words, rows)
+    forms = _label_forms(labels, keys, rows)
     words = (first_word + jnp.arange(num_words, dtype=jnp.int32)).astype(jnp.uint32)
 
     def sums(planes):

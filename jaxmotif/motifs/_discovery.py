@@ -279,6 +279,11 @@ class _Task:
         while len(self._dealt) >= self._batch:
             self._next()
 
+    @property
+    def waiting(self) -> int:
+        """The random graphs that have been dealt and are not counted yet."""
+        return int(np.count_nonzero(self._dealt))  # item 0 is the given graph
+
     def collect(self) -> Arrays:
         while self._dealt:
             self._next()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import math
+import time
 import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,6 +24,7 @@ from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._memory import working_memory
+from jaxmotif.devices._progress import METER
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, select_devices
@@ -40,7 +42,8 @@ DEFAULT_SWITCHES = 15.0
 MOST_ATTEMPTS = {False: 1000.0, True: 4000.0}
 """Pair switches tried for each edge at most, where few are accepted.
 
-The second number holds where most switches are refused for what a null model keeps beside degrees.
+The second number holds where a null model keeps labels, blocks or distances beside degrees, for which most switches
+are refused.
 """
 LEAST_WALK_STEPS = 64
 """Number of steps of a chain that walks, enough to mix pieces of an ensemble that only walks connect."""
@@ -136,7 +139,8 @@ def plan_chains(
     pace = known[asked]
     # A focused step tries the slow labels alone.
     per_step *= 1 - (1 - pace.slow.mean()) / FOCUS_EVERY if pace.slow.any() else 1.0
-    most = math.ceil(MOST_ATTEMPTS[wiring.kinds is not None] / per_step)
+    beside_degrees = wiring.kinds is not None or wiring.groups is not None
+    most = math.ceil(MOST_ATTEMPTS[beside_degrees] / per_step)
     steps = whole_rounds(min(pace.steps, most))
     return plan._replace(steps=steps, attempts=steps * per_step, bounded=pace.steps > most, pace=pace)
 
@@ -336,10 +340,14 @@ class Chains:
         if not numbers.size:
             ends, moves = np.zeros((0, self._plan.wiring.labels), np.int32), np.zeros(0, np.int64)
             return Drawn(ends, ends, *[moves] * len(_MOVES))
-        parts = [
-            self.run(numbers[at], None if start is None else start.rows(at), done, steps).fetch(self._plan.wiring)
-            for at in (slice(low, low + self.most) for low in range(0, numbers.size, self.most))
-        ]
+        parts: list[Drawn] = []
+        meter = METER.get()
+        for low in range(0, numbers.size, self.most):
+            at, started = slice(low, low + self.most), time.monotonic()
+            lot = self.run(numbers[at], None if start is None else start.rows(at), done, steps)
+            parts.append(lot.fetch(self._plan.wiring))
+            if meter is not None and len(parts) == 2:  # The first run may have compiled its program.
+                meter.expect((time.monotonic() - started) / lot.number)
         return parts[0] if len(parts) == 1 else Drawn(*map(np.concatenate, zip(*parts, strict=True)))
 
     def run(
@@ -605,7 +613,7 @@ def random_graphs(
         and the memory.
       keep: the null model, one of ``NULL_MODELS`` or its name.
       switches: moves that a chain makes for each edge, about (it tries at most 1,000 switches per edge for these, 4,000
-        where blocks or distances are kept).
+        where labels, blocks or distances are kept).
       attempts: pair switches to try per edge, instead.
       first: the number of the first graph: ``first=500, num=100`` are the graphs 500..599 of a longer run.
       start: graphs of an earlier call with the same key, whose chains go on: for ``attempts`` more, else as long again.

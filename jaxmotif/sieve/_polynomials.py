@@ -47,7 +47,7 @@ class Draw:
       rows: the adjacency rows.
       rank: int32 ``[V]``, the number of each vertex in the rows.
       labels: uint32 ``[V, 8]``, the labels ``zeta``, bit ``l`` for shade ``l``.
-      first: the neighbour sums of round 1, as :func:`~jaxmotif.kernels._sieve_round.label_forms` returns them.
+      first: uint32 ``[k - 1, 2]``, the keys of the neighbour sums of round 1.
       later: uint32 ``[F, 2]``, the keys of the neighbour sums of later rounds.
     """
 
@@ -59,7 +59,7 @@ class Draw:
 
 
 def draw(rows: Rows, rank: jax.Array, shades: jax.Array, key: jax.Array, size: int) -> Draw:
-    """Draw labels and the keys of weights, and take the neighbour sums of labels (steps a and b).
+    """Draw labels and the keys of weights (steps a and b).
 
     Args:
       rows: the adjacency rows.
@@ -80,8 +80,7 @@ def draw(rows: Rows, rank: jax.Array, shades: jax.Array, key: jax.Array, size: i
     planes = jnp.stack([jnp.sum(plane, axis=1, dtype=jnp.uint32) for plane in bits], axis=1)
     # Labels are in the order of the rows, by falling degree.
     labels = jnp.zeros((rows.vertices, gf256.PLANES), jnp.uint32).at[rank].set(planes)
-    first = sieve_round.label_forms(labels, keys[size : 2 * size - 1], rows)
-    return Draw(rows, rank, labels, first, keys[2 * size - 1 :])
+    return Draw(rows, rank, labels, *jnp.split(keys, [size, 2 * size - 1])[1:])
 
 
 def num_words(size: int) -> int:

@@ -53,6 +53,15 @@ def test_attributes_of_every_format(capsys, tmp_path, network, form):
     assert (found["columns"], sorted(found["rows"])) == (["A", "B", "C"], [["a", "b", "c"], ["a", "b", "d"]])
 
 
+@pytest.mark.parametrize(("effects", "negative"), [("+--", 2), (".--", 0)], ids=["signs", "nothing known"])
+def test_a_minus_is_a_sign_where_there_are_plusses(capsys, tmp_path, effects, negative):
+    path = tmp_path / "signed.tsv"
+    rows = "".join(f"{u}\t{v}\t{effect}\n" for (u, v), effect in zip(("ab", "bc", "ca"), effects, strict=True))
+    path.write_text("source\ttarget\teffect\n" + rows)
+    assert main(["match", 'A -> B [effect = "-"]', str(path), "--directed", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["matches"] == negative
+
+
 def test_files_counts_and_mistakes(capsys, tmp_path, network):
     path, query = tmp_path / "network.graphml", tmp_path / "loop.motif"
     written(network, "graphml", path)

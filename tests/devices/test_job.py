@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 
 from jaxmotif.devices import _checkpoint as checkpoint
+from jaxmotif.devices import _job
 from jaxmotif.devices import _record as record
 from jaxmotif.devices._gather import in_each_process
 from jaxmotif.devices._job import Job, Unfinished, run_job, workers_on
+from jaxmotif.devices._progress import Meter
 from jaxmotif.devices._queue import Worker
 from jaxmotif.devices._ranges import Span, cut, from_array, gaps, united
 from jaxmotif.devices._record import Record, Store, added, joined, results_in, xored
@@ -473,3 +475,33 @@ def test_long_units_are_done_in_pieces_where_work_is_kept(tmp_path, monkeypatch,
     else:
         # An item is at most 7 seconds, of pieces at most 2 by the last: none is much longer.
         assert max(WORK[span.stop] - WORK[span.first] for span in seen[1:]) <= 8
+
+
+def test_the_meter_counts_what_is_done_and_not_what_is_taken(monkeypatch):
+    """A task that puts off each span until it gets the next one says so by ``waiting``."""
+    told: list[int] = []
+    taken: list[int] = []
+
+    class Counting(Meter):
+        def advance(self, amount=1):
+            told.append(amount)
+
+    class Late(Summing):
+        waiting = 0
+
+        def step(self, span):
+            assert sum(told) == sum(taken[:-1])
+            super().step(span)
+            self.waiting = job.work(span)
+            taken.append(self.waiting)
+
+        def collect(self):
+            self.waiting = 0
+            return super().collect()
+
+    job = job_of()
+    monkeypatch.setattr(_job, "progress", lambda *_, **__: Counting())
+    run_job(job, lambda device: Late(), [Worker(device=DEVICE)], HERE, None)
+    assert told == taken
+    assert len(told) > 4
+    assert sum(told) == WORK[-1]

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from jaxmotif.devices._progress import Progress, progress, short_number, short_time
+from jaxmotif.devices._progress import METER, Progress, progress, short_number, short_time
 
 
 class Clock:
@@ -64,6 +64,42 @@ def test_work_without_a_finished_unit_shows_a_line_and_the_first_unit_a_forecast
         clock.now += 5
         meter.advance()
     assert stream.getvalue().splitlines()[1] == "motifs: 10% 1/10 graphs 0.2/s 0:45 left"
+
+
+def test_long_work_is_forecast_before_a_unit_is_done():
+    """Three workers that each take half a second for a unit; nothing more is said once units are done."""
+    stream, clock = io.StringIO(), Clock()
+    with progress(1000, "graphs", "motifs", stream=stream, clock=clock, workers=3) as meter:
+        assert METER.get() is meter
+        meter.expect(0.5)
+        meter.expect(7.0)
+        assert stream.getvalue() == "motifs: 0% 0/1k graphs at work 2:47 or more in all\n"
+        clock.now += 60
+        meter.advance(250)  # by one of the three, so that the others are as far
+        meter.expect(0.5)
+    assert stream.getvalue().splitlines()[1:] == ["motifs: 25% 250/1k graphs 12.5/s 1:00 left"]
+    assert METER.get() is None
+
+
+def test_short_work_is_not_forecast():
+    stream, clock = io.StringIO(), Clock()
+    with progress(1000, "graphs", "motifs", stream=stream, clock=clock) as meter:
+        meter.expect(0.009)
+    assert stream.getvalue() == ""
+
+
+def test_what_is_compiled_first_is_not_expected_again():
+    """The first unit takes 20 s, the others 1 s each."""
+    stream, clock = io.StringIO(), Clock()
+    with progress(61, stream=stream, clock=clock) as meter:
+        for seconds in (20, *[1] * 12):
+            clock.now += seconds
+            meter.advance()
+    assert [line.rpartition("/s ")[2] for line in stream.getvalue().splitlines()] == [
+        "20:00 left",
+        "0:50 left",
+        "0:48 left",
+    ]
 
 
 def test_terminal_redraws_one_line_five_times_a_second():

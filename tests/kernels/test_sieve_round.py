@@ -81,7 +81,7 @@ def instance():
     return make(SIZE, range(1 << SIZE))
 
 
-def run(instance, words, max_row, label_forms, start, extend, blocks=None):
+def run(instance, words, max_row, start, extend, blocks=None):
     """All rows of blocks of ``words`` words, in the original numbering: uint8 ``[size, V, subsets]``."""
     offsets, targets, labels, first, later, _ = instance
     size = labels.shape[1]
@@ -89,10 +89,9 @@ def run(instance, words, max_row, label_forms, start, extend, blocks=None):
     rows, rank = plan_rows(jnp.asarray(offsets), jnp.asarray(targets), pieces, max_row)
     planes = jax.jit(field_tables.slice_bytes)(jnp.asarray(np.pad(labels, ((0, 0), (0, 32 - size)))))[:, :, 0]
     planes = jnp.zeros((rows.vertices, 8), jnp.uint32).at[rank].set(planes)
-    forms = label_forms(planes, first, rows)
     found = []
     for block in blocks or range(4 // words):
-        P = start(planes, forms, jnp.int32(block * words), words, rows)
+        P = start(planes, first, jnp.int32(block * words), words, rows)
         for t in range(2, size):
             P = extend(P, jnp.int32(t), jnp.int32(sum(sieve_round.num_forms(size)[:t])), later, rows)
         found.append(P)
@@ -104,7 +103,6 @@ def run(instance, words, max_row, label_forms, start, extend, blocks=None):
 
 def test_xla_equals_reference(instance):
     jitted = [
-        jax.jit(sieve_round.label_forms),
         jax.jit(sieve_round.start, static_argnums=3),
         jax.jit(sieve_round.extend),
     ]
@@ -121,7 +119,6 @@ def test_xla_equals_reference(instance):
 )
 def test_pallas_equals_reference(instance, target):
     kernels = [
-        jit64(sieve_round.label_forms),
         jit64(sieve_round.start, static_argnums=3),
         jit64(sieve_round.extend),
     ]
@@ -144,11 +141,11 @@ def test_the_first_round_in_whole_blocks(target, monkeypatch):
     ring = jnp.arange(33, dtype=jnp.int32), (jnp.arange(32, dtype=jnp.int32) + 1) % 32
     for words in (sieve_pallas.BLOCK_WORDS, 2 * sieve_pallas.BLOCK_WORDS):
         rows = plan_rows(*ring, 0)[0]
-        forms, rest = jax.jit(sieve_round.label_forms)(labels, keys, rows), (jnp.int32(6 * words), words, rows)
-        expected = jax.jit(sieve_round.start, static_argnums=3)(labels, forms, *rest)
+        arguments = labels, keys, jnp.int32(6 * words), words, rows
+        expected = jax.jit(sieve_round.start, static_argnums=3)(*arguments)
         monkeypatch.setattr(sieve_pallas, "FORMS_AT_ONCE", 24)  # The second part of 32 vertices begins at 8.
         with compiling_for(target):
-            np.testing.assert_array_equal(jit64(sieve_round.start, static_argnums=3)(labels, keys, *rest), expected)
+            np.testing.assert_array_equal(jit64(sieve_round.start, static_argnums=3)(*arguments), expected)
 
 
 @pytest.mark.parametrize("pieces", [32, *more(0)])
@@ -173,7 +170,6 @@ def test_the_last_subsets_of_the_largest_motif():
     subsets = [2**30 - 32, 2**30 - 18, 2**30 - 1]
     last = make(30, subsets)
     jitted = [
-        jax.jit(sieve_round.label_forms),
         jax.jit(sieve_round.start, static_argnums=3),
         jax.jit(sieve_round.extend),
     ]

@@ -279,6 +279,7 @@ def test_intervals():
 
 def test_the_meter_shows_an_interval(karate, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(_progress, "PLAIN_SECONDS", 0.0)
+    monkeypatch.setattr(_progress, "FIRST_SECONDS", 60.0)  # no line before there is an interval
     monkeypatch.setattr(_record, "SAVE_SECONDS", 0.0)  # what is handed in is part of it
     monkeypatch.setattr(_estimate, "PAUSE", 0)
     found = estimate_census(karate, 4, 100_000, key=5, devices=1, progress=True, checkpoint=tmp_path)

@@ -1,3 +1,4 @@
+import io
 import logging
 from itertools import islice
 
@@ -6,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from jaxmotif.devices._progress import Progress
 from jaxmotif.graph import Graph
 from jaxmotif.kernels import _switching as switching
 from jaxmotif.kernels import _walking as walking
@@ -374,6 +376,22 @@ def test_chains_that_stay_on_their_device_go_on_as_others_do(nodes, arcs):
     np.testing.assert_array_equal(found.ends.head, wanted.ends.head)
     np.testing.assert_array_equal(found.moves, wanted.moves)
     np.testing.assert_array_equal(once.moves, chains.draw(numbers, None, 0, 8).moves)
+
+
+def test_a_meter_is_told_what_a_chain_takes():
+    """The second lot of chains tells it, since programs may have been compiled for the first one."""
+    graph = Graph.from_edges(np.random.default_rng(5).integers(0, 60, (150, 2)), 60, directed=True)
+    plan = module.plan_chains(graph, 0, "bidegree", 15.0, 4.0)
+    chains = module.Chains(plan, jax.devices("cpu")[0], None, 6)
+    numbers, stream = np.arange(6, dtype=np.int32), io.StringIO()
+    alone = chains.draw(numbers, None, 0, 8)
+    chains.most = 2
+    with Progress(10**6, "graphs", "motifs", str, stream, float) as meter:
+        told = chains.draw(numbers, None, 0, 8)
+        assert 10 < meter._expected < 10**6 * 60
+    assert stream.getvalue().endswith(" or more in all\n")
+    np.testing.assert_array_equal(told.moves, alone.moves)
+    np.testing.assert_array_equal(chains.draw(numbers, None, 0, 8).moves, alone.moves)
 
 
 @pytest.mark.parametrize("nodes", [8, 60])
