@@ -123,7 +123,7 @@ def soft_densities(weights: jax.Array) -> SoftDensities:
 
 
 class Image(NamedTuple):
-    """What several nodes of a pattern may become in one: edges that fall together multiply their weights.
+    """A pattern some of whose nodes are merged; edges that fall together multiply their weights.
 
     Attributes:
       plan: how maps of the image are summed.
@@ -138,10 +138,10 @@ class Image(NamedTuple):
 def _images(
     nodes: int, edges: tuple[tuple[int, int], ...], root: int | None = None, *, induced: bool
 ) -> Counter[Image]:
-    """Return by which multiples of sums over all maps of its images the sum over maps that merge no nodes follows.
+    """Return the factors by which sums over all maps of its images add up to the sum over maps that merge no nodes.
 
-    These are Möbius' numbers of the partitions of the nodes. The product of 1 - w over pairs that are not joined is a
-    sum with alternating signs over all sets of such pairs.
+    They are the Möbius function of the partitions of the nodes. The product of 1 - w over pairs that are not joined is
+    a sum with alternating signs over all sets of such pairs.
     """
     gaps = [pair for pair in combinations(range(nodes), 2) if pair not in edges] if induced else []
     images: Counter[Image] = Counter()

@@ -77,22 +77,21 @@ def read_tu(folder: str | os.PathLike[str], directed: bool = False) -> tuple[Gra
     if len(found) != 1:
         raise FileNotFoundError(f"{folder} must have one file NAME_A.txt of a data set, and has {len(found)}")
 
+    def path(what: str) -> Path:
+        return found[0].with_name(f"{found[0].name.removesuffix('A.txt')}{what}.txt")
+
     def read(what: str, columns: int = 1) -> np.ndarray:
-        path = found[0].with_name(found[0].name.removesuffix("A.txt") + what)
-        table = np.loadtxt(path, np.int64, delimiter=",", ndmin=2)
+        table = np.loadtxt(path(what), np.int64, delimiter=",", ndmin=2)
         if table.size and table.shape[1] != columns:
-            raise ValueError(f"{path} has {table.shape[1]} columns, and {columns} are read")
+            raise ValueError(f"{path(what)} has {table.shape[1]} columns, and {columns} are read")
         return table.reshape(-1, columns)
 
-    classes, owner, names = read("graph_labels.txt")[:, 0], read("graph_indicator.txt")[:, 0], os.listdir(folder)
+    classes, owner = read("graph_labels")[:, 0], read("graph_indicator")[:, 0]
     if (np.diff(owner, prepend=1, append=len(classes)) < 0).any():
         raise ValueError(f"graph_indicator.txt of {folder} must ascend from 1 to {len(classes)}, the number of graphs")
-    labels = (
-        read(what)[:, 0] if any(name.endswith(what) for name in names) else None
-        for what in ("node_labels.txt", "edge_labels.txt")
-    )
+    labels = (read(what)[:, 0] if path(what).exists() else None for what in ("node_labels", "edge_labels"))
     starts = np.searchsorted(owner, np.arange(len(classes) + 1), side="right")
-    return Graphs.from_edge_index(read("A.txt", 2).T - 1, starts, directed, *labels), classes
+    return Graphs.from_edge_index(read("A", 2).T - 1, starts, directed, *labels), classes
 
 
 def file_of_content(folder: str | os.PathLike[str], content: Iterable[Any]) -> Path:
@@ -117,7 +116,7 @@ def file_of_content(folder: str | os.PathLike[str], content: Iterable[Any]) -> P
 
 
 def _from_grakel(graphs: list[Sequence[Any]], directed: bool) -> Graphs:
-    """Return the graphs of GraKeL's lists, with numbers for labels of nodes and edges, where all have some.
+    """Return the graphs of GraKeL's lists, with labels of nodes and of edges where all have some.
 
     A list has edges, a dictionary of node labels, and perhaps one of edge labels. Edges are pairs, keys of a
     dictionary, or a dictionary of the neighbours of each node.
@@ -132,14 +131,14 @@ def _from_grakel(graphs: list[Sequence[Any]], directed: bool) -> Graphs:
         nodes.append([node_labels.get(u) for u in names])
         edges.append([edge_labels[0].get(pair) if edge_labels else None for pair in pairs])
         sizes.append(len(names))
-    return Graphs.from_edges(rows, sizes, directed, _numbered(nodes), _numbered(edges))
+    return Graphs.from_edges(rows, sizes, directed, _whole(nodes), _whole(edges))
 
 
-def _numbered(labels: list[list[Any]]) -> list[list[int]] | None:
-    """Return labels as numbers: themselves if all are whole, else in the order of their text; ``None`` for none."""
+def _whole(labels: list[list[Any]]) -> list[list[int]] | None:
+    """Return labels if all are whole numbers, and ``None`` where some are missing."""
     known = {label for some in labels for label in some}
     if not known or None in known:
         return None
-    whole = all(isinstance(label, int | np.integer) for label in known)
-    number = {label: int(label) if whole else i for i, label in enumerate(sorted(known, key=str))}
-    return [[number[label] for label in some] for some in labels]
+    if words := [label for label in known if not isinstance(label, int | np.integer)]:
+        raise ValueError(f"labels must be whole numbers, got {words[0]!r}: number them, alike in all data sets")
+    return labels

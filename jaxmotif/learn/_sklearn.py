@@ -6,6 +6,7 @@ import dataclasses
 import os
 from collections.abc import Sequence
 from math import comb, factorial
+from tempfile import NamedTemporaryFile
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -86,9 +87,10 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
         file = file_of_content(self.cache, [*content, *arrays])
         if file.exists():
             return np.load(file)  # which takes no pickles
-        values, unfinished = self._values(graphs), file.with_suffix(f".{os.getpid()}.npy")
-        np.save(unfinished, values, allow_pickle=False)
-        unfinished.replace(file)
+        values = self._values(graphs)
+        with NamedTemporaryFile(dir=file.parent, delete=False) as unfinished:
+            np.save(unfinished, values, allow_pickle=False)
+        os.replace(unfinished.name, file)
         return values
 
     def _settings(self, graphs: Graphs) -> list[Any]:
