@@ -131,14 +131,10 @@ def _from_grakel(graphs: list[Sequence[Any]], directed: bool) -> Graphs:
         nodes.append([node_labels.get(u) for u in names])
         edges.append([edge_labels[0].get(pair) if edge_labels else None for pair in pairs])
         sizes.append(len(names))
-    return Graphs.from_edges(rows, sizes, directed, _whole(nodes), _whole(edges))
+    return Graphs.from_edges(rows, sizes, directed, _complete(nodes), _complete(edges))
 
 
-def _whole(labels: list[list[Any]]) -> list[list[int]] | None:
-    """Return labels if all are whole numbers, and ``None`` where some are missing."""
-    known = {label for some in labels for label in some}
-    if not known or None in known:
-        return None
-    if words := [label for label in known if not isinstance(label, int | np.integer)]:
-        raise ValueError(f"labels must be whole numbers, got {words[0]!r}: number them, alike in all data sets")
-    return labels
+def _complete(labels: list[list[Any]]) -> list[list[Any]] | None:
+    """Return labels, and ``None`` where there are none or some are missing."""
+    flat = [label for some in labels for label in some]
+    return labels if flat and None not in flat else None

@@ -97,7 +97,7 @@ def test_lists_of_grakel(labelled):
     labelled_path = [Pattern.from_edges([(0, 1), (1, 2)], node_labels=[0, 1, 2], edge_labels=[5, 6])]
     for features in (GraphletFeatures(), WeisfeilerLehmanKernel(), PatternFeatures(labelled_path)):
         np.testing.assert_array_equal(features.fit_transform(lists), features.fit_transform(labelled))
-    with pytest.raises(ValueError, match="whole numbers, got 'C': number them"):
+    with pytest.raises(TypeError, match="node_labels must be integers"):
         WeisfeilerLehmanKernel().fit([[[(0, 1)], {0: "C", 1: "C"}]])
     plain = WeisfeilerLehmanKernel().fit_transform([[lists[i][0], {}] for i in (1, 4)])  # neighbours of all nodes
     few = Graphs.from_edges([labelled[i].edge_list() for i in (1, 4)], [SIZES[i] for i in (1, 4)])
