@@ -137,4 +137,4 @@ def _from_grakel(graphs: list[Sequence[Any]], directed: bool) -> Graphs:
 def _complete(labels: list[list[Any]]) -> list[list[Any]] | None:
     """Return labels, and ``None`` where there are none or some are missing."""
     flat = [label for some in labels for label in some]
-    return labels if flat and None not in flat else None
+    return None if not flat or any(label is None for label in flat) else labels
