@@ -7,15 +7,14 @@ it.
 from __future__ import annotations
 
 import inspect
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator
 from functools import cached_property
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
-from networkx.algorithms.triads import TRIAD_NAMES, TRICODE_TO_NAME
+from networkx.algorithms.triads import TRIAD_NAMES
 
 if TYPE_CHECKING:
     from jaxmotif.compat.networkx import Side
@@ -89,6 +88,25 @@ class BackendGraph:
         """Triangles at each node, int64 ``[n]``."""
         return self.at_nodes(self.edge_triangles) // 2
 
+    @cached_property
+    def joined(self) -> Graph:
+        """Graph without the directions of its arcs."""
+        return type(self.graph).from_edges(self.edges, len(self))
+
+    @cached_property
+    def directed_triangles(self) -> np.ndarray:
+        """Walks from each node around a triangle and back along arcs of either direction, int64 ``[n]``."""
+        from jaxmotif.matching import occurrences
+
+        walks, place = np.zeros(len(self), np.int64), np.array([1, len(self)])
+        keys = self.edges @ place
+        two_way = keys[np.isin(keys, self.edges[:, ::-1] @ place)]
+        for nodes in occurrences(self.joined, "triangle"):
+            pairs = [nodes[:, [i, j]] @ place for i, j in ((0, 1), (0, 2), (1, 2))]
+            ways = 2 << np.isin(pairs, two_way).sum(axis=0)  # two directions, and two arcs at each two-way pair
+            np.add.at(walks, nodes, ways[:, None])
+        return walks
+
     def at_nodes(self, by_edge: np.ndarray) -> np.ndarray:
         """Return the sum over the edges at each node, int64 ``[n]``."""
         sums = np.zeros(len(self), np.int64)
@@ -126,10 +144,11 @@ def can_run(name: str, args: Iterable, kwargs: dict) -> bool | str:
     [graph] = graphs
     if graph.is_multigraph():
         return "multigraphs are not taken"
-    if name.startswith("triad"):
+    if name == "triadic_census":
         loops = any(node in neighbours for node, neighbours in graph.adj.items())
         return "triads of graphs with self loops" if loops else graph.is_directed()
-    return "directed graphs are not taken" if graph.is_directed() else True
+    takes_arcs = name in ("clustering", "average_clustering")
+    return "directed graphs are not taken" if graph.is_directed() and not takes_arcs else True
 
 
 def _can_compare(name: str, arguments: dict, G1: nx.Graph, G2: nx.Graph) -> bool | str:
@@ -194,19 +213,6 @@ def _census(G: BackendGraph) -> dict[str, int]:
 _JOINED = tuple((name, int(name[1]), int(name[0])) for name in TRIAD_NAMES[3:])
 
 
-def triads_by_type(G: BackendGraph) -> dict[str, list[nx.DiGraph]]:
-    n = len(G)
-    joined = np.zeros((n, n), np.int64)
-    joined[tuple(G.edges.T)] = 1
-    triads: dict[str, list[nx.DiGraph]] = defaultdict(list)
-    for nodes in combinations(range(n), 3):
-        v, u, w = nodes
-        pairs = ((v, u), (u, v), (v, w), (w, v), (u, w), (w, u))  # the digits of networkx's code, lowest first
-        code = sum(int(joined[pair]) << digit for digit, pair in enumerate(pairs))
-        triads[TRICODE_TO_NAME[code]].append(G.nx.subgraph(G.nodes[i] for i in nodes).copy())
-    return triads
-
-
 def triangles(G: BackendGraph, nodes: Nodes = None) -> Any:
     return G.pick(nodes, G.node_triangles.tolist())
 
@@ -223,7 +229,12 @@ def all_triangles(G: BackendGraph, nbunch: Nodes = None) -> Iterator[tuple[Node,
 
 
 def clustering(G: BackendGraph, nodes: Nodes = None, weight: None = None) -> Any:
-    ends, pairs = 2 * G.node_triangles, G.degrees * (G.degrees - 1)
+    if G.is_directed():  # Fagiolo's
+        degrees = np.bincount(G.edges.ravel(), minlength=len(G))
+        pairs = 2 * (degrees * (degrees - 1) - 2 * (degrees - G.joined.degrees))
+        ends = G.directed_triangles
+    else:
+        ends, pairs = 2 * G.node_triangles, G.degrees * (G.degrees - 1)
     return G.pick(nodes, [0 if t == 0 else t / p for t, p in zip(ends.tolist(), pairs.tolist(), strict=True)])
 
 

@@ -13,6 +13,7 @@ from jaxmotif.features._patterns import Features as Features
 from jaxmotif.features._patterns import all_patterns as all_patterns
 from jaxmotif.features._patterns import pattern_features as pattern_features
 from jaxmotif.features._soft import SoftDensities as SoftDensities
+from jaxmotif.features._soft import soft_counts as soft_counts
 from jaxmotif.features._soft import soft_densities as soft_densities
 from jaxmotif.features._strength import MotifStrengths as MotifStrengths
 from jaxmotif.features._strength import motif_strengths as motif_strengths

@@ -98,17 +98,12 @@ def role_table(graph: GraphLike, classes: Sequence[str], **work: Any) -> dict[st
     for i, text in enumerate(classes):
         columns, places = class_roles(text, graph.directed, "node")
         roles = role_words(named_pattern(text, graph.directed))
+        named = [in_words(text, *words), identity["id"][i], identity["name"][i]]
         for number in dict.fromkeys(places.tolist()):  # roles in the order of the class's nodes
             times = counts.get(columns[number], np.zeros(0, np.int64))  # a class that does not occur has no column
             nodes = [v for v in np.argsort(-times, kind="stable").tolist() if times[v]]
             own = np.flatnonzero(places == number)
-            row = [
-                in_words(text, *words),
-                identity["id"][i],
-                identity["name"][i],
-                roles[own[0]],
-                ",".join(map(str, own)),
-            ]
+            row = [*named, roles[own[0]], ",".join(map(str, own))]
             for column, value in zip(list(table.values())[1:], row, strict=False):
                 column += [value] * len(nodes)
             table["node"] += names[nodes].tolist()

@@ -70,18 +70,9 @@ def dense_pattern_features(
     number = max(map(len, searched), default=0)
     size, table = weight_table(known, per)
     sharing = np.array([w.sharing for w in known], np.int64)
-    return _columns(
-        graph,
-        searches,
-        table,
-        sharing,
-        order_columns(weights, roles, [number] * len(roles)),
-        size=size,
-        number=number,
-        per=per,
-        induced=induced,
-        max_degree=max_degree,
-    )
+    order = order_columns(weights, roles, [number] * len(roles))
+    static = {"size": size, "number": number, "per": per, "induced": induced, "max_degree": max_degree}
+    return _columns(graph, searches, table, sharing, order, **static)
 
 
 def order_columns(weights: list[list[OrbitWeights]], roles: list[list[Role]], widths: list[int]) -> np.ndarray:

@@ -38,6 +38,7 @@ from jaxmotif.graph._groups import size_groups
 from jaxmotif.graphlets._dense import MAX_DENSE_NODES_5
 from jaxmotif.patterns import Pattern, as_pattern, canonical_string, named_pattern
 from jaxmotif.patterns._names import short_name
+from jaxmotif.patterns._orbits import quotients
 from jaxmotif.patterns._roles import OrbitWeights, Per, Role, all_roles, homomorphism_weights, weight_table
 
 MOST_CELLS = 2**28
@@ -65,6 +66,11 @@ class Contraction(NamedTuple):
     def axes(self) -> int:
         """Axes of the largest table."""
         return max(map(len, self.scopes))
+
+    @property
+    def given(self) -> int:
+        """Tables that are given, of edges and of nodes without any."""
+        return len(self.scopes) - len(self.steps)
 
 
 @on_cluster(load_graphs)
@@ -164,7 +170,7 @@ def dense_homomorphism_counts(
     plans = _plans([given[i] for i in rest], [roles[i] for i in rest])
     if plans:
         refuse_large(graph, int(MOST_CELLS**0.5), "a pattern that is no sum of orbits", "homomorphism_counts")
-        _check_axes(graph.node_capacity, plans)
+        check_axes(graph.node_capacity, plans)
     known = [w for found in weights for w in found]
     size, table = weight_table(known, per)
     order = order_columns(weights, roles, [len(held) for held in roles])
@@ -214,17 +220,11 @@ def spasm(*patterns: PatternLike) -> list[str]:
     """
     given = [as_pattern(pattern, Graph.from_edges([(0, 1)]), largest=8, name="pattern") for pattern in patterns]
     images: dict[str, Pattern] = {}
-    for pattern in given:  # the list grows in the loop
-        text = canonical_string(pattern)
-        if text in images:
-            continue
-        images[text] = pattern
-        for u, v in np.argwhere(np.triu(~pattern.adjacency, 1)).tolist():
-            kept = [x for x in range(pattern.num_nodes) if x != v]
-            near = pattern.adjacency.copy()
-            near[u] |= near[v]
-            near[:, u] |= near[:, v]
-            given.append(Pattern(near[np.ix_(kept, kept)], None, None, False))
+    for pattern in given:
+        edges = [(int(u), int(v)) for u, v in np.argwhere(np.triu(pattern.adjacency))]
+        for size, merged in {(size, tuple(image)) for _, size, image in quotients(pattern.num_nodes, edges)}:
+            image = Pattern.from_edges(merged, size)
+            images[canonical_string(image)] = image
     order = sorted(images, key=lambda text: (-images[text].num_nodes, -int(images[text].adjacency.sum()), text))
     return [short_name(text, directed=False) for text in order]
 
@@ -243,18 +243,22 @@ def _weights(patterns: list[Pattern], roles: list[list[Role]]) -> list[list[Orbi
 def _plans(patterns: list[Pattern], roles: list[list[Role]]) -> tuple[Contraction, ...]:
     """Return how each column is counted."""
     return tuple(
-        _plan(pattern.num_nodes, pattern.directed, tuple(map(tuple, np.argwhere(pattern.adjacency).tolist())), *place)
+        plan_contraction(
+            pattern.num_nodes, pattern.directed, tuple(map(tuple, np.argwhere(pattern.adjacency).tolist())), *place
+        )
         for pattern, held in zip(patterns, roles, strict=True)
         for place in (role.places[0] for role in held)
     )
 
 
 @lru_cache
-def _plan(nodes: int, directed: bool, edges: tuple[tuple[int, int], ...], root: int | None = None) -> Contraction:
+def plan_contraction(
+    nodes: int, directed: bool, edges: tuple[tuple[int, int], ...], root: int | None = None
+) -> Contraction:
     """Choose the steps that sum out all nodes but the root.
 
     Example:
-      >>> _plan(3, False, ((0, 1), (1, 0), (1, 2), (2, 1)), 0)  # a path: its far end first
+      >>> plan_contraction(3, False, ((0, 1), (1, 0), (1, 2), (2, 1)), 0)  # a path: its far end first
       Contraction(scopes=((0, 1), (1, 2), (1,), (0,)), steps=((1,), (0, 2)))
     """
     scopes: list[tuple[int, ...]] = [edge for edge in edges if directed or edge[0] < edge[1]]
@@ -304,14 +308,20 @@ def _contract(graph: Graph, plans: tuple[Contraction, ...], modulus: jax.Array |
     near = jnp.zeros((N, N), jnp.float64).at[tail, head].set(1, mode="drop")
     real = (nodes < graph.num_nodes).astype(jnp.float64)
     found = []
-    for scopes, steps in plans:
-        tables = [near if len(scope) == 2 else real for scope in scopes[: len(scopes) - len(steps)]]
-        for step in steps:
-            operands = [x for i in step for x in (tables[i], scopes[i])]
-            table = jnp.einsum(*operands, scopes[len(tables)], precision=lax.Precision.HIGHEST)
-            tables.append(table if modulus is None else lax.rem(table, modulus.astype(jnp.float64)))
-        found.append(tables[-1])
+    for plan in plans:
+        found.append(
+            contract(plan, [near if len(scope) == 2 else real for scope in plan.scopes[: plan.given]], modulus)
+        )
     return jnp.stack(found, axis=-1)
+
+
+def contract(plan: Contraction, tables: list[jax.Array], modulus: jax.Array | None = None) -> jax.Array:
+    """Return the last table of a plan, made of the given ones; of each number its residue, if there is a modulus."""
+    for step in plan.steps:
+        operands = [x for i in step for x in (tables[i], plan.scopes[i])]
+        table = jnp.einsum(*operands, plan.scopes[len(tables)], precision=lax.Precision.HIGHEST)
+        tables = [*tables, table if modulus is None else lax.rem(table, modulus.astype(table.dtype))]
+    return tables[-1]
 
 
 @partial(jit64, static_argnames="plans")
@@ -320,7 +330,8 @@ def _stack(batch: Graph, modulus: jax.Array | None, *, plans: tuple[Contraction,
     return jax.vmap(lambda graph: _contract(graph, plans, modulus))(batch)
 
 
-def _check_axes(nodes: int, plans: tuple[Contraction, ...]) -> None:
+def check_axes(nodes: int, plans: Sequence[Contraction]) -> None:
+    """Raise ValueError where a table of a graph of so many nodes is too large."""
     for plan in plans:
         if nodes**plan.axes > MOST_CELLS:
             raise ValueError(
@@ -332,7 +343,7 @@ def _check_axes(nodes: int, plans: tuple[Contraction, ...]) -> None:
 def _count_by_tables(source: Source, plans: tuple[Contraction, ...], devices: Devices) -> np.ndarray:
     """Return a column for each plan, integers ``[rows, plans]``."""
     graphs = source.graphs
-    _check_axes(int(graphs.n.max()), plans)
+    check_axes(int(graphs.n.max()), plans)
     axes, device = max(plan.axes for plan in plans), select_devices(devices).local[0]
     cells = CELLS_TOGETHER["accelerator" if target_of(device).is_accelerator else "cpu"]
 

@@ -3,6 +3,7 @@
 Here for scikit-learn; :mod:`jaxmotif.learn.pyg` for PyTorch Geometric, :mod:`jaxmotif.learn.jraph` for jraph.
 """
 
+from jaxmotif.learn._data import read_tu
 from jaxmotif.learn._sklearn import (
     GraphletFeatures,
     GraphletKernel,
@@ -11,4 +12,11 @@ from jaxmotif.learn._sklearn import (
     WeisfeilerLehmanKernel,
 )
 
-__all__ = ["GraphletFeatures", "GraphletKernel", "OrbitFeatures", "PatternFeatures", "WeisfeilerLehmanKernel"]
+__all__ = [
+    "GraphletFeatures",
+    "GraphletKernel",
+    "OrbitFeatures",
+    "PatternFeatures",
+    "WeisfeilerLehmanKernel",
+    "read_tu",
+]

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import os
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from jaxmotif.graph import Graphs, as_graphs
+from jaxmotif.arrays._private_folder import make_private, why_not_private
+from jaxmotif.graph import Graphs, GraphsLike, as_graphs
+
+DataSet: TypeAlias = GraphsLike | Sequence[Sequence[Any]] | str | os.PathLike[str]
 
 
 def data_set(graphs: Any, directed: bool = False) -> Graphs:
     """Return the graphs of a data set side by side.
 
     Args:
-      graphs: ``Graphs``, or a sequence of what :func:`jaxmotif.graph.as_graph` takes, or of PyTorch Geometric's
-        ``Data``.
+      graphs: ``Graphs``, a sequence of what :func:`jaxmotif.graph.as_graph` takes, of PyTorch Geometric's ``Data``, or
+        of GraKeL's lists; or the folder of a data set of TUDataset.
       directed: whether edges of arrays and ``Data`` are arcs.
 
     Raises:
@@ -24,7 +30,9 @@ def data_set(graphs: Any, directed: bool = False) -> Graphs:
     """
     if isinstance(graphs, Graphs):
         return graphs
-    if not isinstance(graphs, Sequence | np.ndarray) or isinstance(graphs, str):
+    if isinstance(graphs, str | os.PathLike):
+        return read_tu(graphs, directed)[0]
+    if not isinstance(graphs, Sequence | np.ndarray):
         raise TypeError(f"expected a list of graphs, got {type(graphs).__name__}; put one graph in a list")
     graphs = list(graphs)
     if not graphs:
@@ -32,7 +40,101 @@ def data_set(graphs: Any, directed: bool = False) -> Graphs:
     if all(hasattr(graph, "edge_index") and hasattr(graph, "num_nodes") for graph in graphs):
         edges = [np.asarray(graph.edge_index).T for graph in graphs]
         return Graphs.from_edges(edges, [graph.num_nodes for graph in graphs], directed)
+    if all(isinstance(graph, list | tuple) and len(graph) in (2, 3) and isinstance(graph[1], dict) for graph in graphs):
+        return _from_grakel(graphs, directed)
     found = as_graphs(graphs, directed)
     if found is None:
         raise ValueError("expected a list of graphs, got the edges of one graph; put it in a list")
     return found
+
+
+def read_tu(folder: str | os.PathLike[str], directed: bool = False) -> tuple[Graphs, np.ndarray]:
+    """Read a data set in the format of TUDataset, with its labels of nodes and edges.
+
+    Args:
+      folder: with ``NAME_A.txt``, ``NAME_graph_indicator.txt``, ``NAME_graph_labels.txt``, and perhaps
+        ``NAME_node_labels.txt`` and ``NAME_edge_labels.txt``; attributes are passed over.
+      directed: whether rows of ``NAME_A.txt`` are arcs.
+
+    Returns:
+      The graphs, and their classes, int64 ``[graphs]``.
+
+    Raises:
+      FileNotFoundError: no such files.
+      ValueError: files that do not fit each other, or that hold other things than whole numbers.
+
+    Example:
+      >>> import tempfile
+      >>> files = {"A": "1, 2\\n2, 1\\n3, 4\\n", "graph_indicator": "1\\n1\\n2\\n2\\n2\\n", "graph_labels": "1\\n-1\\n"}
+      >>> with tempfile.TemporaryDirectory() as folder:
+      ...     for name, text in files.items():
+      ...         _ = Path(folder, f"PAIRS_{name}.txt").write_text(text)
+      ...     graphs, classes = read_tu(folder)
+      >>> graphs.n.tolist(), graphs.m.tolist(), classes.tolist()
+      ([2, 3], [1, 1], [1, -1])
+    """
+    found = sorted(Path(folder).glob("*_A.txt"))
+    if len(found) != 1:
+        raise FileNotFoundError(f"{folder} must have one file NAME_A.txt of a data set, and has {len(found)}")
+
+    def path(what: str) -> Path:
+        return found[0].with_name(f"{found[0].name.removesuffix('A.txt')}{what}.txt")
+
+    def read(what: str, columns: int = 1) -> np.ndarray:
+        table = np.loadtxt(path(what), np.int64, delimiter=",", ndmin=2)
+        if table.size and table.shape[1] != columns:
+            raise ValueError(f"{path(what)} has {table.shape[1]} columns, and {columns} are read")
+        return table.reshape(-1, columns)
+
+    classes, owner = read("graph_labels")[:, 0], read("graph_indicator")[:, 0]
+    if (np.diff(owner, prepend=1, append=len(classes)) < 0).any():
+        raise ValueError(f"graph_indicator.txt of {folder} must ascend from 1 to {len(classes)}, the number of graphs")
+    labels = (read(what)[:, 0] if path(what).exists() else None for what in ("node_labels", "edge_labels"))
+    starts = np.searchsorted(owner, np.arange(len(classes) + 1), side="right")
+    return Graphs.from_edge_index(read("A", 2).T - 1, starts, directed, *labels), classes
+
+
+def file_of_content(folder: str | os.PathLike[str], content: Iterable[Any]) -> Path:
+    """Return the file in which what follows from some content is kept, which need not exist.
+
+    Args:
+      folder: made if it is missing.
+      content: arrays, and what has a ``repr`` of its own.
+
+    Raises:
+      PermissionError: a folder in which others may write.
+    """
+    place = Path(folder).expanduser().absolute()
+    make_private(place)
+    if reason := why_not_private(place):
+        raise PermissionError(f"{reason}: what is kept in {place} could be somebody else's")
+    digest = sha256()
+    for part in content:
+        data = part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode()
+        digest.update(f"{getattr(part, 'dtype', '')} {getattr(part, 'shape', '')} {len(data)} ".encode() + data)
+    return place / f"{digest.hexdigest()}.npy"
+
+
+def _from_grakel(graphs: list[Sequence[Any]], directed: bool) -> Graphs:
+    """Return the graphs of GraKeL's lists, with labels of nodes and of edges where all have some.
+
+    A list has edges, a dictionary of node labels, and perhaps one of edge labels. Edges are pairs, keys of a
+    dictionary, or a dictionary of the neighbours of each node.
+    """
+    rows, nodes, edges, sizes = [], [], [], []
+    for given, node_labels, *edge_labels in graphs:
+        pairs, keys = list(given), []
+        if isinstance(given, dict) and not all(isinstance(pair, tuple) for pair in pairs):
+            pairs, keys = [(u, v) for u, near in given.items() for v in near], pairs
+        names = {u: i for i, u in enumerate(dict.fromkeys([*node_labels, *keys, *(u for pair in pairs for u in pair)]))}
+        rows.append(np.array([[names[u], names[v]] for u, v in pairs], np.int64).reshape(-1, 2))
+        nodes.append([node_labels.get(u) for u in names])
+        edges.append([edge_labels[0].get(pair) if edge_labels else None for pair in pairs])
+        sizes.append(len(names))
+    return Graphs.from_edges(rows, sizes, directed, _complete(nodes), _complete(edges))
+
+
+def _complete(labels: list[list[Any]]) -> list[list[Any]] | None:
+    """Return labels, and ``None`` where there are none or some are missing."""
+    flat = [label for some in labels for label in some]
+    return None if not flat or any(label is None for label in flat) else labels

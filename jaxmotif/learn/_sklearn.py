@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Sequence
 from math import comb, factorial
+from tempfile import NamedTemporaryFile
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,13 +18,14 @@ try:
 except ImportError as error:
     raise ImportError("this needs scikit-learn: pip install 'jaxmotif[learn]'") from error
 
+from jaxmotif import __version__
 from jaxmotif.features import graphlet_correlation_matrix, pattern_features
 from jaxmotif.features._patterns import Normalize, PatternLike, check_normalize, column_names, scaled
-from jaxmotif.graph import Graphs, GraphsLike
+from jaxmotif.graph import Graphs
 from jaxmotif.graphlets import graphlet_counts, node_orbits
 from jaxmotif.learn._colors import refined_colors
-from jaxmotif.learn._data import data_set
-from jaxmotif.patterns import GRAPHLET_NAMES, NODE_ORBIT_NAMES, Pattern, automorphism_count, named_pattern
+from jaxmotif.learn._data import DataSet, data_set, file_of_content
+from jaxmotif.patterns import GRAPHLET_NAMES, NODE_ORBIT_NAMES, Pattern, as_pattern, automorphism_count, named_pattern
 from jaxmotif.patterns._orbits import NODE_NAMES_5
 from jaxmotif.patterns._totals import NAMES_5
 
@@ -33,22 +36,23 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
     """Base of the transformers: ``X`` is a sequence of graphs, and ``fit`` learns the names of the columns alone."""
 
     directed = False
+    cache = None
 
-    def fit(self, X: GraphsLike, y: object = None) -> Self:
+    def fit(self, X: DataSet, y: object = None) -> Self:
         """Check the graphs and the parameters, and name the features."""
         self._learn(data_set(X, self.directed))
         return self
 
-    def fit_transform(self, X: GraphsLike, y: object = None) -> np.ndarray:
+    def fit_transform(self, X: DataSet, y: object = None) -> np.ndarray:
         """Fit, and return the features, float64 ``[graphs, features]``; nothing is counted twice."""
         graphs = data_set(X, self.directed)
         self._learn(graphs)
         return self._learned_values(graphs)
 
-    def transform(self, X: GraphsLike) -> np.ndarray:
+    def transform(self, X: DataSet) -> np.ndarray:
         """Return the features, float64 ``[graphs, features]``."""
         check_is_fitted(self, "columns_")
-        return self._values(data_set(X, self.directed))
+        return self._kept_values(data_set(X, self.directed))
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Return the names of the features; the input has none."""
@@ -72,7 +76,26 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
 
     def _learned_values(self, graphs: Graphs) -> np.ndarray:
         """Return the values of the graphs that were fitted just now."""
-        return self._values(graphs)
+        return self._kept_values(graphs)
+
+    def _kept_values(self, graphs: Graphs) -> np.ndarray:
+        """Return the values of graphs, from the folder of the cache if they are there."""
+        if self.cache is None:
+            return self._values(graphs)
+        arrays = [None if field is None else np.asarray(field) for field in graphs.fields]
+        content = [type(self).__name__, __version__, *self._settings(graphs), graphs.directed, graphs.node_starts]
+        file = file_of_content(self.cache, [*content, *arrays])
+        if file.exists():
+            return np.load(file)  # which takes no pickles
+        values = self._values(graphs)
+        with NamedTemporaryFile(dir=file.parent, delete=False) as unfinished:
+            np.save(unfinished, values, allow_pickle=False)
+        os.replace(unfinished.name, file)
+        return values
+
+    def _settings(self, graphs: Graphs) -> list[Any]:
+        """Return what the values depend on beside the graphs."""
+        return [value for name, value in self.get_params().items() if name != "cache"]
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -80,13 +103,15 @@ class GraphletFeatures(_OfGraphs):
     """Counts of every graphlet in each graph, connected or not, as features.
 
     ``X`` is a sequence of undirected graphs: :class:`jaxmotif.Graph`, networkx graphs, edge arrays ``[m, 2]``, PyTorch
-    Geometric's ``Data``, what else :func:`jaxmotif.graph.as_graph` takes; or :class:`jaxmotif.graph.Graphs`.
+    Geometric's ``Data``, GraKeL's lists, what else :func:`jaxmotif.graph.as_graph` takes; or
+    :class:`jaxmotif.graph.Graphs`; or the name of a folder that :func:`read_tu` reads.
 
     Args:
       size: 3 for the 6 graphlets of 2 and 3 nodes, 4 for the 17 of up to 4, 5 for 51.
       log: ``log(1 + x)`` of the values.
       normalize: ``"density"``: divided by the sets of the pattern's number of nodes; ``"total"``: each row divided by
         its sum.
+      cache: a folder in which features are kept, for the same graphs and parameters later; nobody else may write in it.
 
     Example:
       >>> import jaxmotif
@@ -99,6 +124,7 @@ class GraphletFeatures(_OfGraphs):
     size: Literal[3, 4, 5] = 4
     log: bool = True
     normalize: Normalize = None
+    cache: str | os.PathLike[str] | None = None
 
     def _names(self, graphs: Graphs) -> tuple[str, ...]:
         return _graphlet_names(self.size)
@@ -115,6 +141,7 @@ class OrbitFeatures(_OfGraphs):
       size: 4 for 15 orbits, 5 for 73.
       log: ``log(1 + x)`` of the counts, before pooling.
       pool: which of mean, std, min, max and sum; a graph without nodes gives zeros.
+      cache: as for :class:`GraphletFeatures`.
 
     Example:
       >>> OrbitFeatures(pool=("max",), log=False).fit_transform([[(0, 1), (0, 2)]])[0, :4].tolist()
@@ -124,6 +151,7 @@ class OrbitFeatures(_OfGraphs):
     size: Literal[4, 5] = 4
     log: bool = True
     pool: Sequence[str] = ("mean", "std", "max")
+    cache: str | os.PathLike[str] | None = None
 
     def _names(self, graphs: Graphs) -> tuple[str, ...]:
         unknown = [name for name in self.pool if name not in POOLS]
@@ -136,10 +164,8 @@ class OrbitFeatures(_OfGraphs):
         found = node_orbits(graphs, size=self.size)
         counts = found.values.astype(np.float64)
         counts = np.log1p(counts) if self.log else counts
-        rows = [
-            counts[a:b] if b > a else np.zeros((1, counts.shape[1]))
-            for a, b in zip(found.starts, found.starts[1:], strict=False)
-        ]
+        none = np.zeros((1, counts.shape[1]))
+        rows = [row if len(row) else none for row in np.split(counts, found.starts[1:-1])]
         return np.array([np.concatenate([POOLS[name](row, axis=0) for name in self.pool]) for row in rows], np.float64)
 
 
@@ -151,6 +177,7 @@ class PatternFeatures(_OfGraphs):
       patterns: names or small graphs, with labels or not; directed if the graphs are.
       induced, log, normalize: as there.
       directed: whether the edges of arrays and of PyTorch Geometric's ``Data`` are arcs.
+      cache: as for :class:`GraphletFeatures`.
 
     Example:
       >>> PatternFeatures(["triangle", "4-cycle"], log=False).fit_transform([[(0, 1), (1, 2), (2, 3), (3, 0)]])
@@ -162,9 +189,15 @@ class PatternFeatures(_OfGraphs):
     log: bool = True
     normalize: Normalize = None
     directed: bool = False
+    cache: str | os.PathLike[str] | None = None
 
     def _names(self, graphs: Graphs) -> tuple[str, ...]:
         return column_names(graphs[0], self.patterns)
+
+    def _settings(self, graphs: Graphs) -> list[Any]:
+        given = [as_pattern(pattern, graphs[0], name="pattern") for pattern in self.patterns]
+        parts = [part for pattern in given for part in (pattern.adjacency, pattern.node_labels, pattern.edge_labels)]
+        return [self.induced, self.log, self.normalize, *parts]
 
     def _values(self, graphs: Graphs) -> np.ndarray:
         options = {"induced": self.induced, "log": self.log, "normalize": self.normalize}
