@@ -18,7 +18,7 @@ _SPARSE = {"csr", "csc", "coo"}
 
 def read_npy(file: TextFile, options: Options) -> Contents:
     """Read an integer array of edges ``[E, 2]``, or an adjacency matrix."""
-    array = _array(file, file.data())
+    array = read_array(file, file.data())
     if array.ndim == 2 and array.shape[0] == array.shape[1] > 2:
         return matrix_contents(file, array, options)._replace(format="npy")
     if array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] != 2:
@@ -116,7 +116,7 @@ def _members(file: TextFile, data: bytes) -> dict[str, np.ndarray]:
             if not entries:
                 raise file.error("a zip archive without NumPy arrays; expected an npz file, or unpack it")
             file.check_growth(sum(entry.file_size for entry in archive.infolist()), len(data))
-            return {entry.filename[:-4]: _array(file, archive.read(entry)) for entry in entries}
+            return {entry.filename[:-4]: read_array(file, archive.read(entry)) for entry in entries}
     except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError, OSError, ValueError) as error:
         if isinstance(error, GraphFileError):
             raise
@@ -125,7 +125,7 @@ def _members(file: TextFile, data: bytes) -> dict[str, np.ndarray]:
         raise file.error(f"the npz archive is damaged ({type(error).__name__})") from None
 
 
-def _array(file: TextFile, data: bytes) -> np.ndarray:
+def read_array(file: TextFile, data: bytes) -> np.ndarray:
     """Read an array in NumPy's format, whose size must be the one its header declares; pickled objects are refused."""
     stream = io.BytesIO(data)
     header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}

@@ -101,7 +101,7 @@ def test_against_other_readers(name, samples):
 
 
 def test_every_readable_format_has_a_sample(samples):
-    elsewhere = {"gfd", "lad-labelled", "matrix", "xlsx"}  # the last two in test_matrices.py
+    elsewhere = {"gfd", "lad-labelled", "mat", "matrix", "xlsx"}  # the last three in test_matrices.py
     assert {sample.format for sample in samples.values()} | elsewhere == set(READABLE)
 
 
@@ -164,7 +164,8 @@ REFUSED = {
     "hierarchy": ('<gexf><graph><nodes><node id="a"><nodes/></node></nodes></graph></gexf>', "hierarchy"),
     "banner with a mistake": ("%%MatrixMarkt matrix coordinate real general\n3 3 1\n1 2 5\n", "expected a banner"),
     "workbook": (lambda: zipped({"[Content_Types].xml": b"", "xl/workbook.xml": b""}), "Excel.*xlsx"),
-    "matlab": (b"MATLAB 5.0 MAT-file, Platform: GLNX86\n" + bytes(100), "loadmat.*if you trust the file"),
+    "matlab": (b"MATLAB 5.0 MAT-file, Platform: GLNX86\n" + bytes(100), "mat file cannot be read"),
+    "new matlab": (b"MATLAB 7.3 MAT-file, Platform: GLNX86\n" + bytes(100), "version 7.3.*'-v7'"),
     "old workbook": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Office.*CSV"),
     "pdf": (b"%PDF-1.4\n%\xe2\xe3\n", "PDF"),
     "npy of weights": (npy_bytes([[0, 1.5], [1, 2]]), "float64 of shape .2, 2.; or a square"),

@@ -7,6 +7,8 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.io
+import scipy.sparse
 
 from jaxmotif.graph import GraphFileError, read_graph
 from jaxmotif.io._text import BLOCK
@@ -53,6 +55,7 @@ WRITTEN = {
     "txt, NumPy": lambda x, path: np.savetxt(path, x, fmt="%g"),
     "txt, comments above": lambda x, path: np.savetxt(path, x, fmt="%g", header="adjacency"),
     "npy": lambda x, path: np.save(path, x),
+    "mat": lambda x, path: scipy.io.savemat(path, {"A": x, "names": NAMES}),
     "xlsx, names above and beside": lambda x, path: pd.DataFrame(x, NAMES, NAMES).to_excel(path),
     "xlsx, no names": lambda x, path: pd.DataFrame(x).to_excel(path, index=False, header=False),
 }
@@ -65,7 +68,7 @@ def test_matrices_are_read_as_they_were(written, kind, tmp_path):
     path = tmp_path / f"network.{written.split(',')[0]}"
     WRITTEN[written](values, path)
     names = list(range(1, 7)) if "from 1" in written else NAMES if "names" in written or "R" in written else range(6)
-    if any(word in written for word in ("no names", "txt", "npy")):
+    if any(word in written for word in ("no names", "txt", "npy", "mat")):
         names = range(6)
     elif "from 1" not in written:
         names = NAMES
@@ -128,6 +131,40 @@ def test_a_matrix_with_a_mistake_is_refused(content, message, tmp_path):
     path.write_text(content)
     with pytest.raises(GraphFileError, match=message):
         read_graph(path, format="matrix")
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_matlabs_files(compressed, tmp_path):
+    path, x = tmp_path / "network.mat", matrix("weights")
+    scipy.io.savemat(path, {"W": scipy.sparse.csc_array(x), "year": 2024.0}, do_compression=compressed)
+    graph = read_graph(path)
+    assert graph.directed
+    assert arcs(graph) == arcs_of(x, range(6))
+    assert "passed over: other variables year" in " ".join(graph.report.notes)
+    scipy.io.savemat(path, {"A": x, "B": x.T}, do_compression=compressed)
+    with pytest.raises(GraphFileError, match="expected one square matrix, found A, B; save the matrix alone"):
+        read_graph(path)
+    scipy.io.savemat(path, {"A": x * 1j}, do_compression=compressed)
+    with pytest.raises(GraphFileError, match="finite numbers, found complex128"):
+        read_graph(path)
+
+
+@pytest.mark.parametrize("mutants", [12, *more(300)])
+def test_damaged_files_of_matlab_are_refused(mutants, tmp_path):
+    """Compressed files have checksums, so that a mutant is refused or still the same matrix."""
+    rng, path, x, outcomes = np.random.default_rng(mutants), tmp_path / "network.mat", matrix("plain"), set()
+    scipy.io.savemat(path, {"A": x}, do_compression=True)
+    content = path.read_bytes()
+    for _ in range(mutants):
+        damaged = bytearray(content)
+        damaged[rng.integers(124, len(content))] ^= 1 << rng.integers(8)
+        path.write_bytes(damaged[: rng.integers(124, len(content) + 1)] if rng.random() < 0.2 else damaged)
+        try:
+            assert arcs(read_graph(path, directed=True)) == arcs_of(x, range(6))
+            outcomes.add("read")
+        except GraphFileError as error:
+            outcomes.add("refused" if "mat file cannot be read" in str(error) else str(error))
+    assert "refused" in outcomes <= {"read", "refused"}
 
 
 def test_large_matrices(tmp_path):
