@@ -14,6 +14,7 @@ from jaxmotif.io._matrix import matrix_contents
 from jaxmotif.io._numpy import read_array, read_npz
 from jaxmotif.io._text import FREE_BYTES, MAX_RATIO, TextFile
 
+_BEGINS = b"MATLAB 5.0 MAT-f"
 _PATIENCE = 600
 """Seconds after which a file is given up."""
 _ROOM = 4 << 30
@@ -43,6 +44,8 @@ sys.stdout.buffer.write(data.getvalue())
 def read_matlab(file: TextFile, options: Options) -> Contents:
     """Read the one square matrix of a file, dense or sparse; undirected if it is symmetric."""
     data = file.data()
+    if not data.startswith(_BEGINS):
+        raise file.error("expected a mat file of MATLAB's versions 5 to 7; save it with '-v7'")
     limit = str(_ROOM + max(FREE_BYTES, MAX_RATIO * len(data)))
     command = [sys.executable, "-P", "-c", _PROGRAM, limit]
     try:
@@ -69,4 +72,4 @@ def read_matlab(file: TextFile, options: Options) -> Contents:
     return contents._replace(notes=(*contents.notes, *others), format="mat")
 
 
-FORMATS = {"mat": Reader(read_matlab, lambda sample: sample.magic.startswith(b"MATLAB 5.0 MAT-f"), "bytes")}
+FORMATS = {"mat": Reader(read_matlab, lambda sample: sample.magic.startswith(_BEGINS), "bytes")}

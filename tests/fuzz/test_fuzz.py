@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.io
 
 from jaxmotif.graph import GraphFileError, read_graph
 from jaxmotif.io._registry import READABLE
@@ -50,6 +51,7 @@ def _written(write) -> bytes:
 MATRIX = np.array([[0, 1, 0], [1, 0, 2], [0, 2, 0]])
 PACKED = {  # a file of a library that holds a matrix
     "xlsx": Sample(_written(lambda file: pd.DataFrame(MATRIX).to_excel(file)), "xlsx", (), False, ".xlsx"),
+    "mat": Sample(_written(lambda file: scipy.io.savemat(file, {"A": MATRIX})), "mat", (), False, ".mat"),
 }
 SAMPLES = text_samples() | ALIKE
 READERS = [*sorted(SAMPLES), "of libraries"]

@@ -98,7 +98,7 @@ def _in_units(mixed, graph, hybrid):
 def test_any_workers_can_do_any_units(mixed, monkeypatch):
     """Units dealt in turn, so that all have their share."""
 
-    def deal(units, workers, advance):
+    def deal(units, workers):
         done = [0] * len(workers)
         for number, unit in enumerate(units):
             workers[number % len(workers)].step(unit.span)

@@ -157,7 +157,7 @@ def test_damaged_files_of_matlab_are_refused(mutants, tmp_path):
     content = path.read_bytes()
     for _ in range(mutants):
         damaged = bytearray(content)
-        damaged[rng.integers(124, len(content))] ^= 1 << rng.integers(8)
+        damaged[rng.integers(24, len(content))] ^= 1 << rng.integers(8)
         path.write_bytes(damaged[: rng.integers(124, len(content) + 1)] if rng.random() < 0.2 else damaged)
         try:
             assert arcs(read_graph(path, directed=True)) == arcs_of(x, range(6))
