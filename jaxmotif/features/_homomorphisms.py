@@ -307,12 +307,8 @@ def _contract(graph: Graph, plans: tuple[Contraction, ...], modulus: jax.Array |
     head = jnp.where(jnp.arange(S, dtype=jnp.int32) < starts[N], jnp.asarray(graph.out_targets), N)
     near = jnp.zeros((N, N), jnp.float64).at[tail, head].set(1, mode="drop")
     real = (nodes < graph.num_nodes).astype(jnp.float64)
-    found = []
-    for plan in plans:
-        found.append(
-            contract(plan, [near if len(scope) == 2 else real for scope in plan.scopes[: plan.given]], modulus)
-        )
-    return jnp.stack(found, axis=-1)
+    given = ([near if len(scope) == 2 else real for scope in plan.scopes[: plan.given]] for plan in plans)
+    return jnp.stack([contract(plan, tables, modulus) for plan, tables in zip(plans, given, strict=True)], axis=-1)
 
 
 def contract(plan: Contraction, tables: list[jax.Array], modulus: jax.Array | None = None) -> jax.Array:

@@ -6,7 +6,6 @@ import dataclasses
 import os
 from collections.abc import Sequence
 from math import comb, factorial
-from tempfile import NamedTemporaryFile
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -22,6 +21,7 @@ from jaxmotif import __version__
 from jaxmotif.features import graphlet_correlation_matrix, pattern_features
 from jaxmotif.features._patterns import Normalize, PatternLike, check_normalize, column_names, scaled
 from jaxmotif.graph import Graphs
+from jaxmotif.graph._saved import written_whole
 from jaxmotif.graphlets import graphlet_counts, node_orbits
 from jaxmotif.learn._colors import refined_colors
 from jaxmotif.learn._data import DataSet, data_set, file_of_content
@@ -88,9 +88,8 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
         if file.exists():
             return np.load(file)  # which takes no pickles
         values = self._values(graphs)
-        with NamedTemporaryFile(dir=file.parent, delete=False) as unfinished:
+        with written_whole(file) as partial, open(partial, "xb") as unfinished:
             np.save(unfinished, values, allow_pickle=False)
-        os.replace(unfinished.name, file)
         return values
 
     def _settings(self, graphs: Graphs) -> list[Any]:

@@ -68,6 +68,16 @@ def test_soft_counts_of_hard_weights_are_exact(per, induced):
         np.testing.assert_array_equal(found, [[count[name] for name in PATTERNS] for count in counts])
 
 
+def check_slopes(total, a, step):
+    """Compare the gradient of a function of symmetric weights with its differences over steps both ways."""
+    slope = jax.grad(total)(a)
+    for i, j in combinations(range(N), 2):
+        change = np.zeros((N, N))
+        change[i, j] = change[j, i] = step
+        difference = (total(a + change) - total(a - change)) / (2 * step)
+        np.testing.assert_allclose(slope[i, j] + slope[j, i], difference, rtol=1e-6)
+
+
 @pytest.mark.parametrize("per", ["graph", "node"])
 def test_gradients_of_soft_counts_by_finite_differences(per):
     with jax.enable_x64(True):
@@ -75,12 +85,7 @@ def test_gradients_of_soft_counts_by_finite_differences(per):
         factors = jnp.asarray(np.random.default_rng(7).random((N, 20)))
         count = jax.jit(lambda a: soft_counts(a, PATTERNS, per=per))
         total = jax.jit(lambda a: (found := count(a)).reshape(-1) @ factors.reshape(-1)[: found.size])
-        slope = jax.grad(total)(a)
-        for i, j in combinations(range(N), 2):
-            change = np.zeros((N, N))
-            change[i, j] = change[j, i] = step
-            difference = (total(a + change) - total(a - change)) / (2 * step)
-            np.testing.assert_allclose(slope[i, j] + slope[j, i], difference, rtol=1e-6)
+        check_slopes(total, a, step)
 
 
 def test_hard_weights_are_counts():
@@ -107,12 +112,7 @@ def test_gradients_by_finite_differences():
         total = jax.jit(
             lambda a: soft_densities(a).wedge + 2 * soft_densities(a).triangle + 3 * soft_densities(a).cycle
         )
-        slope = jax.grad(total)(a)
-        for i, j in combinations(range(N), 2):
-            change = np.zeros((N, N))
-            change[i, j] = change[j, i] = step
-            difference = (total(a + change) - total(a - change)) / (2 * step)
-            np.testing.assert_allclose(slope[i, j] + slope[j, i], difference, rtol=1e-6)
+        check_slopes(total, a, step)
 
 
 def test_refusals_and_small_graphs():
