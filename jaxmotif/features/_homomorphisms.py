@@ -360,9 +360,9 @@ def _count_by_tables(source: Source, plans: tuple[Contraction, ...], devices: De
         return values
 
     values = count(np.arange(len(graphs)), None)
-    large = np.unique(source.graph[(values >= EXACT).any(axis=1)])
-    if not large.size:
+    if values.max(initial=0) < EXACT:
         return values.astype(np.int64)
+    large = np.unique(source.graph[(values >= EXACT).any(axis=1)])
     exact, rows = values.astype(object), np.isin(source.graph, large)
     exact[~rows] = values[~rows].astype(np.int64)
     exact[rows] = _join_residues(lambda prime: count(large, prime), float(values.max()))

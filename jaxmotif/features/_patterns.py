@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import comb
 from typing import Any, Literal, NamedTuple, cast
 
@@ -33,6 +33,9 @@ from jaxmotif.patterns._roles import (
     places_of,
     weight_table,
 )
+
+ROWS_TOGETHER = 2**12
+"""Rows of tables that are worked on at once, so that what is made on the way stays in a core's cache."""
 
 Normalize = Literal["density", "total"] | None
 PatternLike = GraphLike | Pattern
@@ -239,6 +242,8 @@ def columns_of(
     """
     known = [i for i, found in enumerate(weights) if found]
     rest = [i for i, found in enumerate(weights) if not found and roles[i]]
+    if not known and not rest:
+        return np.zeros((int(source.rows.sum()), 0), np.int64)
     parts: list[np.ndarray] = []
     if known:
         parts.append(_weighed(source, [weights[i] for i in known], devices))
@@ -246,11 +251,17 @@ def columns_of(
         parts.append(count(rest))
     if len(parts) == 1:
         return with_exact_sums(parts[0])
-    values = np.zeros((int(source.rows.sum()), sum(map(len, roles))), np.result_type(np.int64, *parts))
     owner = np.repeat(np.arange(len(roles)), [len(held) for held in roles])
-    for which, columns in zip([x for x in (known, rest) if x], parts, strict=True):
-        values[:, np.isin(owner, which)] = columns
+    place = np.argsort(np.concatenate([np.flatnonzero(np.isin(owner, which)) for which in (known, rest)]))
+    values = np.empty((len(parts[0]), place.size), np.result_type(*parts))
+    for rows in _row_blocks(len(values)):
+        values[rows] = np.take(np.concatenate([part[rows] for part in parts], axis=1), place, axis=1)
     return with_exact_sums(values)
+
+
+def _row_blocks(rows: int) -> Iterator[slice]:
+    """Return slices of all rows, some at a time, in turn."""
+    return (slice(low, low + ROWS_TOGETHER) for low in range(0, rows, ROWS_TOGETHER))
 
 
 def _weighed(source: Source, weights: list[list[OrbitWeights]], devices: Devices) -> np.ndarray:
@@ -261,11 +272,12 @@ def _weighed(source: Source, weights: list[list[OrbitWeights]], devices: Devices
     given = source.graphs if len(source.graphs) > 1 else source.graphs[0]
     orbits = count(given, size=size, devices=devices).values
     # In floats first, which BLAS multiplies fast: exact below 2^53, since nothing is negative.
-    near = orbits.astype(np.float64) @ table.astype(np.float64)
-    most = near.max(initial=0)
-    if most < 2.0**53:
-        sums = near.astype(np.int64)
-    else:
+    sums, most, floats = np.empty((len(orbits), table.shape[1]), np.int64), 0.0, table.astype(np.float64)
+    for rows in _row_blocks(len(orbits)):
+        near = orbits[rows].astype(np.float64) @ floats
+        most = max(most, float(near.max(initial=0)))
+        sums[rows] = np.minimum(near, 2.0**53)
+    if most >= 2.0**53:
         kind = np.int64 if most < _INT64_ROOM else object
         sums = orbits.astype(kind) @ table.astype(kind)
     if source.per != "graph":

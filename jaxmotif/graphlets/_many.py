@@ -22,7 +22,6 @@ from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.graphlets import _dense as dense
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets import _sparse as sparse
-from jaxmotif.graphlets._low_degree import MOST_NODES
 from jaxmotif.graphlets._run import prepare
 from jaxmotif.graphlets._sparse import Plan
 from jaxmotif.graphlets._tuning import Detail, Tuning, choose_tuning
@@ -37,7 +36,10 @@ JOINED_NODES, JOINED_SLOTS = 2**15, 2**20
 
 
 STACKED_NODES_5, JOINED_NODES_5 = 64, 2**11
-"""Likewise for five nodes, whose tables are over pairs of nodes; a union has about as many."""
+"""Likewise for five nodes, whose tables are over pairs of nodes; a union has about as many.
+
+No count in a graph of so many nodes passes 64 bits.
+"""
 
 LISTED_DEGREE = 8
 """Largest degree of graphs whose five-node graphlets are counted from lists of neighbours, in a union."""
@@ -75,10 +77,10 @@ def count_many(
     """
     rows = {"graph": np.zeros_like(graphs.n), "edge": graphs.m, "node": graphs.n}[detail]
     starts = np.concatenate([[0], np.cumsum(rows)])
-    # Counts of five nodes may pass 64 bits in graphs of some 16,000 nodes, so they are Python integers.
-    counts = np.zeros((len(graphs), 17), np.int64) if size == 4 else np.zeros((len(graphs), 51), object)
+    counts = np.zeros((len(graphs), 17 if size == 4 else 51), np.int64)
     values, done = np.zeros((starts[-1], width), np.int64), np.zeros(len(graphs), bool)
     for which, number, of_rows in _parts(graphs, detail, size, devices, memory):
+        counts = counts.astype(np.promote_types(number.dtype, counts.dtype), copy=False)
         counts[which] = number
         # Rows of all graphs lie side by side, and the rows of a part are wherever its graphs are.
         if of_rows is not None:
@@ -94,7 +96,7 @@ def count_many(
             values = values.astype(np.promote_types(of_rows.dtype, values.dtype), copy=False)
             values[starts[i] : starts[i + 1]] = of_rows
         advance(1)
-    if size == 5:
+    if counts.dtype == object:  # of graphs so large that they might have passed 64 bits
         counts = integers(counts.ravel().tolist()).reshape(counts.shape)
     return counts, values
 
@@ -129,7 +131,7 @@ def _largest_degrees(graphs: Graphs) -> np.ndarray:
     """Return the largest degree in each graph, int64 ``[graphs]``."""
     degrees = np.diff(np.asarray(graphs.fields.out_offsets)[: graphs.node_starts[-1] + 1])
     largest = np.zeros(len(graphs), np.int64)
-    np.maximum.at(largest, np.repeat(np.arange(len(graphs)), graphs.n), degrees)
+    largest[graphs.n > 0] = np.maximum.reduceat(degrees, graphs.node_starts[:-1][graphs.n > 0])
     return largest
 
 
@@ -163,12 +165,9 @@ def _joined_of_five(
             orbits = five.five_node_orbits(graphs.union(part, sizes), Selection((device,)), detail == "edge", memory)
             nodes = np.asarray(orbits.nodes)[: n.sum()]
             edges = edges if orbits.edges is None else np.asarray(orbits.edges)
-        ends = np.cumsum(n)
-        sums = np.concatenate([np.zeros((1, nodes.shape[1]), np.int64), np.cumsum(nodes, axis=0, dtype=np.int64)])
-        # Differences of running sums give a row of totals for each graph.
-        kind = np.int64 if n.max(initial=0) <= MOST_NODES[5] else object
-        totals = (sums[ends] - sums[ends - n]).astype(kind).T
-        counts = all_counts(np, n.astype(kind), totals).T
+        totals = np.zeros((n.size, nodes.shape[1]), np.int64)
+        totals[n > 0] = np.add.reduceat(nodes, (np.cumsum(n) - n)[n > 0], dtype=np.int64)
+        counts = all_counts(np, n, totals.T).T
         yield part, counts, {"graph": None, "edge": edges, "node": nodes}[detail]
 
 
