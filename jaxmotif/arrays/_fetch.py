@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +14,27 @@ import numpy as np
 from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.arrays._exact import LARGEST_SUM, with_exact_sums
 from jaxmotif.arrays._sizes import bucket_size
+
+T = TypeVar("T")
+
+
+def look_ahead(begun: Iterable[T], most: int) -> Iterator[T]:
+    """Yield items in turn, each when the ``most`` items after it have been taken from ``begun``, too.
+
+    Where taking an item starts a program, devices have their next batches before the host waits for a result; results
+    wait on the devices, so their number is limited.
+
+    Example:
+      >>> next(look_ahead((print(i) for i in range(9)), most=1))
+      0
+      1
+    """
+    waiting: deque[T] = deque()
+    for item in begun:
+        waiting.append(item)
+        if len(waiting) > most:
+            yield waiting.popleft()
+    yield from waiting
 
 
 class Fetch(NamedTuple):

@@ -17,6 +17,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64, target_of
+from jaxmotif.arrays._fetch import look_ahead
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.arrays._rows import places_of as row_numbers
 from jaxmotif.devices._cluster import on_cluster
@@ -337,7 +338,7 @@ def check_axes(nodes: int, plans: Sequence[Contraction]) -> None:
 
 
 def _count_by_tables(source: Source, plans: tuple[Contraction, ...], devices: Devices) -> np.ndarray:
-    """Return a column for each plan, integers ``[rows, plans]``."""
+    """Return a column for each plan, ``[rows, plans]``: whole numbers as floats, or Python's where these do not do."""
     graphs = source.graphs
     check_axes(int(graphs.n.max()), plans)
     axes, device = max(plan.axes for plan in plans), select_devices(devices).local[0]
@@ -349,19 +350,22 @@ def _count_by_tables(source: Source, plans: tuple[Contraction, ...], devices: De
         place = np.zeros(len(graphs), np.int64)
         place[which] = starts
         values = np.zeros((int(source.rows[which].sum()), len(plans)))
-        for group in size_groups(graphs, which, lambda nodes, _: len(plans) * float(nodes) ** (axes + 1) / 8):
-            room = max(cells // group.nodes**axes, 1) * group.slots
-            for some, batch in group.stacks(graphs, room):
-                given = jax.device_put((batch, None if modulus is None else np.int32(modulus)), device)
-                found = np.asarray(_stack(*given, plans=plans)).reshape(-1, len(plans))
-                width = group.nodes if source.per == "node" else 1
-                rows = row_numbers(np.arange(some.size) * width, source.rows[some])
-                values[row_numbers(place[some], source.rows[some])] = found[rows]
+
+        def begun() -> Iterator[tuple[np.ndarray, int, jax.Array]]:
+            for group in size_groups(graphs, which, lambda nodes, _: len(plans) * float(nodes) ** (axes + 1) / 8):
+                width, room = group.nodes if source.per == "node" else 1, max(cells // group.nodes**axes, 1)
+                for some, batch in group.stacks(graphs, room * group.slots):
+                    given = jax.device_put((batch, None if modulus is None else np.int32(modulus)), device)
+                    yield some, width, _stack(*given, plans=plans)
+
+        for some, width, found in look_ahead(begun(), 2):
+            rows = row_numbers(np.arange(some.size) * width, source.rows[some])
+            values[row_numbers(place[some], source.rows[some])] = np.asarray(found).reshape(-1, len(plans))[rows]
         return values
 
     values = count(np.arange(len(graphs)), None)
     if values.max(initial=0) < EXACT:
-        return values.astype(np.int64)
+        return values
     large = np.unique(source.graph[(values >= EXACT).any(axis=1)])
     exact, rows = values.astype(object), np.isin(source.graph, large)
     exact[~rows] = values[~rows].astype(np.int64)

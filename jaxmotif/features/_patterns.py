@@ -237,7 +237,8 @@ def columns_of(
       source: the graphs.
       roles: the columns of each pattern.
       weights: the weights of each pattern's columns, or an empty list where orbits do not tell them.
-      count: returns the columns of some patterns, by their indices, that orbits do not tell.
+      count: returns the columns of some patterns, by their indices, that orbits do not tell: integers, or whole numbers
+        below 2^53 as floats.
       devices: where to count orbits.
     """
     known = [i for i, found in enumerate(weights) if found]
@@ -249,13 +250,13 @@ def columns_of(
         parts.append(_weighed(source, [weights[i] for i in known], devices))
     if rest:
         parts.append(count(rest))
-    if len(parts) == 1:
-        return with_exact_sums(parts[0])
     owner = np.repeat(np.arange(len(roles)), [len(held) for held in roles])
     place = np.argsort(np.concatenate([np.flatnonzero(np.isin(owner, which)) for which in (known, rest)]))
-    values = np.empty((len(parts[0]), place.size), np.result_type(*parts))
+    kinds = [np.dtype(object) if part.dtype == object else np.dtype(np.int64) for part in parts]
+    values = np.empty((len(parts[0]), place.size), np.result_type(*kinds))
     for rows in _row_blocks(len(values)):
-        values[rows] = np.take(np.concatenate([part[rows] for part in parts], axis=1), place, axis=1)
+        whole = [part[rows].astype(kind, copy=False) for part, kind in zip(parts, kinds, strict=True)]
+        values[rows] = np.take(np.concatenate(whole, axis=1), place, axis=1)
     return with_exact_sums(values)
 
 

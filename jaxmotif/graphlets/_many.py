@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import cycle
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._compile import jit64, put64, target_of
+from jaxmotif.arrays._fetch import look_ahead
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.arrays._present import integers
 from jaxmotif.arrays._rows import places_of
@@ -25,7 +28,6 @@ from jaxmotif.graphlets import _sparse as sparse
 from jaxmotif.graphlets._run import prepare
 from jaxmotif.graphlets._sparse import Plan
 from jaxmotif.graphlets._tuning import Detail, Tuning, choose_tuning
-from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5
 from jaxmotif.patterns._totals import all_counts
 
 STACKED_NODES = 128
@@ -150,25 +152,25 @@ def _joined_of_five(
     if max_degree is not None:
         room = 2**16 if target_of(devices[0]).is_accelerator else 2**12
         room = room if memory is None else max(min(room, memory // (64 * max_degree**3)), 64)
-    chunks, sizes = _unions(graphs, which, graphs.n, room, devices[0])
-    for turn, part in enumerate(chunks):
-        n, device = graphs.n[part], devices[turn % len(devices)]
-        nodes, edges = np.zeros((n.sum(), len(NODE_NAMES_5)), np.int64), np.zeros((0, len(EDGE_NAMES_5)), np.int64)
-        if max_degree is not None:
-            union = jax.device_put(graphs.union(part, sizes), device)
-            nodes = dense.dense_node_orbits(union, size=5, max_degree=max_degree).to_numpy()[: n.sum()]
-            if detail == "edge":
-                edges = dense.dense_edge_columns(union, size=5, max_degree=max_degree).to_numpy()[
-                    : graphs.m[part].sum()
-                ]
-        elif graphs.m[part].any():
-            orbits = five.five_node_orbits(graphs.union(part, sizes), Selection((device,)), detail == "edge", memory)
-            nodes = np.asarray(orbits.nodes)[: n.sum()]
-            edges = edges if orbits.edges is None else np.asarray(orbits.edges)
+    parts, sizes = _unions(graphs, which, graphs.n, room, devices[0])
+
+    def begun() -> Iterator[tuple[np.ndarray, Any, Any]]:
+        for part, device in zip(parts, cycle(devices), strict=False):
+            union = graphs.union(part, sizes)
+            if max_degree is None:
+                yield part, *five.five_node_orbits(union, Selection((device,)), detail == "edge", memory)[:2]
+                continue
+            union = jax.device_put(union, device)
+            nodes = dense.dense_node_orbits(union, size=5, max_degree=max_degree)
+            edges = dense.dense_edge_columns(union, size=5, max_degree=max_degree) if detail == "edge" else None
+            yield part, nodes, edges
+
+    for part, nodes, edges in look_ahead(begun(), len(devices)):
+        n, nodes = graphs.n[part], np.asarray(nodes)[: graphs.n[part].sum()]
         totals = np.zeros((n.size, nodes.shape[1]), np.int64)
         totals[n > 0] = np.add.reduceat(nodes, (np.cumsum(n) - n)[n > 0], dtype=np.int64)
-        counts = all_counts(np, n, totals.T).T
-        yield part, counts, {"graph": None, "edge": edges, "node": nodes}[detail]
+        values = nodes if detail == "node" else None if edges is None else np.asarray(edges)[: graphs.m[part].sum()]
+        yield part, all_counts(np, n, totals.T).T, values
 
 
 def _stacked(
@@ -179,25 +181,22 @@ def _stacked(
     memory: int | None,
     size: int,
 ) -> Iterator[Part]:
-    """Count in small graphs, batch by batch; each device is given its next batch before the last one is fetched."""
+    """Count in small graphs, batch by batch."""
     room = 2**21 if target_of(devices[0]).is_accelerator else 2**18
     if memory is not None:
         room = max(min(room, memory // 1024), 64)
     rows = graphs.m if detail == "edge" else graphs.n
-    under_way: list[tuple[np.ndarray, tuple[Int64, jax.Array | None]]] = []
-    turn = 0
-    for group in size_groups(graphs, which, lambda nodes, slots: 2.0 * slots * nodes * -(-nodes // 32)):
-        # With five nodes the work is in matrices, however few the slots.
-        share = 1 if size == 4 else -(-(group.nodes**2) // group.slots)
-        for some, batch in group.stacks(graphs, room // share):
-            result = _dense_batch(jax.device_put(batch, devices[turn % len(devices)]), detail=detail, size=size)
-            under_way.append((some, result))
-            turn += 1
-            # Results wait on the devices, so the number of batches under way is limited.
-            if len(under_way) > 2 * len(devices):
-                yield _fetched(rows, *under_way.pop(0))
-    for one in under_way:
-        yield _fetched(rows, *one)
+    turns = cycle(devices)
+
+    def begun() -> Iterator[tuple[np.ndarray, tuple[Int64, jax.Array | None]]]:
+        for group in size_groups(graphs, which, lambda nodes, slots: 2.0 * slots * nodes * -(-nodes // 32)):
+            # With five nodes the work is in matrices, however few the slots.
+            share = 1 if size == 4 else -(-(group.nodes**2) // group.slots)
+            for some, batch in group.stacks(graphs, room // share):
+                yield some, _dense_batch(jax.device_put(batch, next(turns)), detail=detail, size=size)
+
+    for some, result in look_ahead(begun(), 2 * len(devices)):
+        yield _fetched(rows, some, result)
 
 
 @partial(jit64, static_argnames=("detail", "size"))

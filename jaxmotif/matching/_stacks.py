@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import cycle
 from typing import NamedTuple
 
 import jax
@@ -14,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._compile import jit64, target_of
+from jaxmotif.arrays._fetch import look_ahead
 from jaxmotif.arrays._rows import places_of as row_numbers
 from jaxmotif.arrays._sizes import power_of_two
 from jaxmotif.graph import Graph, Graphs
@@ -134,30 +136,24 @@ def stacked_roles(
     searches, number = searches_for(patterns, roles, per, wildcard), max(map(len, roles))
     order = [number * i + column for i, held in enumerate(roles) for column in range(len(held))]
     together = TOGETHER_ON_ACCELERATOR if target_of(devices[0]).is_accelerator else TOGETHER
-    under_way: list[tuple[np.ndarray, int, tuple[jax.Array, jax.Array]]] = []
+    turns = cycle(devices)
 
-    def fetched() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        some, width, found = under_way.pop(0)
+    def begun() -> Iterator[tuple[np.ndarray, int, tuple[jax.Array, jax.Array]]]:
+        # A stacked graph works with matrices as wide as its nodes, not with its slots.
+        for group in size_groups(graphs, which, lambda nodes, slots: 2.0**8 * nodes):
+            width = group.nodes if per == "node" else group.slots // (1 if graphs.directed else 2)
+            for some, batch in group.stacks(graphs, min(together * group.slots, MOST_SLOTS)):
+                given = jax.device_put((batch, searches, np.array(order, np.int32)), next(turns))
+                yield some, width, _stack(*given, number=number, per=per, induced=induced, max_steps=MOST_STEPS)
+
+    for some, width, found in look_ahead(begun(), 2 * len(devices)):
         values, done = jax.device_get(found)
         if per == "graph":
-            return some, values[: some.size].astype(np.int64), done[: some.size]
-        counts = graphs.n[some] if per == "node" else graphs.m[some]
-        rows = values.reshape(-1, len(order))[row_numbers(np.arange(some.size) * width, counts)]
-        return some, rows.astype(np.int64), done[: some.size]
-
-    turn = 0
-    # A stacked graph works with matrices as wide as its nodes, not with its slots.
-    for group in size_groups(graphs, which, lambda nodes, slots: 2.0**8 * nodes):
-        width = group.nodes if per == "node" else group.slots // (1 if graphs.directed else 2)
-        for some, batch in group.stacks(graphs, min(together * group.slots, MOST_SLOTS)):
-            given = jax.device_put((batch, searches, np.array(order, np.int32)), devices[turn % len(devices)])
-            found = _stack(*given, number=number, per=per, induced=induced, max_steps=MOST_STEPS)
-            under_way.append((some, width, found))
-            turn += 1
-            if len(under_way) > 2 * len(devices):
-                yield fetched()
-    while under_way:
-        yield fetched()
+            rows = values[: some.size]
+        else:
+            counts = graphs.n[some] if per == "node" else graphs.m[some]
+            rows = values.reshape(-1, len(order))[row_numbers(np.arange(some.size) * width, counts)]
+        yield some, rows.astype(np.int64), done[: some.size]
 
 
 @partial(jit64, static_argnames=("number", "per", "induced", "max_steps"))
