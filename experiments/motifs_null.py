@@ -166,15 +166,17 @@ def with_places(graph: Graph, keep: str) -> tuple[Graph, str | NullModel]:
         help="null models, of bidegree,degree,labels,blocks,distances",
     ),
     option("--generated", type=int, default=20, help="number of generated graphs, after the networks"),
+    option("--long", type=int, help="number of random graphs of the long chains; default: ten times as many"),
+    option("--seed", type=int, default=11, help="seed of the chains at the default length"),
     graphs,
 )
 def defaults(options: argparse.Namespace) -> None:
     """Compare the means of triads at the default length with those of chains that try 5,000 switches an edge.
 
-    There are ten times as many of the long chains. After the networks come generated graphs of which 1 to 10 % of the
+    After the networks come generated graphs of which 1 to 10 % of the
     edges are reciprocated pairs.
     """
-    num = options.graphs
+    num, num_long = options.graphs, options.long or 10 * options.graphs
     folder = harness.data_folder(options.data, "directed")
     names = options.networks or [path.stem for path in sorted(folder.glob("*.edges"))]
     compared = [(name, harness.directed(options.data, name)) for name in names]
@@ -185,15 +187,15 @@ def defaults(options: argparse.Namespace) -> None:
     for name, plain, keep in [(*one, keep) for one in compared for keep in options.keep]:
         began = time.perf_counter()
         graph, model = with_places(plain, keep)
-        short = find_motifs(graph, 3, num, 11, model)
-        long = find_motifs(graph, 3, 10 * num, 12, model, attempts=5000)
+        short = find_motifs(graph, 3, num, options.seed, model)
+        long = find_motifs(graph, 3, num_long, 12, model, attempts=5000)
         wanted = dict(zip(long.classes, zip(long.significance.mean, long.significance.sd, strict=True), strict=True))
         distances = []
         for label, mean, sd in zip(short.classes, short.significance.mean, short.significance.sd, strict=True):
             other, spread = wanted.get(label, (0.0, 0.0))
             spread = max(spread, sd)
             if spread * num**0.5 > 5:  # else it was seen in a handful of graphs, and its error is not normal
-                distances.append(abs(mean - other) / (spread * np.sqrt(1.1 / num)))
+                distances.append(abs(mean - other) / (spread * np.sqrt(1 / num + 1 / num_long)))
         kinds = ", ".join(f"{kind} {moves:.1f}" for kind, moves in short.accepted_by_kind.items())
         worst = f"{max(distances, default=0):.2f}", f"{np.abs(short.mixing.longer_z).max(initial=0):.1f}"
         seconds = f"{time.perf_counter() - began:.0f}"

@@ -17,7 +17,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64, target_of
-from jaxmotif.arrays._fetch import look_ahead
+from jaxmotif.arrays._fetch import Fetch, look_ahead
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.arrays._rows import places_of as row_numbers
 from jaxmotif.devices._cluster import on_cluster
@@ -322,9 +322,10 @@ def contract(plan: Contraction, tables: list[jax.Array], modulus: jax.Array | No
 
 
 @partial(jit64, static_argnames="plans")
-def _stack(batch: Graph, modulus: jax.Array | None, *, plans: tuple[Contraction, ...]) -> jax.Array:
-    """Count in each graph of a stack."""
-    return jax.vmap(lambda graph: _contract(graph, plans, modulus))(batch)
+def _stack(batch: Graph, modulus: jax.Array | None, *, plans: tuple[Contraction, ...]) -> tuple[jax.Array, jax.Array]:
+    """Return counts in each graph of a stack, int64 ``[rows, plans]``, at most 2^53; and the largest, as a float."""
+    counts = jax.vmap(lambda graph: _contract(graph, plans, modulus))(batch)
+    return jnp.minimum(counts, EXACT).astype(jnp.int64).reshape(-1, len(plans)), counts.max(initial=0)
 
 
 def check_axes(nodes: int, plans: Sequence[Contraction]) -> None:
@@ -338,38 +339,39 @@ def check_axes(nodes: int, plans: Sequence[Contraction]) -> None:
 
 
 def _count_by_tables(source: Source, plans: tuple[Contraction, ...], devices: Devices) -> np.ndarray:
-    """Return a column for each plan, ``[rows, plans]``: whole numbers as floats, or Python's where these do not do."""
+    """Return a column for each plan, integers ``[rows, plans]``."""
     graphs = source.graphs
     check_axes(int(graphs.n.max()), plans)
     axes, device = max(plan.axes for plan in plans), select_devices(devices).local[0]
     cells = CELLS_TOGETHER["accelerator" if target_of(device).is_accelerator else "cpu"]
 
-    def count(which: np.ndarray, modulus: int | None) -> np.ndarray:
-        """Return the rows of some graphs, float64."""
+    def count(which: np.ndarray, modulus: int | None) -> tuple[np.ndarray, float]:
+        """Return the rows of some graphs, int64, at most 2^53; and the largest number, as a float."""
         starts = np.cumsum(source.rows[which]) - source.rows[which]
         place = np.zeros(len(graphs), np.int64)
         place[which] = starts
-        values = np.zeros((int(source.rows[which].sum()), len(plans)))
+        values, most = np.zeros((int(source.rows[which].sum()), len(plans)), np.int64), 0.0
 
-        def begun() -> Iterator[tuple[np.ndarray, int, jax.Array]]:
+        def begun() -> Iterator[tuple[np.ndarray, int, Fetch, jax.Array]]:
             for group in size_groups(graphs, which, lambda nodes, _: len(plans) * float(nodes) ** (axes + 1) / 8):
                 width, room = group.nodes if source.per == "node" else 1, max(cells // group.nodes**axes, 1)
                 for some, batch in group.stacks(graphs, room * group.slots):
                     given = jax.device_put((batch, None if modulus is None else np.int32(modulus)), device)
-                    yield some, width, _stack(*given, plans=plans)
+                    found, largest = _stack(*given, plans=plans)
+                    yield some, width, Fetch.begin(found, some.size * width), largest
 
-        for some, width, found in look_ahead(begun(), 2):
+        for some, width, found, largest in look_ahead(begun(), 2):
             rows = row_numbers(np.arange(some.size) * width, source.rows[some])
-            values[row_numbers(place[some], source.rows[some])] = np.asarray(found).reshape(-1, len(plans))[rows]
-        return values
+            values[row_numbers(place[some], source.rows[some])] = found.wait()[0][rows]
+            most = max(most, float(largest))
+        return values, most
 
-    values = count(np.arange(len(graphs)), None)
-    if values.max(initial=0) < EXACT:
+    values, most = count(np.arange(len(graphs)), None)
+    if most < EXACT:
         return values
     large = np.unique(source.graph[(values >= EXACT).any(axis=1)])
     exact, rows = values.astype(object), np.isin(source.graph, large)
-    exact[~rows] = values[~rows].astype(np.int64)
-    exact[rows] = _join_residues(lambda prime: count(large, prime), float(values.max()))
+    exact[rows] = _join_residues(lambda prime: count(large, prime)[0], most)
     return exact
 
 
@@ -377,12 +379,12 @@ def _join_residues(residues, most: float) -> np.ndarray:
     """Return the whole numbers, Python's, that have given residues: Garner's way, a prime after another.
 
     Args:
-      residues: returns residues modulo a prime, float64 arrays.
+      residues: returns residues modulo a prime, int64 arrays.
       most: the largest number, as floats have it.
     """
     found, product = np.zeros((), object), 1
     for prime in _primes():
-        rest = residues(prime).astype(np.int64).astype(object)
+        rest = residues(prime).astype(object)
         found = found + product * ((rest - found) * pow(product, -1, prime) % prime)
         product *= prime
         if product > 2 * most:

@@ -34,7 +34,7 @@ from jaxmotif.patterns._roles import (
     weight_table,
 )
 
-ROWS_TOGETHER = 2**12
+ROWS_TOGETHER = 2**14
 """Rows of tables that are worked on at once, so that what is made on the way stays in a core's cache."""
 
 Normalize = Literal["density", "total"] | None
@@ -237,8 +237,7 @@ def columns_of(
       source: the graphs.
       roles: the columns of each pattern.
       weights: the weights of each pattern's columns, or an empty list where orbits do not tell them.
-      count: returns the columns of some patterns, by their indices, that orbits do not tell: integers, or whole numbers
-        below 2^53 as floats.
+      count: returns the columns of some patterns, by their indices, that orbits do not tell.
       devices: where to count orbits.
     """
     known = [i for i, found in enumerate(weights) if found]
@@ -252,11 +251,9 @@ def columns_of(
         parts.append(count(rest))
     owner = np.repeat(np.arange(len(roles)), [len(held) for held in roles])
     place = np.argsort(np.concatenate([np.flatnonzero(np.isin(owner, which)) for which in (known, rest)]))
-    kinds = [np.dtype(object) if part.dtype == object else np.dtype(np.int64) for part in parts]
-    values = np.empty((len(parts[0]), place.size), np.result_type(*kinds))
+    values = np.empty((len(parts[0]), place.size), np.result_type(*parts))
     for rows in _row_blocks(len(values)):
-        whole = [part[rows].astype(kind, copy=False) for part, kind in zip(parts, kinds, strict=True)]
-        values[rows] = np.take(np.concatenate(whole, axis=1), place, axis=1)
+        values[rows] = np.take(np.concatenate([part[rows] for part in parts], axis=1), place, axis=1)
     return with_exact_sums(values)
 
 

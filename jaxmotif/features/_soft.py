@@ -91,9 +91,11 @@ def soft_counts(
             edges = np.argwhere(np.triu(pattern.adjacency)).tolist()
             columns.append(_images(pattern.num_nodes, tuple(map(tuple, edges)), *place, induced=induced))
             sharing.append(automorphism_count(Pattern(pattern.adjacency, labels, None, False)))
+    if not columns:
+        return jnp.zeros((*weights.shape[: per == "node"], 0), jnp.asarray(weights).dtype)
     images = tuple(dict.fromkeys(image for column in columns for image in column))
     check_axes(len(weights), [image.plan for image in images])
-    table = np.array([[column[image] for column in columns] for image in images]).reshape(-1, len(columns))
+    table = np.array([[column[image] for column in columns] for image in images])
     return _sums(weights, jnp.asarray(table, weights.dtype), jnp.asarray(sharing, weights.dtype), images=images)
 
 

@@ -13,6 +13,9 @@ from jaxmotif.kernels._scatter import sum_between
 from jaxmotif.kernels._switching import FOCUS_EVERY, TRIPLES_EVERY, Accepted, Ends, Fixed
 from jaxmotif.kernels._walking import walk
 
+Moves = tuple[Ends, Array, Array, Array, Array]
+"""States, and the moves made so far: switches and others by lane, turns of triples and walks by chain."""
+
 
 @jit64(static_argnames="lanes")
 def begin_chains(fixed: Fixed, ends: Ends, origin: Array, used: Array, *, lanes: int) -> Ends:
@@ -64,25 +67,28 @@ def run_chains(
 
     def salts_of(index: Array) -> Array:
         # The words depend on the number of the step alone, and not on how a run is divided into calls.
-        return jax.vmap(lambda key: jax.random.bits(jax.random.fold_in(key, index), (8,), jnp.uint32))(keys)
+        words = 8 if walks else 4
+        return jax.vmap(lambda key: jax.random.bits(jax.random.fold_in(key, index), (words,), jnp.uint32))(keys)
 
-    def switched(index: Array, carry: tuple[Ends, Array]) -> tuple[Ends, Array]:
+    def switched(index: Array, salts: Array, carry: tuple[Ends, Array]) -> tuple[Ends, Array]:
         ends, switches = carry
         # Which steps are focused depends on their number alone, never on the state: each of them keeps the uniform
         # distribution, and so does whatever sequence of them.
         focused = fixed.focus & (index % FOCUS_EVERY == 0)
-        ends, made = switching.switch_pairs(fixed, where, degrees, ends, salts_of(index)[:, :4], focused)
+        ends, made = switching.switch_pairs(fixed, where, degrees, ends, salts[:, :4], focused)
         return ends, switches + made.astype(jnp.int32)
 
     # The steps of a round are a loop of known length, which a GPU runs without asking the host. A branch that is taken
     # every fourth step would copy the states in the three other steps.
-    def round_(
-        number: Array, carry: tuple[Ends, Array, Array, Array, Array]
-    ) -> tuple[Ends, Array, Array, Array, Array]:
+    def round_(number: Array, carry: Moves) -> Moves:
         ends, switches, others, triples, walked = carry
         begin = number * TRIPLES_EVERY
-        ends, switches = lax.fori_loop(0, TRIPLES_EVERY, lambda i, carry: switched(begin + i, carry), (ends, switches))
-        salts = salts_of(begin + TRIPLES_EVERY - 1)
+        # The words of all steps of a round at once, because a few of them take as long as many.
+        salts = jax.vmap(salts_of)(begin + jnp.arange(TRIPLES_EVERY, dtype=jnp.int32))
+        ends, switches = lax.fori_loop(
+            0, TRIPLES_EVERY, lambda i, carry: switched(begin + i, salts[i], carry), (ends, switches)
+        )
+        salts = salts[-1]
         # Word 2 is the salt of the hashes of both; every other word serves one kind of move.
         before = ends
         ends, turns = switching.turn_triples(fixed, where, ends, salts[:, :4], used)

@@ -269,8 +269,8 @@ def _partners(fixed: Fixed, where: Lanes, is_pair: Array, salts: Array) -> Array
     if fixed.groups is None:  # All arcs are a group, and so are all pairs.
         first, size = jnp.where(is_pair, fixed.arcs, 0), jnp.where(is_pair, fixed.pairs, fixed.arcs)
         # Each chain draws a number for its arcs and one for its pairs.
-        shifts = jnp.stack([scaled(salts[:, 0], fixed.arcs), scaled(salts[:, 1], fixed.pairs)], axis=1).reshape(-1)
-        shift = take(shifts, 2 * where.chain + is_pair.astype(jnp.int32))
+        shifts = jnp.stack([scaled(salts[:, 0], fixed.arcs), scaled(salts[:, 1], fixed.pairs)], axis=1)
+        shift = take(once(fixed, shifts.reshape(-1)), 2 * where.chain + is_pair.astype(jnp.int32))
     else:
         first, size = take(fixed.groups.first, where.label), take(fixed.groups.size, where.label)
         shift = scaled(mix(first.astype(jnp.uint32), take(salts[:, 0], where.chain)), size)

@@ -62,7 +62,11 @@ _paces: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, float], Pace]] = 
 """Results of pilots of a graph, by null model and moves asked for."""
 
 CPU_LANES = 2**13  # labels that a CPU moves at once, so that their tables stay in its cache
-CPU_CHAINS = 512
+CPU_CHAINS = 512  # chains that walk, for which a CPU's program has room
+CPU_LABELS = 64, 512
+"""Labels of a chain, of others, for as many of which a CPU's program has room as its lanes hold: for graphs with fewer
+labels than the second number, and for those with more. Each chain that there is room for takes time."""
+
 LEAST = {False: (16, CPU_LANES), True: (64, 2**15)}
 """Least chains, and labels of one chain, to make room for: on a CPU and on an accelerator."""
 LANE_BYTES = 4 * (2 * SLOTS_PER_LABEL) + 256  # the tables of a step and of a round of triples, and all else
@@ -307,13 +311,14 @@ class Chains:
         self.most = max(1, min(num, wanted // labels, self._room // bucket_size(labels)))
         if self._small:
             self._lanes = CPU_LANES if max(labels, self.most * labels) <= CPU_LANES <= room else 0
-            self.most = min(self.most, CPU_CHAINS if plan.wiring.walks else CPU_LANES // 64)
+            self._cpu_chains = CPU_CHAINS if plan.wiring.walks else CPU_LANES // CPU_LABELS[labels >= CPU_LABELS[1]]
+            self.most = min(self.most, self._cpu_chains)
 
     def _sizes(self, number: int) -> tuple[int, int, int]:
         """Return the lanes, chains and labels of one chain to make room for, where ``number`` chains are run."""
         labels = max(self._plan.wiring.labels, 1)
         if self._small and self._lanes:
-            return self._lanes, CPU_CHAINS if self._plan.wiring.walks else CPU_LANES // 64, self._lanes
+            return self._lanes, self._cpu_chains, self._lanes
         # Room that is only there for the sake of few programs must fit, too.
         most = max(self._room, bucket_size(number * labels))
         lanes = min(chain_lanes(number * labels, self._accelerated), most)

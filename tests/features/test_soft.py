@@ -128,3 +128,8 @@ def test_refusals_and_small_graphs():
         soft_counts(jnp.ones((200, 200)), ["5-clique"])
     with pytest.raises(ValueError, match="'graph' or 'node'"):
         soft_counts(jnp.ones((2, 2)), ["edge"], per="edge")
+
+
+def test_no_patterns_have_no_columns():
+    assert soft_counts(weights(1), []).shape == (0,)
+    assert soft_counts(weights(1), [], per="node").shape == (N, 0)
