@@ -445,6 +445,28 @@ def test_uniform_with_more_than_degrees_kept(kept, which):
     assert scipy_stats.chisquare(counts).pvalue > 0.001
 
 
+def test_a_chain_is_as_long_as_the_slowest_pair_of_blocks_asks():
+    """Heads of two arcs within one block can be exchanged, while an arc from one block to the other goes with any."""
+    rng, blocks = np.random.default_rng(5), np.arange(60) % 2
+    pairs = np.unique(rng.integers(0, 60, (4000, 2)), axis=0)
+    pairs = rng.permutation(pairs[pairs[:, 0] != pairs[:, 1]])
+    joins = blocks[pairs].tolist()
+    within = [i for i, (a, b) in enumerate(joins) if a == b][:176]
+    between = [i for i, (a, b) in enumerate(joins) if (a, b) == (0, 1)][:24]
+    graph = Graph.from_edges(pairs[within + between], 60, directed=True)
+    plan = module.plan_chains(graph, 0, keep_blocks(blocks, "degree"), 15.0, None)
+    wiring, free = plan.wiring, module.plan_chains(graph, 0, "degree", 15.0, None)
+    kinds = wiring.dyad_kinds(wiring.ends)
+    named = blocks[wiring.ends.tail.ravel()] * 2 + blocks[wiring.ends.head.ravel()]
+    assert {(kind, name) for kind, name in zip(kinds.ravel().tolist(), named.tolist(), strict=True)} == {
+        (0, 0), (1, 1), (2, 3),
+    }  # fmt: skip
+    rates, seen = module._Pilot(plan, None).rates(16)
+    assert rates.shape == seen.shape == (3,)
+    assert rates[1] > 1.5 * rates[[0, 2]].max() > 0
+    assert plan.steps > 1.5 * free.steps
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kept", BUILDERS)
 def test_uniform_with_more_kept_on_many_ensembles(kept):

@@ -21,6 +21,7 @@ from jaxmotif.patterns import (
     named_pattern,
     przulj_names,
 )
+from jaxmotif.patterns._ruled import RuledPattern
 from jaxmotif.patterns._totals import NAMES_5
 
 
@@ -273,3 +274,13 @@ def test_labels_of_classes_are_short_and_of_one_class_each():
     fours = [canonical_string(named_pattern(name)) for name in ("4-cycle", "4-clique", "3-star")]
     labels = class_labels(class_columns(fours, False))
     assert len(set(labels)) == 3
+
+
+def test_patterns_of_one_content_are_one_but_those_with_rules_their_own():
+    path, again = Pattern.from_edges([(0, 1), (1, 2)]), Pattern.from_edges([(1, 2), (0, 1)])
+    assert path.shared() is again.shared()
+    assert path.shared() is not Pattern.from_edges([(0, 1), (1, 2)], node_labels=[0, 0, 1]).shared()
+    none = np.zeros((3, 3), bool)
+    ruled = RuledPattern(path.adjacency, None, None, False, ~path.adjacency & ~np.eye(3, dtype=bool), none.astype(int))
+    assert ruled.shared() is ruled
+    assert as_pattern(ruled, Graph.from_edges([(0, 1)]), largest=9, name="query") is ruled

@@ -4,6 +4,7 @@ import dataclasses
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Hashable
+from math import comb
 
 import numpy as np
 import pytest
@@ -51,6 +52,26 @@ def test_a_page_of_motifs(worm):
     assert both.count("<h3>") >= 2
     with pytest.raises(ValueError, match="one size"):
         motifs_report([("a", graph, found), ("b", graph, dataclasses.replace(found, size=4))])
+
+
+def cells(page: str) -> list[list[str]]:
+    """Return the texts of the cells of each row of a page's tables."""
+    rows = re.findall(r"<tr>(.*?)</tr>", page, flags=re.DOTALL)
+    return [re.findall(r"<td[^>]*>(?:<svg.*?</svg>)?(.*?)</td>", row, flags=re.DOTALL) for row in rows]
+
+
+def test_tables_of_a_page_are_the_results():
+    graph = datasets.load("karate")
+    counts, classes = node_orbits(graph).counts, subgraph_census(graph, 4)
+    totals = {size: comb(34, size) for size in (2, 3, 4)}  # all sets of nodes
+    rows = {row[1]: row[3:] for row in cells(graphlets_report("karate", graph, node_orbits(graph))) if len(row) == 6}
+    for name, count in counts.items():
+        size = int(rows[name][0])
+        assert rows[name][1] == f"{count:,}"
+        assert float(rows[name][2].removesuffix("%")) == pytest.approx(100 * count / totals[size], rel=6e-3)
+    assert len(rows) == len(counts) == 17
+    shown = [row for row in cells(census_report("karate", graph, classes)) if len(row) > 3]
+    assert {cell for row in shown for cell in row} >= {f"{count:,}" for count in classes.as_dict().values()}
 
 
 def test_graphs_without_a_subgraph():
