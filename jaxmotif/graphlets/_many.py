@@ -38,7 +38,7 @@ JOINED_NODES, JOINED_SLOTS = 2**15, 2**20
 
 
 STACKED_NODES_5, JOINED_NODES_5 = 64, 2**11
-"""Likewise for five nodes, whose tables are over pairs of nodes; a union has about as many.
+"""Likewise for five nodes, whose tables are over pairs of nodes; a union has about as many nodes.
 
 No count in a graph of so many nodes passes 64 bits.
 """

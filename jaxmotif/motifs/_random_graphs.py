@@ -64,8 +64,9 @@ _paces: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, float], Pace]] = 
 CPU_LANES = 2**13  # labels that a CPU moves at once, so that their tables stay in its cache
 CPU_CHAINS = 512  # chains that walk, for which a CPU's program has room
 CPU_LABELS = 64, 512
-"""Labels of a chain, of others, for as many of which a CPU's program has room as its lanes hold: for graphs with fewer
-labels than the second number, and for those with more. Each chain that there is room for takes time."""
+"""Labels of the shortest chains of a CPU's two programs for chains that do not walk: one for graphs with fewer labels
+than the second number, one for others. A program has room for as many such chains as its lanes hold, and takes time for
+each of them."""
 
 LEAST = {False: (16, CPU_LANES), True: (64, 2**15)}
 """Least chains, and labels of one chain, to make room for: on a CPU and on an accelerator."""
