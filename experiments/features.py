@@ -193,10 +193,7 @@ def check_homomorphisms(graphs: Graphs, shapes: list[str], found: Features) -> N
     patterns = [named_pattern(shape, directed=False) for shape in shapes]
     of = [shapes.index(column.split(":")[0]) for column in found.columns]
     for i in np.random.default_rng(0).choice(len(graphs), 200, replace=False).tolist():
-        near: list[set[int]] = [set() for _ in range(graphs[i].n)]
-        for u, v in graphs[i].edge_list().tolist():
-            near[u].add(v)
-            near[v].add(u)
+        near = [set(np.flatnonzero(row).tolist()) for row in Pattern.from_graph(graphs[i]).adjacency]
         expected = [homomorphisms(pattern, near) for pattern in patterns]
         harness.check(f"graph {i}", found.values[found.graph == i].sum(axis=0).tolist(), [expected[at] for at in of])
 

@@ -173,8 +173,7 @@ def with_places(graph: Graph, keep: str) -> tuple[Graph, str | NullModel]:
 def defaults(options: argparse.Namespace) -> None:
     """Compare the means of triads at the default length with those of chains that try 5,000 switches an edge.
 
-    After the networks come generated graphs of which 1 to 10 % of the
-    edges are reciprocated pairs.
+    After the networks come generated graphs of which 1 to 10 % of the edges are reciprocated pairs.
     """
     num, num_long = options.graphs, options.long or 10 * options.graphs
     folder = harness.data_folder(options.data, "directed")

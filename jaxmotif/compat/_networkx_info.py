@@ -9,8 +9,8 @@ from pathlib import Path
 def get_info() -> dict:
     """Return the description of the backend, for the entry point ``networkx.backend_info``.
 
-    Its configuration ``smallest`` is the fewest edges of a graph that comes here (ten times as many for
-    triangles alone): networkx answers for smaller ones before a program is compiled.
+    Its configuration ``smallest`` is the fewest edges of a graph that comes here (ten times as many for triangles
+    alone): networkx answers for smaller ones before a program is compiled.
 
     Example:
       >>> get_info()["backend_name"]

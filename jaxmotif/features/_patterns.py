@@ -242,13 +242,13 @@ def columns_of(
     """
     known = [i for i, found in enumerate(weights) if found]
     rest = [i for i, found in enumerate(weights) if not found and roles[i]]
-    if not known and not rest:
-        return np.zeros((int(source.rows.sum()), 0), np.int64)
     parts: list[np.ndarray] = []
     if known:
         parts.append(_weighed(source, [weights[i] for i in known], devices))
     if rest:
         parts.append(count(rest))
+    if len(parts) < 2:
+        return with_exact_sums(parts[0]) if parts else np.zeros((int(source.rows.sum()), 0), np.int64)
     owner = np.repeat(np.arange(len(roles)), [len(held) for held in roles])
     place = np.argsort(np.concatenate([np.flatnonzero(np.isin(owner, which)) for which in (known, rest)]))
     values = np.empty((len(parts[0]), place.size), np.result_type(*parts))

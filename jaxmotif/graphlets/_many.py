@@ -82,7 +82,6 @@ def count_many(
     counts = np.zeros((len(graphs), 17 if size == 4 else 51), np.int64)
     values, done = np.zeros((starts[-1], width), np.int64), np.zeros(len(graphs), bool)
     for which, number, of_rows in _parts(graphs, detail, size, devices, memory):
-        counts = counts.astype(np.promote_types(number.dtype, counts.dtype), copy=False)
         counts[which] = number
         # Rows of all graphs lie side by side, and the rows of a part are wherever its graphs are.
         if of_rows is not None:
@@ -98,8 +97,6 @@ def count_many(
             values = values.astype(np.promote_types(of_rows.dtype, values.dtype), copy=False)
             values[starts[i] : starts[i + 1]] = of_rows
         advance(1)
-    if counts.dtype == object:  # of graphs so large that they might have passed 64 bits
-        counts = integers(counts.ravel().tolist()).reshape(counts.shape)
     return counts, values
 
 

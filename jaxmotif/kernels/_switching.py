@@ -268,7 +268,7 @@ def _partners(fixed: Fixed, where: Lanes, is_pair: Array, salts: Array) -> Array
     """Return the partner of each label by the involution i <-> c - i in its group; only its fixed points have none."""
     if fixed.groups is None:  # All arcs are a group, and so are all pairs.
         first, size = jnp.where(is_pair, fixed.arcs, 0), jnp.where(is_pair, fixed.pairs, fixed.arcs)
-        # Each chain draws a number for its arcs and one for its pairs.
+        # Each chain draws a number for its arcs and one for its pairs, once, since XLA would divide again in each lane.
         shifts = jnp.stack([scaled(salts[:, 0], fixed.arcs), scaled(salts[:, 1], fixed.pairs)], axis=1)
         shift = take(once(fixed, shifts.reshape(-1)), 2 * where.chain + is_pair.astype(jnp.int32))
     else:

@@ -145,6 +145,7 @@ def test_gates():
 def test_small_graphs_stay_with_networkx(monkeypatch):
     few, many = nx.path_graph(5), nx.complete_graph(6)
     monkeypatch.setattr(nx.config.backends.jaxmotif, "smallest", 10)
+    assert "fewer" in str(backend.should_run("triangles", (few,), {}))
     assert "fewer" in str(backend.should_run("transitivity", (few,), {}))
     assert backend.should_run("transitivity", (many,), {}) is True
     assert "fewer than 10 times" in str(backend.should_run("triangles", (many,), {}))
