@@ -6,11 +6,11 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._compile import jit64, target
 from jaxmotif.kernels import _switching as switching
 from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._scatter import sum_between
-from jaxmotif.kernels._switching import FOCUS_EVERY, TRIPLES_EVERY, Accepted, Ends, Fixed
+from jaxmotif.kernels._switching import FOCUS_EVERY, TRIPLES_EVERY, Accepted, Ends, Fixed, Lanes
 from jaxmotif.kernels._walking import walk
 
 Moves = tuple[Ends, Array, Array, Array, Array]
@@ -23,7 +23,7 @@ def begin_chains(fixed: Fixed, ends: Ends, origin: Array, used: Array, *, lanes:
 
     Chains that begin may all start at the same state; those that go on have states of their own.
     """
-    where = switching.lanes_of(fixed, lanes, used)
+    where = switching.lanes_of(fixed.arcs + fixed.pairs, lanes, used)
     start = take(origin, where.chain) * (fixed.arcs + fixed.pairs) + where.label
     return Ends(*(take(x, start) for x in ends))
 
@@ -60,7 +60,8 @@ def run_chains(
       The states ``[lanes]``, and the numbers of moves.
     """
     chains = which.shape[0]
-    where = switching.lanes_of(fixed, lanes, used)
+    labels = fixed.arcs + fixed.pairs
+    where = switching.lanes_of(labels, lanes, used)
     ends = begin_chains(fixed, ends, origin, used, lanes=lanes)
     degrees = switching.degrees_of(fixed, where, ends)
     keys = jax.vmap(lambda number: jax.random.fold_in(key, number))(which)
@@ -70,12 +71,21 @@ def run_chains(
         words = 8 if walks else 4
         return jax.vmap(lambda key: jax.random.bits(jax.random.fold_in(key, index), (words,), jnp.uint32))(keys)
 
+    def where_at(index: Array) -> Lanes:
+        if not target().is_accelerator:
+            return where
+        # An accelerator reads these arrays more slowly than it computes them, but XLA would compute them only once if
+        # it knew that no step changes them.
+        labels_now, used_now, _ = lax.optimization_barrier((labels, used, index))
+        return switching.lanes_of(labels_now, lanes, used_now)
+
     def switched(index: Array, salts: Array, carry: tuple[Ends, Array]) -> tuple[Ends, Array]:
         ends, switches = carry
         # Which steps are focused depends on their number alone, never on the state: each of them keeps the uniform
         # distribution, and so does whatever sequence of them.
         focused = fixed.focus & (index % FOCUS_EVERY == 0)
-        ends, made = switching.switch_pairs(fixed, where, degrees, ends, salts[:, :4], focused)
+        lanes_now = where_at(index)
+        ends, made = switching.switch_pairs(fixed, lanes_now, degrees, ends, salts[:, :4], used, focused)
         return ends, switches + made.astype(jnp.int32)
 
     # The steps of a round are a loop of known length, which a GPU runs without asking the host. A branch that is taken
@@ -91,7 +101,7 @@ def run_chains(
         salts = salts[-1]
         # Word 2 is the salt of the hashes of both; every other word serves one kind of move.
         before = ends
-        ends, turns = switching.turn_triples(fixed, where, ends, salts[:, :4], used)
+        ends, turns = switching.turn_triples(fixed, where_at(begin), ends, salts[:, :4], used)
         others = others + (ends.head != before.head).astype(jnp.int32)
         if not walks:
             return ends, switches, others, triples + turns, walked
@@ -106,9 +116,8 @@ def run_chains(
     ends, switches, others, triples, walked = lax.fori_loop(first, stop, round_, begin)
     # Both labels of a pair count their switch: by lane, since sums by chain cost more than the moves. The arcs of a
     # chain stand before its pairs.
-    base = jnp.minimum(jnp.arange(chains, dtype=jnp.int32), used) * (fixed.arcs + fixed.pairs)
+    base = jnp.minimum(jnp.arange(chains, dtype=jnp.int32), used) * labels
     inside = (jnp.arange(chains, dtype=jnp.int32) < used).astype(jnp.int32)
     begins = jnp.stack([base, base + inside * fixed.arcs], axis=1).reshape(-1)
-    end = used * (fixed.arcs + fixed.pairs)
-    of_arcs, of_pairs = (sum_between(switches, jnp.append(begins, end)) // 2).reshape(chains, 2).T
+    of_arcs, of_pairs = (sum_between(switches, jnp.append(begins, used * labels)) // 2).reshape(chains, 2).T
     return ends, Accepted(of_arcs + of_pairs, triples, walked.sum(axis=0), of_pairs + walked[1], switches + others)

@@ -71,6 +71,7 @@ each of them."""
 LEAST = {False: (16, CPU_LANES), True: (64, 2**15)}
 """Least chains, and labels of one chain, to make room for: on a CPU and on an accelerator."""
 LANE_BYTES = 4 * (2 * SLOTS_PER_LABEL) + 256  # the tables of a step and of a round of triples, and all else
+MOST_BYTES = 2**35  # for chains at a time, by default, where there is more; a GPU is then fully used
 MOST_LANES = 2**26  # because their slots are numbered by int32
 
 
@@ -305,7 +306,7 @@ class Chains:
         self._small = not self._accelerated
         least = LANE_BYTES * bucket_size(labels)
         bytes_ = working_memory(memory, device, least, f"a random graph of {labels} edges")
-        room = (bytes_ if memory is not None else max(least, min(bytes_, 2**33))) // LANE_BYTES
+        room = (bytes_ if memory is not None else max(least, min(bytes_, MOST_BYTES))) // LANE_BYTES
         self._room = min(room, MOST_LANES)
         wanted = CPU_LANES if self._small else num * labels
         # There are as many chains as their labels have lanes for.
