@@ -39,7 +39,7 @@ from jax import Array, lax
 
 from jaxmotif.arrays._compile import target
 from jaxmotif.kernels._expand import take
-from jaxmotif.kernels._scatter import all_occur, count_at, sum_between
+from jaxmotif.kernels._scatter import all_occur, count_at, side_by_side, sum_between
 
 TRIPLES_EVERY = 4  # steps from one round of triples (and one walk) to the next
 ARCS_PER_TRIPLE = 16  # arcs for each triple of either kind
@@ -323,9 +323,7 @@ def _decide_alone(
     nowhere = SLOTS_PER_LABEL * tail.shape[0]
     # Counts may wrap on a CPU, at 2**16, but are the same before and after a move, so that the step stays symmetric.
     # The two dyads of a lane stand side by side, because a GPU's cache holds the counters of their chain for a while.
-    # They are selected, and not stacked, because XLA writes stacked arrays to memory.
-    sides = jnp.where(where.live, old, nowhere)[:, None], jnp.where(proposed, new, nowhere)[:, None]
-    touched = jnp.where(jnp.arange(2) == 0, *sides)
+    touched = side_by_side(jnp.where(where.live, old, nowhere), jnp.where(proposed, new, nowhere))
     touches = used * (fixed.arcs + fixed.pairs) + proposed.sum(dtype=jnp.int32)
     alone = proposed & all_occur(nowhere, [touched], touches, [old, new], [1, 1], _most_touches(fixed))
     # Either both labels of a pair move or none does.
