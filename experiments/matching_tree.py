@@ -13,7 +13,8 @@ a fixed size, and a full one is worked off before it is filled again (5.1).
 
 Differences from the paper. Symmetry is broken in every beginning of an order, where the paper's constraints (4.3) leave
 several candidates of one occurrence of a beginning (footnote 3). All anchors of a candidate are walked at once, so that
-one expansion serves all children. One lane tries a neighbour, instead of one for each of its edges.
+one expansion serves all children. How a neighbour is tried can be chosen (``TESTS``): the paper's own test has one lane
+for each edge of the neighbour (Algorithm 5), and is compared with those that have one lane for the neighbour.
 
 [1] Lin, Xiao, Xie, Li: Network motif discovery: a GPU approach. TKDE 2017. Numbers in brackets are its sections.
 """
@@ -52,11 +53,13 @@ class MergedGraphs(NamedTuple):
     Attributes:
       offsets: int32 ``[V + 1]``, where the neighbours of each of the V nodes begin in ``near``.
       near: int32, the neighbours of every node either way, ascending.
+      near_states: uint8, the state of each of these neighbours with the node.
       states: uint8 ``[V * n]``, the states of each node with the n nodes of its graph.
     """
 
     offsets: jax.Array
     near: jax.Array
+    near_states: jax.Array
     states: jax.Array
 
     @property
@@ -83,7 +86,7 @@ def merge_graphs(graphs: Sequence[Graph]) -> MergedGraphs:
     graph, node, near = np.nonzero(states)
     offsets = np.searchsorted(graph * n + node, np.arange(count * n + 1))
     rows = jnp.asarray(offsets, jnp.int32), jnp.asarray(graph * n + near, jnp.int32)
-    return MergedGraphs(*rows, jnp.asarray(states.reshape(-1)))
+    return MergedGraphs(*rows, jnp.asarray(states[graph, near, node]), jnp.asarray(states.reshape(-1)))
 
 
 # ---- matching orders (4.2, 4.3)
@@ -244,7 +247,11 @@ class Walks(NamedTuple):
 
 
 def count_by_tree(
-    graphs: MergedGraphs, tree: MatchingTree, tables: int | Sequence[int] = TABLE, block: int = BLOCK
+    graphs: MergedGraphs,
+    tree: MatchingTree,
+    tables: int | Sequence[int] = TABLE,
+    block: int = BLOCK,
+    test: str = "table",
 ) -> np.ndarray:
     """Count the occurrences of every class in every graph, int64 ``[graphs, classes]`` (Algorithm 1, all at once).
 
@@ -254,6 +261,7 @@ def count_by_tree(
       tables: how many candidates of 2, 3, .. k - 1 nodes a table holds, which is what lambda of equation 5 decides; or
         one number for all.
       block: how many neighbours are tried at a time.
+      test: how they are tried, one of ``TESTS``.
 
     Raises:
       ValueError: for tables smaller than a block, or more positions or counts than 32 bits can number.
@@ -275,12 +283,12 @@ def count_by_tree(
         level = tree.levels[i - 1]
         walks = open_walks(graphs, level, table, used)
         if i == size - 1:
-            counts[:] += np.asarray(count_last(graphs, level, table, walks, leaves, block))
+            counts[:] += np.asarray(count_last(graphs, level, table, walks, leaves, block, test))
             return
         longer = Candidates(jnp.zeros((i + 1, rooms[i - 1]), jnp.int32), jnp.zeros(rooms[i - 1], jnp.int32))
         first, positions = 0, int(walks.starts[-1])
         while first < positions:
-            longer, *numbers = fill(graphs, level, table, walks, first, longer, block)
+            longer, *numbers = fill(graphs, level, table, walks, first, longer, block, test)
             number, first = map(int, numbers)
             if number:
                 descend(longer, number)
@@ -302,15 +310,7 @@ def open_walks(graphs: MergedGraphs, level: Level, table: Candidates, used: jax.
     bound = jnp.zeros_like(after)
     for place, node in enumerate(table.nodes):
         bound = jnp.maximum(bound, jnp.where((after != NO_CHILD) & (after >> place & 1 > 0), node + 1, 0))
-    stop = graphs.offsets[table.nodes + 1]
-
-    def halve(ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        low, high = ends
-        middle = (low + high) // 2
-        less = graphs.near[middle] < bound
-        return jnp.where((low < high) & less, middle + 1, low), jnp.where((low < high) & ~less, middle, high)
-
-    begin, _ = lax.while_loop(lambda ends: (ends[0] < ends[1]).any(), halve, (graphs.offsets[table.nodes], stop))
+    begin, stop = find_neighbor(graphs, table.nodes, bound)
     length = jnp.where(after != NO_CHILD, stop - begin, 0).reshape(-1)
     (item,) = jnp.nonzero(length, size=length.size, fill_value=0)
     lengths = jnp.where(jnp.arange(length.size) < jnp.count_nonzero(length), length[item], 0)
@@ -318,8 +318,89 @@ def open_walks(graphs: MergedGraphs, level: Level, table: Candidates, used: jax.
     return Walks(item.astype(jnp.int32), begin.reshape(-1)[item], starts)
 
 
+def find_neighbor(graphs: MergedGraphs, node: jax.Array, bound: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return where the neighbours of nodes from ``bound`` on begin in ``near``, and where their neighbours end."""
+    stop = graphs.offsets[node + 1]
+
+    def halve(ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        low, high = ends
+        middle = (low + high) // 2
+        less = graphs.near[middle] < bound
+        return jnp.where((low < high) & less, middle + 1, low), jnp.where((low < high) & ~less, middle, high)
+
+    begin, _ = lax.while_loop(lambda ends: (ends[0] < ends[1]).any(), halve, (graphs.offsets[node], stop))
+    return begin, stop
+
+
+# ---- three tests of a neighbour (4.2)
+
+
+def states_in_table(graphs: MergedGraphs, old: jax.Array, new: jax.Array, valid: jax.Array) -> jax.Array:
+    """Look up the states of candidates' nodes with new nodes in the table of all pairs.
+
+    Args:
+      graphs: the graphs.
+      old: int32 ``[i, block]``, the nodes of a candidate at each place of a block.
+      new: int32 ``[block]``, the new node there.
+      valid: bool ``[block]``, which places there are; elsewhere the result is arbitrary.
+
+    Returns:
+      uint32 ``[block]``, the states with the candidate's nodes, two bits each, the first one lowest.
+    """
+    word = jnp.zeros(new.shape, jnp.uint32)
+    for place, node in enumerate(old):
+        word |= graphs.states[node * graphs.n + new % graphs.n].astype(jnp.uint32) << 2 * place
+    return word
+
+
+def states_by_search(graphs: MergedGraphs, old: jax.Array, new: jax.Array, valid: jax.Array) -> jax.Array:
+    """Find the same states by a binary search for each old node among the new node's neighbours.
+
+    This is the paper's "straightforward method", with one lane for each new node.
+    """
+    word = jnp.zeros(new.shape, jnp.uint32)
+    for place, node in enumerate(old):
+        at, stop = find_neighbor(graphs, new, node)
+        at = jnp.minimum(at, graphs.near.size - 1)
+        found = (at < stop) & (graphs.near[at] == node)
+        word |= jnp.where(found, graphs.near_states[at].astype(jnp.uint32), 0) << 2 * place
+    return word
+
+
+def states_by_edges(graphs: MergedGraphs, old: jax.Array, new: jax.Array, valid: jax.Array) -> jax.Array:
+    """Find the same states by looking at all edges of the new nodes, with one lane for each edge (Algorithm 5)."""
+    block = new.size
+    starts = jnp.cumsum(jnp.where(valid, graphs.offsets[new + 1] - graphs.offsets[new], 0))
+    starts = jnp.concatenate([jnp.zeros(1, starts.dtype), starts])
+    lane = jnp.arange(block, dtype=starts.dtype)
+
+    def step(number: jax.Array, word: jax.Array) -> jax.Array:
+        first = number * block
+        # Which new node each lane has an edge of: lists of edges begin at some lanes of this step, or before it.
+        begins = jnp.where(starts[1:] > starts[:-1], starts[:-1] - first, block)
+        marks = (
+            jnp.zeros(block, jnp.int32).at[jnp.where(begins >= 0, begins, 0)].max(lane.astype(jnp.int32), mode="drop")
+        )
+        of = lax.cummax(marks)
+        at = graphs.offsets[new[of]] + (first + lane - starts[of])
+        is_edge = first + lane < starts[-1]
+        end, state = graphs.near[jnp.where(is_edge, at, 0)], graphs.near_states[jnp.where(is_edge, at, 0)]
+        for place, node in enumerate(old):
+            # A node is the end of one edge at most, so that the sum is its state.
+            here = is_edge & (end == node[of])
+            word = word.at[jnp.where(here, of, block)].add(state.astype(jnp.uint32) << 2 * place, mode="drop")
+        return word
+
+    steps = -(-starts[-1] // block)
+    return lax.fori_loop(jnp.zeros_like(steps), steps, step, jnp.zeros(block, jnp.uint32))
+
+
+TESTS = {"table": states_in_table, "search": states_by_search, "edges": states_by_edges}
+"""Ways to find the states of a new node with the nodes of a candidate."""
+
+
 def extend(
-    graphs: MergedGraphs, level: Level, table: Candidates, walks: Walks, first: jax.Array, block: int
+    graphs: MergedGraphs, level: Level, table: Candidates, walks: Walks, first: jax.Array, block: int, test: str
 ) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
     """Try the neighbours at the positions ``first .. first + block`` as next nodes (Algorithms 4 and 5).
 
@@ -340,14 +421,12 @@ def extend(
     item = walks.item[window + walk]
     anchor, candidate = item // room, item % room
     new = graphs.near[jnp.where(valid, walks.begin[window + walk] + position - starts[walk], 0)]
-    word, lower = jnp.zeros(block, jnp.uint32), jnp.zeros(block, jnp.int32)
+    old, lower = table.nodes[:, candidate], jnp.zeros(block, jnp.int32)
+    word = TESTS[test](graphs, old, new, valid)
     for place in range(i):
-        old = table.nodes[place, candidate]
-        state = graphs.states[old * graphs.n + new % graphs.n].astype(jnp.uint32)
         # A node is met from the first node that it touches alone.
-        valid &= (new != old) & ((state == 0) | (place >= anchor))
-        word |= state << 2 * place
-        lower |= (old < new).astype(jnp.int32) << place
+        valid &= (new != old[place]) & ((word >> 2 * place & 3 == 0) | (place >= anchor))
+        lower |= (old[place] < new).astype(jnp.int32) << place
     key = table.at[candidate].astype(jnp.uint32) << 2 * i | word
     keys, below = jnp.asarray(level.keys), jnp.asarray(level.below)
     child = jnp.minimum(jnp.searchsorted(keys, key), keys.size - 1).astype(jnp.int32)
@@ -359,9 +438,16 @@ Filling = tuple[Candidates, jax.Array, jax.Array]
 """A table that is filled, how many candidates it holds, and the position to go on from."""
 
 
-@partial(jax.jit, static_argnums=6, donate_argnums=5)
+@partial(jax.jit, static_argnums=(6, 7), donate_argnums=5)
 def fill(
-    graphs: MergedGraphs, level: Level, table: Candidates, walks: Walks, first: int, longer: Candidates, block: int
+    graphs: MergedGraphs,
+    level: Level,
+    table: Candidates,
+    walks: Walks,
+    first: int,
+    longer: Candidates,
+    block: int,
+    test: str,
 ) -> Filling:
     """Fill a table with longer candidates from a position on, until another block might not fit (Algorithm 2, 5.1)."""
 
@@ -370,7 +456,7 @@ def fill(
 
     def step(carry: Filling) -> Filling:
         (nodes, at), number, first = carry
-        fits, candidate, new, child = extend(graphs, level, table, walks, first, block)
+        fits, candidate, new, child = extend(graphs, level, table, walks, first, block, test)
         count = jnp.cumsum(fits, dtype=jnp.int32)
         place = jnp.where(fits, number + count - 1, at.size)  # what does not fit is written past the end: dropped
         nodes = nodes.at[:-1, place].set(table.nodes[:, candidate], mode="drop").at[-1, place].set(new, mode="drop")
@@ -379,15 +465,15 @@ def fill(
     return lax.while_loop(more, step, (longer, jnp.int32(0), jnp.int32(first)))
 
 
-@partial(jax.jit, static_argnums=(4, 5))
+@partial(jax.jit, static_argnums=(4, 5, 6))
 def count_last(
-    graphs: MergedGraphs, level: Level, table: Candidates, walks: Walks, leaves: int, block: int
+    graphs: MergedGraphs, level: Level, table: Candidates, walks: Walks, leaves: int, block: int, test: str
 ) -> jax.Array:
     """Count the longer candidates of the last level by graph and leaf, int32 ``[graphs * leaves]``; none is stored."""
     cells = (graphs.offsets.shape[0] - 1) // graphs.n * leaves
 
     def step(number: jax.Array, counts: jax.Array) -> jax.Array:
-        fits, _, new, leaf = extend(graphs, level, table, walks, number * block, block)
+        fits, _, new, leaf = extend(graphs, level, table, walks, number * block, block, test)
         return counts.at[jnp.where(fits, new // graphs.n * leaves + leaf, cells)].add(1, mode="drop")
 
     return lax.fori_loop(jnp.int32(0), -(-walks.starts[-1] // block), step, jnp.zeros(cells, jnp.int32))

@@ -18,7 +18,7 @@ import harness
 import jax
 import numpy as np
 from harness import Rows, Table, measure, option
-from matching_tree import BLOCK, TABLE, MatchingTree, count_by_tree, merge_graphs, plan_tree
+from matching_tree import BLOCK, TABLE, TESTS, MatchingTree, count_by_tree, merge_graphs, plan_tree
 
 # What is not public: a census of several random graphs together, beside which the matching tree is timed.
 from jaxmotif.census._classes import Classifier
@@ -288,7 +288,12 @@ class Sampled:
         self.tree = plan_tree(self.graph, self.classes)
 
     def match(
-        self, together: int, trees: Sequence[MatchingTree] = (), tables: int | Sequence[int] = TABLE, number: int = 0
+        self,
+        together: int,
+        trees: Sequence[MatchingTree] = (),
+        tables: int | Sequence[int] = TABLE,
+        number: int = 0,
+        test: str = "table",
     ) -> tuple[np.ndarray, float]:
         """Count ``[graphs, classes]`` along trees, and time it.
 
@@ -297,12 +302,13 @@ class Sampled:
           trees: one after the other; by default that of all classes.
           tables: as in :func:`count_by_tree`.
           number: of random graphs, by default all; the seconds are scaled to all.
+          test: as in :func:`count_by_tree`.
         """
         number = number or self.number
         merged = [merge_graphs(self.graphs[low : low + together]) for low in range(0, number, together)]
 
         def count() -> np.ndarray:
-            by_lot = [[count_by_tree(lot, tree, tables) for tree in trees or [self.tree]] for lot in merged]
+            by_lot = [[count_by_tree(lot, tree, tables, test=test) for tree in trees or [self.tree]] for lot in merged]
             return np.concatenate([np.concatenate(counts, axis=1) for counts in by_lot])
 
         timing = measure(count, calls=1)
@@ -342,6 +348,21 @@ def engines(options: argparse.Namespace) -> None:
         harness.check(f"{name}, counts that differ", np.count_nonzero(found != wanted), 0)
         leaves = case.tree.leaf_class.size
         table.row(name, case.size, found.sum(), len(case.classes), leaves, matching, counting)
+
+
+@rows(NETWORKS, *SIZES)
+def membership(options: argparse.Namespace) -> None:
+    """Time three tests of a neighbour: a table of all pairs, binary searches, a lane for each edge (4.2)."""
+    table = Table("network | k | graphs | mean degree | of a neighbour | table s | binary searches s | lane an edge s")
+    for name, case in samples(options):
+        found = {test: case.match(case.number, test=test) for test in TESTS}
+        wanted = found["table"][0]
+        for test, (counts, _) in found.items():
+            harness.check(f"{name}, {test}, counts that differ", np.count_nonzero(counts != wanted), 0)
+        degrees = np.diff(np.asarray(merge_graphs([case.graph]).offsets)).astype(float)
+        # So many lanes are taken for a neighbour on average, since hubs are neighbours most often.
+        by_edge = float((degrees**2).sum() / degrees.sum())
+        table.row(name, case.size, case.number, float(degrees.mean()), by_edge, *(found[test][1] for test in TESTS))
 
 
 @rows(NETWORKS, *SIZES)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from experiments.matching_tree import count_by_tree, merge_graphs, plan_tree
+from experiments.matching_tree import TESTS, count_by_tree, merge_graphs, plan_tree
 from jaxmotif.motifs import find_motifs, random_graphs
 from tests.census.test_count import random_graph
 from tests.more import more
@@ -17,6 +17,8 @@ def test_counts_of_find_motifs(size, directed):
     graph = random_graph(16, 0.2, 5, directed)
     motifs = find_motifs(graph, size, 3, 0)
     drawn = list(random_graphs(graph, 3, 0))
-    counts = count_by_tree(merge_graphs(drawn), plan_tree(graph, motifs.classes), BLOCK, BLOCK)
-    assert counts.sum() > BLOCK
-    np.testing.assert_array_equal(counts, motifs.random_counts)
+    merged, tree = merge_graphs(drawn), plan_tree(graph, motifs.classes)
+    for test in TESTS:
+        counts = count_by_tree(merged, tree, BLOCK, BLOCK, test)
+        assert counts.sum() > BLOCK
+        np.testing.assert_array_equal(counts, motifs.random_counts)
