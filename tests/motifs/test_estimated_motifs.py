@@ -49,6 +49,7 @@ def test_estimates_of_the_same_random_graphs_agree_with_exact_counts():
     worm, options = datasets.load("celegans"), {"size": 3, "num_random": 40, "key": 1, "attempts": 5}
     exact, found = find_motifs(worm, **options), find_motifs(worm, **options, estimate=48_000)
     assert (found.estimate, found.counts.dtype, found.random_counts.dtype) == (48_000, np.float64, np.float64)
+    assert (exact.error, exact.random_error) == (0, 0)
     assert set(found.classes) <= set(exact.classes)
     at = [exact.classes.index(name) for name in found.classes]
     far = (found.random_counts - exact.random_counts[:, at]) / np.maximum(found.random_error, 1e-9)

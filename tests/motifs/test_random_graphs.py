@@ -89,6 +89,18 @@ def test_without_walks_an_ensemble_is_in_pieces(monkeypatch):
     assert "that the moves reach" in sample.null_model
 
 
+def test_turns_of_triples_alone_reverse_a_cycle(monkeypatch):
+    """No switch changes a directed 3-cycle, and without walks only turns are left: both directions are met as often."""
+    graph, arcs, keep, _ = start("3-cycle")
+    monkeypatch.setattr(module.Wiring, "walks", property(lambda self: False))
+    sample = random_graphs(graph, 400, 0, keep)
+    assert sample.triples.all()
+    assert not sample.switches.any()
+    backwards = frozenset((v, u) for u, v in arcs)
+    counts = counts_of(drawn_sets(sample), [frozenset(arcs), backwards])
+    assert scipy_stats.binomtest(int(counts[0]), 400).pvalue > 0.001
+
+
 def test_a_biased_step_is_caught(monkeypatch):
     """Deciding by 'new dyads free now and asked for once' looks right and is not."""
 
