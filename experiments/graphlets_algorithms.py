@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._compile import jit64, put64
 from jaxmotif.graph import Graph
 
 # What is not public: the expansion of lists, and the binary search of a lane.
@@ -66,7 +66,7 @@ class Lists(NamedTuple):
     """A list of nodes for each edge, laid end to end.
 
     Attributes:
-      offsets: int64 ``[m + 1]``, where the list of each edge begins in ``nodes``.
+      offsets: int32 ``[m + 1]``, where the list of each edge begins in ``nodes``.
       nodes: int32, the nodes.
       edge: int32, the edge of each.
     """
@@ -126,7 +126,7 @@ def count_by_lanes(graph: Sorted, sets: tuple[Lists, Lists, Lists], cliques: boo
     else:  # each node of S_u with all of S_v
         first = partners.offsets[nodes.edge].astype(jnp.int32)
     lengths = np.asarray(partners.offsets[nodes.edge + 1] - first)
-    work = jax.device_put(flat_work(np, lengths))
+    work = put64(flat_work(np, lengths), jax.devices()[0])
     offsets, near = jnp.asarray(graph.offsets), jnp.asarray(graph.near)
     return int(_count_pairs(offsets, near, work, nodes.nodes, first, partners.nodes, steps=_steps(graph)))
 
