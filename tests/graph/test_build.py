@@ -141,6 +141,17 @@ def test_both_paths_renumber_alike(monkeypatch, far):
         chex.assert_trees_all_equal(host, device)
 
 
+@pytest.mark.parametrize("bad", [-3, 2**63 + 5])
+@pytest.mark.parametrize("row", [0, 11])
+def test_bad_ids_are_refused_in_every_chunk(row, bad, monkeypatch):
+    monkeypatch.setattr(_build_device, "CHUNK", 4)
+    rows = np.random.default_rng(0).integers(0, 30, (13, 2)).astype(np.int64 if bad < 0 else np.uint64)
+    rows[row, 0] = bad
+    for on_device in (False, True):
+        with pytest.raises(ValueError, match=rf"edges\[{row}\] = \({bad}, "):
+            build(rows, None, False, on_device=on_device)
+
+
 @pytest.mark.parametrize("on_device", [False, True])
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("n", [0, 1, 2])

@@ -102,6 +102,29 @@ def test_a_sheet_of_edges_is_a_table(tmp_path):
 @pytest.mark.parametrize(
     ("content", "n", "m"),
     [
+        ("0 2 3 4\n5 0 6 7\n1 2 0 3\n4 5 6 0\n", 4, 12),  # zeros on the diagonal of four rows
+        ("0 2 3\n2 0 4\n3 4 0\n", 3, 3),  # and of three, but symmetric
+        ("0 1 1\n0 0 1\n1 0 0\n", 3, 4),  # or of zeros and ones alone
+    ],
+)
+def test_small_matrices_without_names_are_known(content, n, m, tmp_path):
+    path = tmp_path / "table.txt"
+    path.write_text(content)
+    graph = read_graph(path)
+    assert (graph.n, graph.m) == (n, m)
+
+
+def test_three_rows_of_three_may_be_edges_with_weights(tmp_path):
+    """Zeros on the diagonal alone do not make a matrix of so few numbers."""
+    path = tmp_path / "table.txt"
+    path.write_text("0 2 3\n5 0 6\n1 2 0\n")
+    graph = read_graph(path)
+    assert graph.edge_list().tolist() == [[0, 2], [0, 3], [1, 2]]  # of nodes 0, 1, 2 and 5
+
+
+@pytest.mark.parametrize(
+    ("content", "n", "m"),
+    [
         ("1 2 5\n2 3 4\n3 1 2\n", 3, 3),  # three edges and a column of weights
         ("0 1 0.5\n1 2 0.25\n", 3, 2),
         ("source,target,a\n1,2,0\n2,3,1\n", 3, 2),
