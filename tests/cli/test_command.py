@@ -4,11 +4,13 @@ import argparse
 import inspect
 import re
 
+import jax
 import pytest
 
 from jaxmotif.cli import _values, main
 from jaxmotif.cli._app import build_parser
 from jaxmotif.cli._columns import COLUMNS
+from jaxmotif.cli._command import use_devices
 from jaxmotif.cli._parser import _blocks
 
 JOBS = {
@@ -30,6 +32,15 @@ class Reached(Exception):
 def parsers():
     (action,) = (a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction))
     return {name: action.choices[name] for name in ("graphlets", "match", "motifs", "census", "sample", "search")}
+
+
+@pytest.mark.parametrize(("device", "kept_off"), [(None, False), (1, False), ("cpu", True)])
+def test_accelerators_are_left_alone_for_a_cpu_only(device, kept_off, monkeypatch):
+    asked = []
+    monkeypatch.setattr(jax.config, "update", lambda name, value: asked.append((name, value)))
+    with use_devices(argparse.Namespace(device=device, cluster=None, memory=None)):
+        pass
+    assert asked == [("jax_platforms", "cpu")] * kept_off
 
 
 @pytest.mark.parametrize("quiet", [False, True])

@@ -5,6 +5,7 @@ import pytest
 
 from jaxmotif import Graph, datasets
 from jaxmotif.drawing import draw_pattern
+from jaxmotif.graph._plot import spring_layout
 from jaxmotif.motifs._compare import compare_motifs
 from jaxmotif.patterns import Pattern, named_pattern
 from tests.report.made_up import made_up
@@ -71,6 +72,18 @@ def test_graph(ax):
         graph.plot(ax, highlight=["Nobody"])
     with pytest.raises(ValueError, match="2001 nodes is too large to draw"):
         Graph.from_edges([(0, 2000)]).plot(ax)
+
+
+def test_springs_bring_joined_nodes_together():
+    """And keep all nodes apart."""
+    graph = datasets.load("karate")
+    places = spring_layout(graph)
+    length = np.hypot(*(places[:, None] - places[None]).T)
+    joined = np.zeros((graph.n, graph.n), bool)
+    joined[tuple(graph.edge_list().T)] = True
+    others = ~(joined | joined.T | np.eye(graph.n, dtype=bool))
+    assert length[joined].mean() < 0.75 * length[others].mean()
+    assert length[~np.eye(graph.n, dtype=bool)].min() > 0.02
 
 
 @pytest.mark.parametrize(("inches", "dpi"), [(2, 100), (5, 60)])

@@ -542,6 +542,11 @@ def test_shapes_of_as_many_nodes_as_there_may_be_are_proved(tmp_path):
     accepted(tmp_path / "c.json", ring)
 
 
+def test_graphs_of_more_nodes_than_31_bits_are_refused():
+    with pytest.raises(ValueError, match="fewer than 2\\^31"):
+        verify.graph_from_edges([], 2**31)
+
+
 @pytest.mark.parametrize("nodes", [511, 512])
 def test_keys_of_tables_have_63_bits(nodes):
     """Tables of an 8-clique have seven columns: 511^7 rows have different keys, and 512^7 = 2^63 would not."""
