@@ -6,7 +6,7 @@ from scipy import stats
 
 from jaxmotif.motifs import Until
 from jaxmotif.motifs._result import null_interval
-from jaxmotif.motifs._significance import Mixing, mixing_of, significance_of
+from jaxmotif.motifs._significance import Mixing, largest_deviation, mixing_of, significance_of
 from jaxmotif.motifs._until import robbins_interval
 from jaxmotif.patterns import class_names
 from tests.report.made_up import made_up
@@ -22,6 +22,16 @@ def test_the_interval_of_the_mean_is_that_of_independent_draws():
     np.testing.assert_allclose(found.fold, (np.array([4, 40]) + 0.5) / (random.mean(axis=0) + 0.5))
     np.testing.assert_allclose(found.fold_low, (np.array([4, 40]) + 0.5) / (found.mean_high + 0.5))
     np.testing.assert_allclose(found.fold_high, (np.array([4, 40]) + 0.5) / (found.mean_low + 0.5))
+
+
+def test_the_largest_deviation_does_not_depend_on_units():
+    """A class that is counted a thousand times as often weighs no more than the others."""
+    rng = np.random.default_rng(3)
+    graphs = np.vstack([[4, 3, 2, 0, 0], rng.normal(size=(60, 5))])
+    found = largest_deviation(graphs[0], graphs[1:])
+    assert len(set(found)) > 2
+    units = np.array([1000, 1, 1e-3, 1, 50])
+    np.testing.assert_array_equal(largest_deviation(graphs[0] * units, graphs[1:] * units), found)
 
 
 def test_what_chains_are_worth():
