@@ -71,7 +71,7 @@ each of them."""
 LEAST = {False: (16, CPU_LANES), True: (64, 2**15)}
 """Least chains, and labels of one chain, to make room for: on a CPU and on an accelerator."""
 LANE_BYTES = 4 * (2 * SLOTS_PER_LABEL) + 256  # the tables of a step and of a round of triples, and all else
-MOST_BYTES = 2**35  # for chains at a time, by default, where there is more; a GPU is then fully used
+MOST_BYTES = 2**35  # that chains at a time take by default, at most: with more of them a GPU is no faster
 MOST_LANES = 2**26  # because their slots are numbered by int32
 
 
