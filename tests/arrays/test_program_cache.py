@@ -1,5 +1,6 @@
 """The folder of compiled programs: where it is, whom it may belong to, its size, and what is done about broken ones."""
 
+import io
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 from jax.experimental.compilation_cache import compilation_cache
 
 import jaxmotif
+from jaxmotif.arrays import _program_cache as module
 from jaxmotif.arrays._private_folder import why_not_private
 from jaxmotif.arrays._program_cache import drop_oldest, forget_broken, keep_compiled
 from jaxmotif.cli import main
@@ -209,3 +211,13 @@ def test_nothing_is_unpickled():
         words = file.read_text("utf-8")
         assert "import pickle" not in words, file
         assert "serialize_executable" not in words, file
+
+
+def test_processors_of_several_kinds_have_folders_of_their_own(monkeypatch):
+    """What one compiles another may not be able to run: they are told apart by what they can do, not by how fast."""
+    names = []
+    for lines in ("flags : sse avx\n", "flags : sse avx avx512f\n", "cpu MHz : 1\nflags : sse avx\n"):
+        monkeypatch.setattr(module, "open", lambda path, lines=lines: io.StringIO(lines), raising=False)
+        names.append(module._machine())
+    assert names[0] != names[1]
+    assert names[0] == names[2]
