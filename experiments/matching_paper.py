@@ -21,6 +21,7 @@ import harness
 import jax
 import jax.numpy as jnp
 import numpy as np
+from grass import search, tree_of
 from harness import Rows, Table, measure, option
 
 from jaxmotif.graph import Graph
@@ -454,6 +455,34 @@ def flooding(options: argparse.Namespace) -> None:
     )
     harness.figure(f"grass_lanes_{kind}", lanes, title=titles[1], ylabel="% of the lanes of a step", **told)
     print(f"\n{time.perf_counter() - begun:.0f} s in all")
+
+
+@rows(limit(default=10.0), only)
+def grass(options: argparse.Namespace) -> None:
+    """Search as GRASS does, by flooding and hypersearch over the tree of candidates, beside the package's search.
+
+    Every match is reached by both: no leaves in closed form, no symmetry.
+    """
+    known = harness.verified(options.data, "labelled", "matches.json")
+    table = Table("instance | semantics | levels | matches | GRASS s | paths | lanes that idle", "ours s | candidates")
+    for name, kind in INSTANCES:
+        if options.only not in name:
+            continue
+        folder, file = name.split("/")
+        query, target = harness.instance(options.data, name)
+        induced = kind == "induced"
+        tree = tree_of(query, target, induced)
+        found = measure(partial(search, tree, induced, options.seconds), calls=1).result
+        how = Search(engine="search", leaves=False, symmetry=False, lookahead=False)
+        ours = measure(partial(count_matches, query, target, induced, search=how), calls=1)
+        wanted = known[folder][file][kind]["matches"]
+        harness.check(f"{name}, ours", ours.result.count, wanted)
+        if found.whole:
+            harness.check(f"{name}, GRASS", found.matches, wanted)
+        matches = f"{found.matches:,}{'' if found.whole else ' so far'}"
+        idle = f"{100 * (1 - found.paths / found.lanes):.1f} %"
+        row = len(tree.sizes), matches, f"{found.seconds:.2f}", f"{found.paths:,}", idle
+        table.row(name, kind, *row, f"{ours.best:.2f}", f"{ours.result.positions:,}")
 
 
 def scheduled(plan, schedule: str, threads: int, seconds: float) -> tuple[Any, float]:
