@@ -113,7 +113,7 @@ def _is_common(
 def _chosen(arrays: tuple[jax.Array, ...], chosen: jax.Array, edges: int) -> Lists:
     (at,) = jnp.nonzero(chosen)
     edge, nodes = arrays[0][at], arrays[1][at]
-    return Lists(jnp.searchsorted(edge, jnp.arange(edges + 1)), nodes, edge)
+    return Lists(jnp.searchsorted(edge, jnp.arange(edges + 1, dtype=jnp.int32)).astype(jnp.int32), nodes, edge)
 
 
 def count_by_lanes(graph: Sorted, sets: tuple[Lists, Lists, Lists], cliques: bool) -> int:

@@ -69,7 +69,7 @@ def test_all_occur(most, many):
     @jax.jit
     def ask(index, times):
         touched = [index[:7], index[7:].reshape(-1, 2)]
-        number = (index < 8).sum()
+        number = (index < 8).sum(dtype=jnp.int32)
         return all_occur(8, touched, number, [asked, asked[::-1]], [times, times[::-1]], most)
 
     index = index.astype(np.int32)
