@@ -83,10 +83,8 @@ def neighbor_sets(graph: Sorted) -> tuple[Lists, Lists, Lists]:
     sets = []
     for end, other in ((u, v), (v, u)):
         lengths = np.diff(graph.offsets)[end]
-        work = flat_work(np, lengths)
-        total = int(work.total)
         edge = np.repeat(np.arange(len(end), dtype=np.int32), lengths)
-        position = np.arange(total, dtype=np.int64) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        position = np.arange(edge.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         node = graph.near[graph.offsets[end][edge] + position]
         arrays = jnp.asarray(edge), jnp.asarray(node), jnp.asarray(other[edge])
         found = _is_common(offsets, near, *arrays, steps=_steps(graph))
@@ -124,7 +122,7 @@ def count_by_lanes(graph: Sorted, sets: tuple[Lists, Lists, Lists], cliques: boo
     if cliques:  # each node of T with those after it
         first = jnp.arange(nodes.nodes.size, dtype=jnp.int32) + 1
     else:  # each node of S_u with all of S_v
-        first = partners.offsets[nodes.edge].astype(jnp.int32)
+        first = partners.offsets[nodes.edge]
     lengths = np.asarray(partners.offsets[nodes.edge + 1] - first)
     work = put64(flat_work(np, lengths), jax.devices()[0])
     offsets, near = jnp.asarray(graph.offsets), jnp.asarray(graph.near)

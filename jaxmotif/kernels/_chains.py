@@ -23,8 +23,9 @@ def begin_chains(fixed: Fixed, ends: Ends, origin: Array, used: Array, *, lanes:
 
     Chains that begin may all start at the same state; those that go on have states of their own.
     """
-    where = switching.lanes_of(fixed.arcs + fixed.pairs, lanes, used)
-    start = take(origin, where.chain) * (fixed.arcs + fixed.pairs) + where.label
+    labels = fixed.arcs + fixed.pairs
+    where = switching.lanes_of(labels, lanes, used)
+    start = take(origin, where.chain) * labels + where.label
     return Ends(*(take(x, start) for x in ends))
 
 
@@ -84,8 +85,7 @@ def run_chains(
         # Which steps are focused depends on their number alone, never on the state: each of them keeps the uniform
         # distribution, and so does whatever sequence of them.
         focused = fixed.focus & (index % FOCUS_EVERY == 0)
-        lanes_now = where_at(index)
-        ends, made = switching.switch_pairs(fixed, lanes_now, degrees, ends, salts[:, :4], used, focused)
+        ends, made = switching.switch_pairs(fixed, where_at(index), degrees, ends, salts[:, :4], focused)
         return ends, switches + made.astype(jnp.int32)
 
     # The steps of a round are a loop of known length, which a GPU runs without asking the host. A branch that is taken

@@ -82,12 +82,7 @@ def count_at(size: int, index: jax.Array, most_cells: int = 2**31 - 1) -> jax.Ar
 
 
 def all_occur(
-    size: int,
-    touched: Sequence[jax.Array],
-    number: jax.Array,
-    asked: Sequence[jax.Array],
-    times: Sequence[ArrayLike],
-    most: int,
+    size: int, touched: Sequence[jax.Array], asked: Sequence[jax.Array], times: Sequence[ArrayLike], most: int
 ) -> jax.Array:
     """Return whether positions occur among other positions exactly as often as they should, bool ``[A]``.
 
@@ -97,7 +92,6 @@ def all_occur(
     Args:
       size: The number of different positions, a multiple of 4.
       touched: The positions to count, int32 in ``0 .. size``, where ``size`` is left out.
-      number: How many of these are not left out, int32.
       asked: The positions whose counts are compared, int32 ``[A]`` in ``0 .. size - 1``; an entry of the result is true
         if it is true for each of these arrays.
       times: How often the positions of each array should occur, ``[A]`` or a number.
@@ -127,7 +121,7 @@ def all_occur(
     shifted = (words, words >> 8, words >> 16, words >> 24)
     total = sum((x & 0xFF).sum(dtype=jnp.int32) for x in shifted)
     # A count of 256 or more takes at least 255 from the sum of all counts, so that all fit where the sum is right.
-    fit = total == number
+    fit = total == sum((x < size).sum(dtype=jnp.int32) for x in touched)
     equal = compare(lambda x: _read_in_words(words, x, 4))
     # This loop has one turn or none. A branch in its place would copy the words.
     return lax.while_loop(lambda state: ~state[0], lambda _: (jnp.bool_(True), one_by_one()), (fit, equal))[1]

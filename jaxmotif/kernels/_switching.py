@@ -187,7 +187,7 @@ def degrees_of(fixed: Fixed, where: Lanes, ends: Ends) -> Array:
 
 
 def switch_pairs(
-    fixed: Fixed, where: Lanes, degrees: Array, ends: Ends, salts: Array, used: Array, focused: Array
+    fixed: Fixed, where: Lanes, degrees: Array, ends: Ends, salts: Array, focused: Array
 ) -> tuple[Ends, Array]:
     """Take one step of pair switches in all chains.
 
@@ -197,7 +197,6 @@ def switch_pairs(
       degrees: what :func:`degrees_of` returns.
       ends: the states of the chains.
       salts: uint32 ``[chains, 4]``, random words.
-      used: int32 scalar, the number of chains.
       focused: bool scalar, whether slow labels alone are proposed. Whether a label is slow never changes, and the two
         labels of a proposal are both slow or neither is, so that a focused step is as symmetric as any other.
 
@@ -226,7 +225,7 @@ def switch_pairs(
     if fixed.kinds is not None:
         tails, heads = jnp.stack([tail, other_tail]), jnp.stack([head, new_head])
         proposed = proposed & same_kinds(fixed.kinds, is_pair, tails, heads, heads[::-1])
-    made = _decide_alone(fixed, where, tail, head, new_head, proposed, partner, salt, used)
+    made = _decide_alone(fixed, where, tail, head, new_head, proposed, partner, salt)
     return Ends(*_mirrored(Ends(tail, jnp.where(made, new_head, head)), mirrored)), made
 
 
@@ -307,15 +306,7 @@ def _near_partners(place: Array, size: Array, chain: Array, salts: Array) -> Arr
 
 
 def _decide_alone(
-    fixed: Fixed,
-    where: Lanes,
-    tail: Array,
-    head: Array,
-    new_head: Array,
-    proposed: Array,
-    partner: Array,
-    salt: Array,
-    used: Array,
+    fixed: Fixed, where: Lanes, tail: Array, head: Array, new_head: Array, proposed: Array, partner: Array, salt: Array
 ) -> Array:
     """Return which proposals are made, bool ``[lanes]``: those whose old and new dyads nothing else touches."""
     # The slots of dyads are hashes with the salt of this step.
@@ -324,8 +315,7 @@ def _decide_alone(
     # Counts may wrap on a CPU, at 2**16, but are the same before and after a move, so that the step stays symmetric.
     # The two dyads of a lane stand side by side, because a GPU's cache holds the counters of their chain for a while.
     touched = side_by_side(jnp.where(where.live, old, nowhere), jnp.where(proposed, new, nowhere))
-    touches = used * (fixed.arcs + fixed.pairs) + proposed.sum(dtype=jnp.int32)
-    alone = proposed & all_occur(nowhere, [touched], touches, [old, new], [1, 1], _most_touches(fixed))
+    alone = proposed & all_occur(nowhere, [touched], [old, new], [1, 1], _most_touches(fixed))
     # Either both labels of a pair move or none does.
     return alone & take(alone, partner)
 
@@ -417,8 +407,7 @@ def turn_triples(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Arr
     # A group may touch a dyad several times itself, and no other group may touch it.
     own_touches = (own[:, None] == own[None]).sum(axis=1, dtype=jnp.int32)
     distinct = [(x[0] != x[1]) & (x[1] != x[2]) & (x[0] != x[2]) for x in (old, new)]
-    touches = used * labels + 3 * proposed.sum(dtype=jnp.int32)
-    free = all_occur(nowhere, touched, touches, list(own), list(own_touches), _most_touches(fixed))
+    free = all_occur(nowhere, touched, list(own), list(own_touches), _most_touches(fixed))
     made = proposed & (take(uses, at) == 1).all(axis=0) & free & distinct[0] & distinct[1]
     heads = ends.head.at[_by_chain(jnp.where(made[None], at, lanes))].set(_by_chain(turned), mode="drop")
     both = made.astype(jnp.int32).reshape(2, -1).sum(axis=0, dtype=jnp.int32)

@@ -69,8 +69,7 @@ def test_all_occur(most, many):
     @jax.jit
     def ask(index, times):
         touched = [index[:7], index[7:].reshape(-1, 2)]
-        number = (index < 8).sum(dtype=jnp.int32)
-        return all_occur(8, touched, number, [asked, asked[::-1]], [times, times[::-1]], most)
+        return all_occur(8, touched, [asked, asked[::-1]], [times, times[::-1]], most)
 
     index = index.astype(np.int32)
     assert (index.size - 7) % 2 == 0
@@ -84,7 +83,7 @@ def test_all_occur_beyond_two_bytes():
     index = jnp.asarray(np.concatenate([np.full(2**16 + 1, 2), [0, 0]]).astype(np.int32))
     asked = jnp.arange(4, dtype=jnp.int32)
     for times, expected in (([2, 0, 2**16 + 1, 0], [True] * 4), ([2, 0, 1, 1], [True, True, False, False])):
-        found = all_occur(8, [index], jnp.int32(index.size), [asked], [jnp.asarray(times, jnp.int32)], 2**17)
+        found = all_occur(8, [index], [asked], [jnp.asarray(times, jnp.int32)], 2**17)
         assert found.tolist() == expected
 
 

@@ -104,7 +104,7 @@ def test_turns_of_triples_alone_reverse_a_cycle(monkeypatch):
 def test_a_biased_step_is_caught(monkeypatch):
     """Deciding by 'new dyads free now and asked for once' looks right and is not."""
 
-    def naive(fixed, where, tail, head, new_head, proposed, partner, salt, used):
+    def naive(fixed, where, tail, head, new_head, proposed, partner, salt):
         old, new = (switching.slots(fixed, where.chain, tail, h, salt) for h in (head, new_head))
         nowhere = switching.SLOTS_PER_LABEL * tail.shape[0]
         present = jnp.zeros(nowhere + 1, jnp.int32).at[jnp.where(where.live, old, nowhere)].add(1)
