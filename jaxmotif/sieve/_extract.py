@@ -2,9 +2,10 @@
 
 A component of exactly k such vertices is a match. In a larger one, a growing ball is sieved until it holds a match.
 Then groups of its vertices are taken away for as long as the sieve still answers yes on the rest, until k remain (group
-testing by binary splitting, about k log(n / k) runs). A match divides the space of all others into parts: the matches
-without its first vertex, those with the first and without the second, and so on. Each part is searched in the same way.
-A vertex is forced into a match by giving it a shade of its own. Every match is verified before it counts.
+testing by binary splitting, about k log(n / k) runs, all of them in the ball alone). A match divides the space of all
+others into parts: the matches without its first vertex, those with the first and without the second, and so on. Each
+part is searched in the same way. A vertex is forced into a match by giving it a shade of its own. Every match is
+verified before it counts.
 
 In a directed graph the sieve finds roots. The vertices that a root reaches then take the place of the vertices that lie
 in a match.
@@ -19,7 +20,7 @@ import numpy as np
 
 from jaxmotif.sieve import _prune as prune
 from jaxmotif.sieve._colors import Motif
-from jaxmotif.sieve._runner import Sieve
+from jaxmotif.sieve._runner import Sieve, smaller_capacities
 
 
 def is_match(graph: prune.ColoredGraph, motif: Motif, vertices: Iterable[int]) -> bool:
@@ -79,35 +80,35 @@ class Matches:
         """Yield distinct matches, each as ascending vertices, among the vertices of a mask."""
         known: set[tuple[int, ...]] = set()
         searched: set[tuple[bytes, frozenset[int]]] = set()
-        parts: list[tuple[np.ndarray, frozenset[int]]] = [(part, frozenset()) for part in self._parts(positive)]
+        parts: list[tuple[np.ndarray, frozenset[int]]] = [
+            (part, frozenset()) for part in self._parts(np.flatnonzero(positive))
+        ]
         while parts:
-            keep, forced = parts.pop()
+            vertices, forced = parts.pop()
             # A part may come up in several ways, and is searched once.
-            part = (np.packbits(keep).tobytes(), forced)
+            part = (np.packbits(self._mask(vertices)).tobytes(), forced)
             if part in searched:
                 continue
             searched.add(part)
-            match = self._find_one(keep, forced)
+            match = self._find_one(vertices, forced)
             if match is None:
                 continue
             if match not in known:
                 known.add(match)
                 yield match
-            parts += self._divide(keep, forced, match)
+            parts += self._divide(vertices, forced, match)
 
     def _divide(
-        self, keep: np.ndarray, forced: frozenset[int], match: tuple[int, ...]
+        self, vertices: np.ndarray, forced: frozenset[int], match: tuple[int, ...]
     ) -> Iterator[tuple[np.ndarray, frozenset[int]]]:
         """Divide the rest of a part: without the match's first free vertex, with it and without the second, ..."""
         # Only vertices with a single color can be forced: their shades are the mask of that color.
         one_color = [np.uint32(mask) for mask in self.motif.masks.values()]
-        exclusive = np.isin(self.graph.shades[keep], one_color).all()
+        exclusive = np.isin(self.graph.shades[vertices], one_color).all()
         for vertex in match:
             if vertex in forced:
                 continue
-            without = keep.copy()
-            without[vertex] = False
-            yield without, forced
+            yield vertices[vertices != vertex], forced
             # The vertex is forced from here on, so that parts share no match. Where it cannot be, parts overlap.
             if exclusive:
                 forced = forced | {vertex}
@@ -118,58 +119,74 @@ class Matches:
         mask[vertices] = True
         return mask
 
-    def _parts(self, keep: np.ndarray, forced: frozenset[int] = frozenset()) -> list[np.ndarray]:
-        """Return the components of a mask that could hold a match with the forced vertices, as masks, largest first."""
-        inside, ids = prune.restrict(self.graph, keep)
-        # The cheap tests come first, since the rest may fall into more components.
-        inside, ids = prune.restrict(self.graph, self._mask(ids[prune.candidates(inside, self.motif)]))
-        label = prune.components(inside)
-        parts = (self._mask(ids[label == root]) for root in np.unique(label))
-        return sorted((x for x in parts if x[list(forced)].all()), key=np.count_nonzero, reverse=True)
+    def _parts(self, vertices: np.ndarray, forced: frozenset[int] = frozenset()) -> list[np.ndarray]:
+        """Return the components of some vertices that could hold a match with the forced ones, largest first.
 
-    def _find_one(self, keep: np.ndarray, forced: frozenset[int]) -> tuple[int, ...] | None:
-        """Find a match with the forced vertices inside a mask; return ``None`` when the sieve finds none."""
-        parts = self._parts(keep, forced)
+        Vertices ascend, in a component as well.
+        """
+        inside, ids = prune.restrict(self.graph, self._mask(vertices))
+        parts = [ids[part] for part in prune.parts_with_candidates(inside, self.motif)]
+        if forced:
+            parts = [part for part in parts if np.isin(list(forced), part).all()]
+        return sorted(parts, key=np.size, reverse=True)
+
+    def _find_one(self, vertices: np.ndarray, forced: frozenset[int]) -> tuple[int, ...] | None:
+        """Find a match with the forced ones among some vertices; return ``None`` when the sieve finds none."""
+        parts = self._parts(vertices, forced)
         # If there are as many vertices as the motif has, they are the only possible match.
         if len(parts) == 1 and self._has_motif_size(parts[0]):
             return self._verify(parts[0])
         for part in parts:
-            # A ball is a smaller graph to find a match in. The whole comes last, as often as the error bound requires.
-            for ball in [*self._balls(part, forced), *[part] * self.repetitions]:
-                rest = self._sieve_inside(ball, forced)
+            for region in self._regions(part, forced):
+                rest = self._sieve_inside(region, forced)
                 if rest is not None:
-                    return self._shrink(rest, ball, forced)
+                    return self._shrink_inside(region, rest, forced)
         return None
 
-    def _balls(self, part: np.ndarray, forced: frozenset[int]) -> Iterator[np.ndarray]:
-        """Yield parts of a component near one of its vertices: the 2 k nearest, the 4 k nearest, ... but not all.
+    def _regions(self, part: np.ndarray, forced: frozenset[int]) -> Iterator[np.ndarray]:
+        """Yield where to look for a match in a component: growing balls, then all of it, as often as needed.
 
-        That vertex is forced, or has the color that is rarest in the component.
+        The balls are the 2 k vertices nearest to a forced vertex, or to one that has the color that is rarest in the
+        component, then a quarter more, and so on. A match with that vertex lies within k - 1 steps of it, so that this
+        is all where the vertex is forced.
         """
-        inside, ids = prune.restrict(self.graph, part)
+        inside, ids = prune.restrict(self.graph, self._mask(part))
         able = [np.flatnonzero(inside.shades & np.uint32(mask)) for mask in self.motif.masks.values()]
-        root = min(forced) if forced else ids[self._order.choice(min(able, key=len))]
-        order = ids[prune.breadth_first(inside, int(np.searchsorted(ids, root)))]
+        root = np.searchsorted(ids, [min(forced)]) if forced else self._order.choice(min(able, key=len), 1)
+        near = ids[prune.breadth_first(inside.offsets, inside.targets, root, self.motif.size - 1)]
         count = 2 * self.motif.size
-        while count < order.size:
-            yield self._mask(order[:count])
-            count *= 2
+        while count < near.size:
+            yield np.sort(near[:count])
+            count += max(1, count // 4)
+        if forced:
+            part = np.sort(near)
+        elif near.size < part.size:
+            yield np.sort(near)
+        yield from [part] * self.repetitions
 
-    def _shrink(self, rest: np.ndarray, whole: np.ndarray, forced: frozenset[int]) -> tuple[int, ...]:
-        """Find a match inside ``rest``, where the sieve answers yes, as it did before on ``whole``."""
+    def _shrink_inside(self, region: np.ndarray, rest: np.ndarray, forced: frozenset[int]) -> tuple[int, ...]:
+        """Find a match in a region, of which the sieve has left ``rest``, without a look at other vertices."""
+        inside, _ = prune.restrict(self.graph, self._mask(region))
+        self._key, key = jax.random.split(self._key)
+        finder = Matches(self.sieve, inside, self.motif, key, self.repetitions, self._capacities)
+        match = finder._shrink(
+            np.searchsorted(region, rest), frozenset(np.searchsorted(region, sorted(forced)).tolist())
+        )
+        return tuple(region[list(match)].tolist())
+
+    def _shrink(self, rest: np.ndarray, forced: frozenset[int]) -> tuple[int, ...]:
+        """Find a match among some vertices where the sieve answers yes, as it did before on the whole graph."""
         while True:
             # Group testing: vertices are taken away in groups, which are halved where the sieve then answers no.
             needed = set(forced)
-            free = [vertex for vertex in self._order.permutation(np.flatnonzero(rest)).tolist() if vertex not in needed]
+            free = [vertex for vertex in self._order.permutation(rest).tolist() if vertex not in needed]
             group = self._group_size(free, needed)
             while free and not self._has_motif_size(rest):
-                smaller = rest.copy()
-                smaller[free[:group]] = False
-                positive = self._sieve_inside(smaller, forced)
+                positive = self._sieve_inside(np.setdiff1d(rest, free[:group], assume_unique=True), forced)
                 if positive is not None:
                     # The sieve answers yes without the group, so no vertex of it is needed.
-                    rest = positive
-                    free = [vertex for vertex in free if rest[vertex]]
+                    rest, left = positive, set(positive.tolist())
+                    free = [vertex for vertex in free if vertex in left]
                     group = max(1, min(2 * group, len(free) // 2))
                 elif group > 1:
                     # Some vertex of the group may be needed, and halves are tried.
@@ -184,36 +201,35 @@ class Matches:
                     return match
             # A run answered no wrongly. Go on where the sieve answers yes, or else start from the whole again.
             positive = self._sieve_inside(rest, forced)
-            rest = whole if positive is None else positive
+            rest = np.arange(self.graph.n) if positive is None else positive
 
     def _group_size(self, free: list[int], needed: set[int]) -> int:
         """Return the size of a group, which makes about one group for each vertex that is still needed."""
         return max(1, len(free) // max(1, self.motif.size - len(needed) + 1))
 
-    def _has_motif_size(self, keep: np.ndarray) -> bool:
-        """Return whether a mask has as many vertices as the motif."""
-        return np.count_nonzero(keep) == self.motif.size
+    def _has_motif_size(self, vertices: np.ndarray) -> bool:
+        """Return whether there are as many vertices as in the motif."""
+        return vertices.size == self.motif.size
 
-    def _verify(self, keep: np.ndarray) -> tuple[int, ...] | None:
-        """Return the vertices of a mask if they are a match."""
-        vertices = np.flatnonzero(keep)
+    def _verify(self, vertices: np.ndarray) -> tuple[int, ...] | None:
+        """Return some vertices if they are a match."""
         return tuple(vertices.tolist()) if is_match(self.graph, self.motif, vertices) else None
 
-    def _sieve_inside(self, keep: np.ndarray, forced: frozenset[int]) -> np.ndarray | None:
-        """Run the sieve inside a mask.
+    def _sieve_inside(self, vertices: np.ndarray, forced: frozenset[int]) -> np.ndarray | None:
+        """Run the sieve on some vertices alone.
 
         Returns:
           The smallest component of vertices that lie in a match, or ``None`` where the sieve answers no.
         """
         shades = self._forced_shades(forced)
-        parts = self._parts(keep, forced)
+        parts = self._parts(vertices, forced)
         if shades is None or not parts:
             return None
         # One run covers all components that could hold a match.
-        keep = np.logical_or.reduce(parts)
+        keep = self._mask(np.concatenate(parts))
         inside, ids = prune.restrict(self.graph._replace(shades=shades), keep)
         self._key, key = jax.random.split(self._key)
-        placed = self.sieve.place(inside, self.sieve.upload(inside, self._capacities))
+        placed = self.sieve.place(inside, self.sieve.upload(inside, smaller_capacities(inside, self._capacities)))
         in_match = self.sieve.values(placed, key) != 0
         if not in_match.any():
             return None
@@ -221,9 +237,9 @@ class Matches:
             # With arcs these are roots, which reach all vertices of their match.
             root = np.arange(inside.n) == self._order.choice(np.flatnonzero(in_match))
             in_match = prune.reached(inside, root, self.motif.size - 1)
-        positive = self._mask(ids[in_match])
+        positive = ids[in_match]
         # A run may miss a vertex, and the positive ones then hold no match; the component that they lie in does.
-        parts = self._parts(positive, forced) or [part for part in parts if part[positive].any()]
+        parts = self._parts(positive, forced) or [part for part in parts if np.isin(part, positive).any()]
         return parts[-1]
 
     def _forced_shades(self, forced: frozenset[int]) -> np.ndarray | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.arrays._rows import row_of
+from jaxmotif.arrays._rows import offsets_from, places_of, row_of
 from jaxmotif.graph import Graph
 from jaxmotif.kernels._expand import take
 from jaxmotif.sieve._colors import Motif
@@ -44,8 +44,7 @@ class ColoredGraph(NamedTuple):
         """Return offsets and targets of the slots along which trees grow, for the sieve to run on."""
         if self.arcs is None:
             return self.offsets, self.targets
-        before = np.concatenate([[0], np.cumsum(self.arcs, dtype=np.int32)]).astype(np.int32)
-        return before[self.offsets], self.targets[self.arcs]
+        return offsets_from(self.arcs)[self.offsets], self.targets[self.arcs]
 
 
 def colored_graph(
@@ -82,13 +81,12 @@ def restrict(graph: ColoredGraph, keep: np.ndarray) -> tuple[ColoredGraph, np.nd
         return graph, np.arange(graph.n)
     ids = np.flatnonzero(keep)
     new = np.cumsum(keep, dtype=np.int32) - 1
-    # A slot stays if both its ends do.
-    sources = np.repeat(keep, np.diff(graph.offsets))
-    slots = sources & keep[graph.targets]
-    # `before` counts the slots that stay before each one; differences between rows are the new degrees.
-    before = np.concatenate([[0], np.cumsum(slots, dtype=np.int64)])
-    degrees = (before[graph.offsets[1:]] - before[graph.offsets[:-1]])[ids]
-    offsets = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int32)
+    # Only the rows of vertices that stay are read; a slot of theirs stays if its other end does.
+    degrees = np.diff(graph.offsets)[ids]
+    slots = places_of(graph.offsets[ids], degrees)
+    stays = keep[graph.targets[slots]]
+    slots = slots[stays]
+    offsets = offsets_from(stays)[offsets_from(degrees)]
     arcs = None if graph.arcs is None else graph.arcs[slots]
     return ColoredGraph(offsets, new[graph.targets[slots]], graph.shades[ids], arcs), ids
 
@@ -101,24 +99,32 @@ def components(graph: ColoredGraph) -> np.ndarray:
       >>> components(ColoredGraph(np.array([0, 1, 1, 2]), np.array([2, 0]), np.zeros(3, np.uint32))).tolist()
       [0, 1, 0]
     """
-    from scipy.sparse import csgraph
-
-    return csgraph.connected_components(_matrix(graph), directed=False)[1]
-
-
-def breadth_first(graph: ColoredGraph, root: int) -> np.ndarray:
-    """Return the vertices of the root's component in the order of their distance from it."""
-    from scipy.sparse import csgraph
-
-    distance = csgraph.dijkstra(_matrix(graph), indices=root, unweighted=True)
-    return np.argsort(distance, kind="stable")[: np.isfinite(distance).sum()]
-
-
-def _matrix(graph: ColoredGraph) -> Any:
-    """Return the adjacency matrix of a graph, as SciPy has it."""
     from scipy import sparse
+    from scipy.sparse import csgraph
 
-    return sparse.csr_array((np.ones(graph.targets.size), graph.targets, graph.offsets), shape=(graph.n, graph.n))
+    matrix = sparse.csr_array((np.ones(graph.targets.size), graph.targets, graph.offsets), shape=(graph.n, graph.n))
+    return csgraph.connected_components(matrix, directed=False)[1]
+
+
+def breadth_first(offsets: np.ndarray, targets: np.ndarray, roots: np.ndarray, steps: int) -> np.ndarray:
+    """Return the vertices that can be reached from some roots in so few steps, in the order of their distance.
+
+    Example:
+      >>> breadth_first(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1]), np.array([2]), steps=1).tolist()
+      [2, 1]
+    """
+    new = np.ones(offsets.size - 1, bool)
+    new[roots] = False
+    levels = [roots]
+    for _ in range(steps):
+        starts = offsets[levels[-1]]
+        near = np.zeros(new.size, bool)
+        near[targets[places_of(starts, offsets[levels[-1] + 1] - starts)]] = True
+        levels.append(np.flatnonzero(near & new))
+        if not levels[-1].size:
+            break
+        new[levels[-1]] = False
+    return np.concatenate(levels)
 
 
 def reached(graph: ColoredGraph, roots: np.ndarray, steps: int) -> np.ndarray:
@@ -131,36 +137,33 @@ def reached(graph: ColoredGraph, roots: np.ndarray, steps: int) -> np.ndarray:
       >>> reached(path, np.array([False, True, False]), 2).tolist()
       [False, True, True]
     """
-    offsets, targets = graph.tree_slots()
-    degrees = np.diff(offsets)
-    seen = fresh = roots.copy()
-    for _ in range(steps):
-        neighbours = np.zeros(graph.n, bool)
-        neighbours[targets[np.repeat(fresh, degrees)]] = True
-        fresh = neighbours & ~seen
-        if not fresh.any():
-            break
-        seen = seen | fresh
+    seen = np.zeros(graph.n, bool)
+    seen[breadth_first(*graph.tree_slots(), np.flatnonzero(roots), steps)] = True
     return seen
 
 
-def candidates(graph: ColoredGraph, motif: Motif) -> np.ndarray:
-    """Find the vertices that pass the cheap tests.
+def parts_with_candidates(graph: ColoredGraph, motif: Motif) -> list[np.ndarray]:
+    """Find the vertices that pass the cheap tests, by component; the vertices of each ascend.
 
     Such a vertex has a color of the motif, and lies in a component with enough vertices of every color, in the subgraph
     of vertices with colors of the motif. Vertices that fail lie in no match.
-
-    Returns:
-      bool ``[n]``.
     """
-    keep = graph.shades != 0
-    inside, ids = restrict(graph, keep)
+    inside, ids = restrict(graph, graph.shades != 0)
     label = components(inside)
-    enough = np.bincount(label, minlength=inside.n) >= motif.size
+    sizes = np.bincount(label)
+    enough = sizes >= motif.size
     for color, number in motif.counts.items():
         able = (inside.shades & np.uint32(motif.masks[color])) != 0
-        enough &= np.bincount(label[able], minlength=inside.n) >= number
-    keep[ids] = enough[label]
+        enough &= np.bincount(label[able], minlength=sizes.size) >= number
+    by_part, ends = ids[np.argsort(label, kind="stable")], np.cumsum(sizes)
+    return [by_part[ends[part] - sizes[part] : ends[part]] for part in np.flatnonzero(enough)]
+
+
+def candidates(graph: ColoredGraph, motif: Motif) -> np.ndarray:
+    """Find the vertices that pass the cheap tests (see :func:`parts_with_candidates`), bool ``[n]``."""
+    keep = np.zeros(graph.n, bool)
+    for part in parts_with_candidates(graph, motif):
+        keep[part] = True
     return keep
 
 

@@ -212,8 +212,24 @@ def _nbytes(arrays: object) -> int:
 
 def capacities(graph: ColoredGraph) -> tuple[int, int]:
     """Return padded numbers of vertices and slots."""
-    slots = graph.targets.shape[0] if graph.arcs is None else int(np.count_nonzero(graph.arcs))
-    return max(32, bucket_size(graph.n)), max(256, bucket_size(slots))
+    return max(32, bucket_size(graph.n)), max(256, bucket_size(_num_slots(graph)))
+
+
+def smaller_capacities(graph: ColoredGraph, whole: tuple[int, int]) -> tuple[int, int]:
+    """Return capacities for a part of a graph: a sixteenth of the whole's, of that again, ..., while there is room.
+
+    So all parts of a graph share few programs, and a ball in a large graph takes a small one's time. Fewer than 256
+    vertices would save less than another program costs.
+    """
+    (vertices, slots), needed = whole, (graph.n, _num_slots(graph))
+    while vertices >= 16 * 256 and vertices // 16 >= needed[0] and slots // 16 >= needed[1]:
+        vertices, slots = vertices // 16, slots // 16
+    return vertices, slots
+
+
+def _num_slots(graph: ColoredGraph) -> int:
+    """Return the number of slots along which trees grow."""
+    return graph.targets.shape[0] if graph.arcs is None else int(np.count_nonzero(graph.arcs))
 
 
 def _padded(array: np.ndarray, size: int, mode: Literal["edge", "constant"]) -> np.ndarray:

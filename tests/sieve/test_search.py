@@ -133,6 +133,54 @@ def test_extraction_by_restricting_in_a_larger_graph():
     assert all(is_match(host, parse_motif(motif), match) for match in result.matches)
 
 
+def test_matches_of_a_large_graph_are_extracted_in_balls(monkeypatch):
+    """Once a ball holds a match, the sieve runs on small arrays, and looks no further than the match can reach."""
+    graph = random_regular(5000, 6, 1)
+    colors, motif = np.random.default_rng(0).integers(0, 4, 5000), dict.fromkeys(range(4), 1)
+    padded, sizes = [], []
+    upload, values = runner.Sieve.upload, runner.Sieve.values
+
+    def noted_upload(sieve, graph, capacities=None):
+        arrays = upload(sieve, graph, capacities)
+        padded.append(arrays[0][2].shape[0])
+        return arrays
+
+    def noted_values(sieve, placed, *rest):
+        sizes.append(placed.n)
+        return values(sieve, placed, *rest)
+
+    monkeypatch.setattr(runner.Sieve, "upload", noted_upload)
+    monkeypatch.setattr(runner.Sieve, "values", noted_values)
+    result = find_color_motif(graph, colors, motif, key=0, limit=4)
+    assert len(set(result.matches)) == 4
+    host = ColoredGraph(
+        np.asarray(graph.out_offsets),
+        np.asarray(graph.out_targets),
+        vertex_shades(colors, parse_motif(motif), 5000, None),
+    )
+    assert all(is_match(host, parse_motif(motif), match) for match in result.matches)
+    runs = result.repetitions
+    assert set(sizes[:runs]) == {5000}
+    # Three steps from a vertex lead to 187 vertices at most.
+    assert max(sizes[runs:]) <= 1 + 6 + 6 * 5 + 6 * 5 * 5
+    assert max(padded[1:]) <= 5120 // 16
+
+
+def test_smaller_capacities():
+    def sized(n, slots):
+        return ColoredGraph(np.zeros(n + 1, np.int32), np.zeros(slots, np.int32), np.zeros(n, np.uint32))
+
+    for n, slots, whole, expected in (
+        (5000, 30_000, (5120, 32_768), (5120, 32_768)),
+        (320, 2048, (5120, 32_768), (320, 2048)),
+        (321, 2048, (5120, 32_768), (5120, 32_768)),
+        (320, 2049, (5120, 32_768), (5120, 32_768)),
+        (30, 100, (1 << 20, 1 << 25), (256, 8192)),
+        (30, 100, (4095, 1 << 16), (4095, 1 << 16)),
+    ):
+        assert runner.smaller_capacities(sized(n, slots), whole) == expected
+
+
 def test_isolated_matches_all_come_out():
     """Footnote 4 of the paper: components of exactly k vertices."""
     edges = [(4 * c + a, 4 * c + b) for c in range(5) for a, b in ((0, 1), (1, 2), (2, 3))]
