@@ -80,11 +80,13 @@ class Matches:
         """Yield distinct matches, each as ascending vertices, among the vertices of a mask."""
         known: set[tuple[int, ...]] = set()
         searched: set[tuple[bytes, frozenset[int]]] = set()
-        parts: list[tuple[np.ndarray, frozenset[int]]] = [
-            (part, frozenset()) for part in self._parts(np.flatnonzero(positive))
-        ]
+        # Vertices, those of them that are forced, and whether the vertices are known to be one component.
+        parts: list[tuple[np.ndarray, frozenset[int], bool]] = [(np.flatnonzero(positive), frozenset(), False)]
         while parts:
-            vertices, forced = parts.pop()
+            vertices, forced, connected = parts.pop()
+            if not connected:
+                parts += [(part, forced, True) for part in self._parts(vertices, forced)]
+                continue
             # A part may come up in several ways, and is searched once.
             part = (np.packbits(self._mask(vertices)).tobytes(), forced)
             if part in searched:
@@ -96,7 +98,7 @@ class Matches:
             if match not in known:
                 known.add(match)
                 yield match
-            parts += self._divide(vertices, forced, match)
+            parts += [(*rest, False) for rest in self._divide(vertices, forced, match)]
 
     def _divide(
         self, vertices: np.ndarray, forced: frozenset[int], match: tuple[int, ...]
@@ -130,17 +132,15 @@ class Matches:
             parts = [part for part in parts if np.isin(list(forced), part).all()]
         return sorted(parts, key=np.size, reverse=True)
 
-    def _find_one(self, vertices: np.ndarray, forced: frozenset[int]) -> tuple[int, ...] | None:
-        """Find a match with the forced ones among some vertices; return ``None`` when the sieve finds none."""
-        parts = self._parts(vertices, forced)
+    def _find_one(self, part: np.ndarray, forced: frozenset[int]) -> tuple[int, ...] | None:
+        """Find a match with the forced vertices in a component; return ``None`` when the sieve finds none."""
         # If there are as many vertices as the motif has, they are the only possible match.
-        if len(parts) == 1 and self._has_motif_size(parts[0]):
-            return self._verify(parts[0])
-        for part in parts:
-            for region in self._regions(part, forced):
-                rest = self._sieve_inside(region, forced)
-                if rest is not None:
-                    return self._shrink_inside(region, rest, forced)
+        if self._has_motif_size(part):
+            return self._verify(part)
+        for region in self._regions(part, forced):
+            rest = self._sieve_inside(region, forced)
+            if rest is not None:
+                return self._shrink_inside(region, rest, forced)
         return None
 
     def _regions(self, part: np.ndarray, forced: frozenset[int]) -> Iterator[np.ndarray]:
@@ -153,15 +153,17 @@ class Matches:
         inside, ids = prune.restrict(self.graph, self._mask(part))
         able = [np.flatnonzero(inside.shades & np.uint32(mask)) for mask in self.motif.masks.values()]
         root = np.searchsorted(ids, [min(forced)]) if forced else self._order.choice(min(able, key=len), 1)
-        near = ids[prune.breadth_first(inside.offsets, inside.targets, root, self.motif.size - 1)]
-        count = 2 * self.motif.size
-        while count < near.size:
-            yield np.sort(near[:count])
-            count += max(1, count // 4)
+        near, count = root[:0], 2 * self.motif.size
+        for level in prune.levels(inside.offsets, inside.targets, root, self.motif.size - 1):
+            near = np.concatenate([near, level])
+            while count < near.size:
+                yield ids[np.sort(near[:count])]
+                count += max(1, count // 4)
+        all_near = ids[np.sort(near)]
         if forced:
-            part = np.sort(near)
+            part = all_near
         elif near.size < part.size:
-            yield np.sort(near)
+            yield all_near
         yield from [part] * self.repetitions
 
     def _shrink_inside(self, region: np.ndarray, rest: np.ndarray, forced: frozenset[int]) -> tuple[int, ...]:

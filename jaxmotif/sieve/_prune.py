@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
 import jax
@@ -106,25 +106,23 @@ def components(graph: ColoredGraph) -> np.ndarray:
     return csgraph.connected_components(matrix, directed=False)[1]
 
 
-def breadth_first(offsets: np.ndarray, targets: np.ndarray, roots: np.ndarray, steps: int) -> np.ndarray:
-    """Return the vertices that can be reached from some roots in so few steps, in the order of their distance.
+def levels(offsets: np.ndarray, targets: np.ndarray, roots: np.ndarray, steps: int) -> Iterator[np.ndarray]:
+    """Yield some roots, then the vertices one step from them, then those two steps away, and so on.
 
     Example:
-      >>> breadth_first(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1]), np.array([2]), steps=1).tolist()
-      [2, 1]
+      >>> [x.tolist() for x in levels(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1]), np.array([2]), steps=5)]
+      [[2], [1], [0]]
     """
     new = np.ones(offsets.size - 1, bool)
-    new[roots] = False
-    levels = [roots]
-    for _ in range(steps):
-        starts = offsets[levels[-1]]
-        near = np.zeros(new.size, bool)
-        near[targets[places_of(starts, offsets[levels[-1] + 1] - starts)]] = True
-        levels.append(np.flatnonzero(near & new))
-        if not levels[-1].size:
-            break
-        new[levels[-1]] = False
-    return np.concatenate(levels)
+    for step in range(steps + 1):
+        if not roots.size:
+            return
+        yield roots
+        if step < steps:
+            new[roots] = False
+            near = np.zeros(new.size, bool)
+            near[targets[places_of(offsets[roots], offsets[roots + 1] - offsets[roots])]] = True
+            roots = np.flatnonzero(near & new)
 
 
 def reached(graph: ColoredGraph, roots: np.ndarray, steps: int) -> np.ndarray:
@@ -138,7 +136,8 @@ def reached(graph: ColoredGraph, roots: np.ndarray, steps: int) -> np.ndarray:
       [False, True, True]
     """
     seen = np.zeros(graph.n, bool)
-    seen[breadth_first(*graph.tree_slots(), np.flatnonzero(roots), steps)] = True
+    for level in levels(*graph.tree_slots(), np.flatnonzero(roots), steps):
+        seen[level] = True
     return seen
 
 
