@@ -147,8 +147,8 @@ class Matches:
         """Yield where to look for a match in a component: growing balls, then all of it, as often as needed.
 
         The balls are the 2 k vertices nearest to a forced vertex, or to one that has the color that is rarest in the
-        component, then a quarter more, and so on. A match with that vertex lies within k - 1 steps of it, so that this
-        is all where the vertex is forced.
+        component, then half as many more, and so on. A match with that vertex lies within k - 1 steps of it, so that
+        this is all where the vertex is forced.
         """
         inside, ids = prune.restrict(self.graph, self._mask(part))
         able = [np.flatnonzero(inside.shades & np.uint32(mask)) for mask in self.motif.masks.values()]
@@ -158,7 +158,7 @@ class Matches:
             near = np.concatenate([near, level])
             while count < near.size:
                 yield ids[np.sort(near[:count])]
-                count += max(1, count // 4)
+                count += count // 2
         all_near = ids[np.sort(near)]
         if forced:
             part = all_near
