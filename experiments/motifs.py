@@ -20,13 +20,14 @@ import numpy as np
 from harness import Rows, Table, measure, option
 from matching_tree import BLOCK, TABLE, TESTS, MatchingTree, count_by_tree, merge_graphs, plan_tree
 
-# What is not public: a census of several random graphs together, beside which the matching tree is timed.
+# What is not public: a census of several random graphs together, beside which the matching tree is timed, and how many
+# threads share a GPU.
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._enumerate import count_classes
 from jaxmotif.census._pair_states import Alphabet
 from jaxmotif.census._sizes import plan
 from jaxmotif.graph import Graph
-from jaxmotif.motifs import Motifs, find_motifs, random_graphs, subgraph_census
+from jaxmotif.motifs import Motifs, _discovery, find_motifs, random_graphs, subgraph_census
 from jaxmotif.motifs._graph_samples import sample_graphs
 
 rows = Rows(__doc__)
@@ -73,12 +74,16 @@ def chains(options: argparse.Namespace) -> None:
 DISCOVERIES = ["yeast:3:1000", "yeast:4:1000", "celegans_cect_varshney:4:1000", "yeast:5:100", "yeast:6:1000"]
 
 
-@rows(option("runs", nargs="*", metavar="NETWORK:SIZE:RANDOM", default=DISCOVERIES))
+@rows(
+    option("runs", nargs="*", metavar="NETWORK:SIZE:RANDOM", default=DISCOVERIES),
+    option("--workers", type=int, default=_discovery.GPU_WORKERS, help="threads that share a GPU"),
+)
 def discovery(options: argparse.Namespace) -> None:
     """Time discovery, beside what is known of two motifs.
 
     The bars on an H200, s: 0.1, 0.3, 1, none and 10, in the order of DISCOVERIES.
     """
+    _discovery.GPU_WORKERS = options.workers
     table = Table("network | k | random graphs | first s | s | CPU s | feed-forward loop, bi-fan: count, mean, sd, z")
     for run in options.runs:
         name, size, number = run.split(":")

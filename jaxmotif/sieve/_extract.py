@@ -115,7 +115,7 @@ class Matches:
             if exclusive:
                 forced = forced | {vertex}
 
-    def _mask(self, vertices: np.ndarray) -> np.ndarray:
+    def _mask(self, vertices: np.ndarray | list[int]) -> np.ndarray:
         """Return some vertices as a mask."""
         mask = np.zeros(self.graph.n, bool)
         mask[vertices] = True
@@ -126,7 +126,12 @@ class Matches:
 
         Vertices ascend, in a component as well.
         """
-        inside, ids = prune.restrict(self.graph, self._mask(vertices))
+        keep = self._mask(vertices)
+        if forced:
+            # A match lies within k - 1 steps of each of its vertices, whichever way arcs go.
+            undirected = self.graph._replace(arcs=None)
+            keep &= prune.reached(undirected, self._mask([min(forced)]), self.motif.size - 1)
+        inside, ids = prune.restrict(self.graph, keep)
         parts = [ids[part] for part in prune.parts_with_candidates(inside, self.motif)]
         if forced:
             parts = [part for part in parts if np.isin(list(forced), part).all()]
