@@ -113,6 +113,11 @@ class Matches:
             yield vertices[vertices != vertex], forced
             # The vertex is forced from here on, so that parts share no match. Where it cannot be, parts overlap.
             if exclusive:
+                if not forced:
+                    # A match lies within k - 1 steps of each of its vertices, whichever way arcs go.
+                    undirected = self.graph._replace(arcs=None)
+                    near = prune.reached(undirected, self._mask([vertex]), self.motif.size - 1)
+                    vertices = vertices[near[vertices]]
                 forced = forced | {vertex}
 
     def _mask(self, vertices: np.ndarray | list[int]) -> np.ndarray:
@@ -126,12 +131,7 @@ class Matches:
 
         Vertices ascend, in a component as well.
         """
-        keep = self._mask(vertices)
-        if forced:
-            # A match lies within k - 1 steps of each of its vertices, whichever way arcs go.
-            undirected = self.graph._replace(arcs=None)
-            keep &= prune.reached(undirected, self._mask([min(forced)]), self.motif.size - 1)
-        inside, ids = prune.restrict(self.graph, keep)
+        inside, ids = prune.restrict(self.graph, self._mask(vertices))
         parts = [ids[part] for part in prune.parts_with_candidates(inside, self.motif)]
         if forced:
             parts = [part for part in parts if np.isin(list(forced), part).all()]

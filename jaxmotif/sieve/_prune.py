@@ -114,15 +114,15 @@ def levels(offsets: np.ndarray, targets: np.ndarray, roots: np.ndarray, steps: i
       [[2], [1], [0]]
     """
     new = np.ones(offsets.size - 1, bool)
-    for step in range(steps + 1):
+    for _ in range(steps):
+        yield roots
+        new[roots] = False
+        near = np.zeros(new.size, bool)
+        near[targets[places_of(offsets[roots], offsets[roots + 1] - offsets[roots])]] = True
+        roots = np.flatnonzero(near & new)
         if not roots.size:
             return
-        yield roots
-        if step < steps:
-            new[roots] = False
-            near = np.zeros(new.size, bool)
-            near[targets[places_of(offsets[roots], offsets[roots + 1] - offsets[roots])]] = True
-            roots = np.flatnonzero(near & new)
+    yield roots
 
 
 def reached(graph: ColoredGraph, roots: np.ndarray, steps: int) -> np.ndarray:

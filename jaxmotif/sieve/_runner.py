@@ -221,8 +221,8 @@ def smaller_capacities(graph: ColoredGraph, whole: tuple[int, int]) -> tuple[int
     So all parts of a graph share few programs, and a ball in a large graph takes a small one's time. Fewer than 256
     vertices would save less than another program costs.
     """
-    (vertices, slots), needed = whole, (graph.n, _num_slots(graph))
-    while vertices >= 16 * 256 and vertices // 16 >= needed[0] and slots // 16 >= needed[1]:
+    vertices, slots = whole
+    while vertices // 16 >= max(graph.n, 256) and slots // 16 >= _num_slots(graph):
         vertices, slots = vertices // 16, slots // 16
     return vertices, slots
 
