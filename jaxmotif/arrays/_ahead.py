@@ -94,7 +94,7 @@ def _stand_in(x: Any) -> Any:
     return jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=x.sharding if x.committed else None, weak_type=weak)
 
 
-def fetched(numbers: jax.Array, as_if: Sequence[int]) -> list[int]:
+def fetched(numbers: jax.Array | int, as_if: Sequence[int]) -> list[int]:
     """Fetch integers ``[N]``, or one, that decide what is done next; a rehearsal takes the likeliest ones."""
     return list(as_if) if rehearsal() is not None else np.asarray(numbers).reshape(-1).tolist()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -24,9 +24,9 @@ from jaxmotif.kernels import _subgraphs as kernel
 from jaxmotif.kernels._expand import first_ones, take
 from jaxmotif.kernels._subgraphs import Candidates, Dyads, Rows, Runs, Walks, all_ones
 
-KNOWN = 1 << 16  # least number of normal forms that a device has room to know
+FEW_KNOWN, KNOWN = 1 << 12, 1 << 16  # least room for normal forms where few classes are possible, and else
 NEW = 1 << 8  # most forms that are new to the device and counted apart, in a window
-LEAST_DISTINCT = 1 << 16  # least number of different codes looked at together: fewer take as long
+LEAST_DISTINCT = 1 << 16  # number of different codes looked at together at first; fewer take as long
 LEAST_CLASSES, CLASSES = 1 << 10, 1 << 14  # columns of the counts at first, where few classes are possible, and else
 MOST_COUNTS = 1 << 26  # most cells of the counts of all graphs at first
 LEAST_SORTED = 1 << 20  # least number of codes sorted together: fewer take as long
@@ -35,8 +35,9 @@ _WeightedCodes = tuple[jax.Array, jax.Array | None]
 
 
 class _Portion(NamedTuple):
-    """Codes that came together, and their different ones from number ``base`` on."""
+    """Codes of one kind that came together, and their different ones from number ``base`` on."""
 
+    kind: tuple[int, bool]
     ordered: SortedCodes
     different: DistinctCodes
     base: int
@@ -81,21 +82,27 @@ class DeviceEngine(shared.CensusEngine):
         self._graph_bits = np.uint64(graphs.graph_bits)
         # The columns grow with the classes that are met.
         rows = rows_height(graphs.count)
-        many = min(CLASSES, max(LEAST_CLASSES, MOST_COUNTS // rows))
-        self._width = many if _many_classes(graphs, self.size) else LEAST_CLASSES
-        self._counts = put64(np.zeros((rows, 0), np.int64), self._device)
-        self._learn()
-        self._window_size: dict[tuple[int, bool], int] = {}  # by the kind of a portion
+        self._width, self._least_known = LEAST_CLASSES, FEW_KNOWN
+        if _many_classes(graphs, self.size):
+            self._width, self._least_known = min(CLASSES, max(LEAST_CLASSES, MOST_COUNTS // rows)), KNOWN
+        blank = np.zeros((rows, 0), np.int64), np.uint32(kernel.NO_CODE)
+        self._counts, self._no_code = put64(blank, self._device)
+        self._known: tuple[jax.Array, jax.Array] | None = None  # forms and their classes; None where there are more
+        self._any_known = False  # whether the device has known any, so that some were counted there
+        # Portions of a kind will have about as many different codes as the first one.
+        self._window_size: dict[tuple[int, bool], int] = {}
         self._pending: _PendingWindow | None = None
         self._apart: list[tuple[np.ndarray, np.ndarray]] = []  # classes of new forms, and their counts by graph
         self._pairs = _CodeBuffer(self, sizes.candidates, weighted=True)
         self._visits = _CodeBuffer(self, sizes.codes, weighted=False)
 
     @staticmethod
-    def open_walks(dyads: Dyads, rows: Rows, nodes: int, count: int) -> tuple[Walks, int]:
-        walks, total = _walks(dyads, rows, np.array([nodes, count], np.int32))
-        (positions,) = fetched(total, (1,))
-        return walks, positions
+    def open_walks(dyads: Dyads, rows: Rows, nodes: int, count: int) -> tuple[Walks, jax.Array]:
+        return _walks(dyads, rows, np.array([nodes, count], np.int32))
+
+    def room_for_candidates(self, count: int, positions: int | jax.Array) -> int:
+        # Always the same, so that there is one program, and no wait for the number of positions.
+        return self.sizes.candidates
 
     def find_candidates(self, rows: Rows, walks: Walks, first: int, count: int, block: int) -> shared.CandidateBatch:
         at = np.array([first, count], np.int32)
@@ -118,15 +125,9 @@ class DeviceEngine(shared.CensusEngine):
         number = room if used is None else used
         # A short last portion is not sorted with all the room: its length is one of a few, as each is compiled for.
         length = min(room, power_of_four(number, max(room // 16, LEAST_SORTED)))
-        distinct = self.sizes.distinct
-        ordered, different = _sort_portion(codes, weights, np.int32(number), length=length, room=distinct)
-        portion = _Portion(ordered, different, 0)
-        if kind not in self._window_size:
-            # The next portions of a kind will have about as many different codes as the first one.
-            (several,) = fetched(different.number, (1,))
-            self._window_size[kind] = min(distinct, power_of_four(several, LEAST_DISTINCT))
+        ordered, different = _sort_portion(codes, weights, np.int32(number), length=length, room=self.sizes.distinct)
         # This portion is under way before the host looks at what was new in the last one.
-        last, self._pending = self._pending, self._count(portion, 0, self._window_size[kind])
+        last, self._pending = self._pending, self._count(_Portion(kind, ordered, different, 0), 0)
         self._settle(last)
 
     def counts(self) -> np.ndarray:
@@ -135,26 +136,30 @@ class DeviceEngine(shared.CensusEngine):
         self._settle(self._pending)
         end_rehearsal()
         self._pending = None
-        counts = fetch_int64(self._counts, self.graphs.count)[:, : len(self.classifier)].copy()
+        counts = np.zeros((self.graphs.count, len(self.classifier)), np.int64)
+        if self._any_known:
+            known = fetch_int64(self._counts, self.graphs.count)[:, : counts.shape[1]]
+            counts[:, : known.shape[1]] = known
         for classes, times in self._apart:
             np.add.at(counts.T, classes, times[: self.graphs.count].T)
         return counts
 
     def new_buffer(self, room: int, weighted: bool) -> _WeightedCodes:
         """Make room for codes, and for their weights."""
-        return _full(put64(np.uint32(kernel.NO_CODE), self._device), self._wide, weighted, room)
+        return _full(self._no_code, self._wide, weighted, room)
 
-    def _count(self, portion: _Portion, first: int, size: int) -> _PendingWindow:
+    def _count(self, portion: _Portion, first: int) -> _PendingWindow:
         """Count the known forms of a window, without waiting for it."""
-        # Window sizes are powers of two: windows end where the room does.
         room = self.sizes.distinct
-        if first == portion.base + room:
+        size = self._window_size.get(portion.kind, min(room, LEAST_DISTINCT))
+        if first + size > portion.base + room:
             different = distinct_from(portion.ordered, np.int32(first), room=room)
             portion = portion._replace(different=different, base=first)
+        known = self._known or self._learn()
         self._counts, window = _count_window(
             self._counts,
             portion.different,
-            self._known,
+            known,
             np.int32(first - portion.base),
             self._graph_bits,
             size=size,
@@ -168,31 +173,35 @@ class DeviceEngine(shared.CensusEngine):
         while pending is not None:
             portion, first, size, window = pending
             number, several, missing = fetched(window.numbers, (1, 1, 0))
+            likely = min(self.sizes.distinct, power_of_four(number, LEAST_DISTINCT))
+            self._window_size.setdefault(portion.kind, likely)
             if missing > NEW:
-                # Nothing was counted. The device learns the forms, and then the same window is counted in full.
+                # Nothing was counted. The device learns the forms, and then the same codes are counted in full.
                 self.classifier.of_forms(np.asarray(window.forms)[:several])
-                self._learn()
-                pending = self._count(portion, first, size)
+                self._known = None
+                pending = self._count(portion, first)
                 continue
             if missing:
                 forms, apart = jax.device_get((window.new, window.apart))
                 self._apart.append((self.classifier.of_forms(forms[:missing]), apart[:, :missing]))
-                self._learn()
+                self._known = None
             first += size
             # A portion may have more different codes than one window holds.
-            pending = self._count(portion, first, size) if first < portion.base + number else None
+            pending = self._count(portion, first) if first < portion.base + number else None
 
-    def _learn(self) -> None:
+    def _learn(self) -> tuple[jax.Array, jax.Array]:
         """Send the device the forms that the classifier knows, and make room for the counts of all classes."""
         forms, index = self.classifier.known
-        room = power_of_four(forms.size, KNOWN)
+        room = power_of_four(forms.size, self._least_known)
         # All ones, which are no form, keep the row ascending.
         padded = pad_rows(forms, room, np.iinfo(np.uint64).max), pad_rows(index.astype(np.int32), room)
-        self._known = put64(padded, self._device)
+        known: Any = put64(padded, self._device)
+        self._known, self._any_known = known, self._any_known or forms.size > 0
         classes, width = len(self.classifier), self._counts.shape[1]
         if width <= classes:
             # There is room for more classes than are known, so that a few new ones compile nothing.
             self._counts = _add_columns(self._counts, more=power_of_four(classes + 1, self._width) - width)
+        return known
 
 
 class _CodeBuffer:

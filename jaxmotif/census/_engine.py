@@ -81,11 +81,20 @@ class CensusEngine(ABC):
 
     @staticmethod
     @abstractmethod
-    def open_walks(dyads: Dyads, rows: Rows, nodes: int, count: int) -> tuple[Walks, int]:
+    def open_walks(dyads: Dyads, rows: Rows, nodes: int, count: int) -> tuple[Walks, int | jax.Array]:
         """Lay out the walks of the first ``count`` rows, which have ``nodes`` nodes each.
 
         Returns:
-          The walks, and their length together.
+          The walks, and their length together, which may still be under way on the device.
+        """
+
+    @abstractmethod
+    def room_for_candidates(self, count: int, positions: int | jax.Array) -> int:
+        """Return how many candidates are looked at together.
+
+        Args:
+          count: the rows of the table.
+          positions: the length of their walks together.
         """
 
     @abstractmethod
@@ -118,7 +127,7 @@ class CensusEngine(ABC):
         """Count the subgraphs of two nodes."""
         self.add(_edges(self._dyads, wide=self._wide))
 
-    def add_extensions(self, rows: Rows, count: int, walks: Walks, positions: int) -> None:
+    def add_extensions(self, rows: Rows, count: int, walks: Walks, positions: int | jax.Array) -> None:
         """Count the subgraphs that grow by two nodes from the first rows of a table.
 
         Args:
@@ -127,8 +136,7 @@ class CensusEngine(ABC):
           walks: the walks of these rows.
           positions: the length of the walks together.
         """
-        # A small table has all its candidates looked at together, a large one as many as fit.
-        first, block = 0, self.sizes.fit(max(count, positions), self.sizes.candidates)
+        first, block = 0, self.room_for_candidates(count, positions)
         while first < count:
             batch = self.find_candidates(rows, walks, first, count, block)
             if batch.stop == first:

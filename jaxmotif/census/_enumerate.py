@@ -151,7 +151,7 @@ def count_places(
     )
     counts: jax.Array = _zeros((dyads.near.shape[0] if of_pairs else dyads.offsets.shape[0] - 1) * padded)
 
-    def add(rows: Rows, count: int, walks: Walks, positions: int) -> None:
+    def add(rows: Rows, count: int, walks: Walks, positions: int | jax.Array) -> None:
         nonlocal counts
         counts = _participate(
             dyads,
@@ -239,7 +239,7 @@ def search(
     graphs: CensusGraphs,
     size: int,
     sizes: Sizes,
-    use_table: Callable[[Rows, int, Walks, int], None],
+    use_table: Callable[[Rows, int, Walks, int | jax.Array], None],
     part: Part | None = None,
 ) -> None:
     """Find every connected subgraph of ``size`` nodes, in tables of bounded size.
@@ -258,12 +258,12 @@ def search(
     open_walks = engine_type(sizes).open_walks
 
     def descend(rows: Rows, i: int, count: int, pairs: tuple[int, int] | None = None) -> None:
-        # The length of the walks decides what follows: the one wait of a level.
-        walks, positions = open_walks(rows_alone, rows, i, count)
+        walks, total = open_walks(rows_alone, rows, i, count)
         if i == size:
-            use_table(rows, count, walks, positions)
+            use_table(rows, count, walks, total)
             return
-        first, filled = 0, 0
+        # The length of the walks decides what follows: the one wait of a level.
+        first, filled, (positions,) = 0, 0, fetched(total, (1,))
         if pairs is not None:  # these are the walks of single nodes: each position is a pair
             first, positions = pairs
             walks = _until(walks, np.int64(positions))

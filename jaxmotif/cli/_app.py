@@ -134,18 +134,20 @@ def warnings_as_notes() -> Iterator[None]:
     noted: set[str] = set()
 
     def note(message: Warning | str, *_: object) -> None:
-        text = " ".join(str(message).split())
+        text, logger = " ".join(str(message).split()), "jaxmotif.warnings"
         if "persistent compilation cache entry" in text:
             from jaxmotif.arrays._program_cache import forget_broken
 
-            state = "that was kept is broken, and is made anew" if forget_broken(text) else "cannot be kept"
+            state = "cannot be kept"
+            if forget_broken(text):
+                state, logger = "that was kept is broken, and is made anew", "jaxmotif"
             text = f"compiled code {state} ({text.partition(': ')[2]})"[:200]
             key = text.partition(" (")[0]
         else:
             key = text
         if key not in noted:
             noted.add(key)
-            logging.getLogger("jaxmotif").warning("%s", text)
+            logging.getLogger(logger).warning("%s", text)
 
     with warnings.catch_warnings():
         # Python would show equal warnings once, but each of these may be about another file.

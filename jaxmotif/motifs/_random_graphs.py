@@ -68,7 +68,7 @@ CPU_LABELS = 64, 512
 than the second number, one for others. A program has room for as many such chains as its lanes hold, and takes time for
 each of them."""
 
-LEAST = {False: (16, CPU_LANES), True: (64, 2**15)}
+LEAST = {False: (16, CPU_LANES), True: (1024, 2**15)}
 """Least chains, and labels of one chain, to make room for: on a CPU and on an accelerator."""
 LANE_BYTES = 4 * (2 * SLOTS_PER_LABEL) + 256  # the tables of a step and of a round of triples, and all else
 MOST_BYTES = 2**35  # that chains at a time take by default, at most: with more of them a GPU is no faster

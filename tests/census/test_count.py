@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for, put64
+from jaxmotif.census import _device
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._device import DeviceEngine
 from jaxmotif.census._engine import wide_codes
@@ -206,9 +207,10 @@ def test_counts_of_several_graphs(labels, distinct):
     np.testing.assert_array_equal(counts, wanted)
 
 
-@pytest.mark.parametrize("distinct", [64, 4096])
-def test_counts_that_learn(distinct, monkeypatch):
+@pytest.mark.parametrize(("distinct", "at_first"), [(64, 64), (4096, 4096), (64, 16), (4096, 16)])
+def test_counts_that_learn(distinct, at_first, monkeypatch):
     """Forms that are known, some that are new, more new ones than are counted apart, and more codes than expected."""
+    monkeypatch.setattr(_device, "LEAST_DISTINCT", at_first)
     graphs, size = 3, 5
     one = random_graph(7, 0.5, 1, True)
     several = ready(one, 0, graphs)
@@ -234,14 +236,14 @@ def test_counts_that_learn(distinct, monkeypatch):
     wanted, taken = count(0), []
     count_window = DeviceEngine._count
 
-    def recorded(engine, portion, first, size):
+    def recorded(engine, portion, first):
         taken.append((id(portion), first))
-        return count_window(engine, portion, first, size)
+        return count_window(engine, portion, first)
 
     monkeypatch.setattr(DeviceEngine, "_count", recorded)
     assert count(distinct) == wanted
     assert len(wanted) > 900
-    assert any(first > 0 for _, first in taken) == (distinct == 64)  # what one window did not hold
+    assert any(first > 0 for _, first in taken) == (at_first < 4096)  # what one window did not hold
     assert len(set(taken)) < len(taken)  # where too much was new
 
 

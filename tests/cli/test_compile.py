@@ -1,16 +1,19 @@
 """``jaxmotif compile``: what it leaves for later runs, also where it is killed."""
 
+import logging
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import pytest
 
 from jaxmotif.cli import _compile
 from jaxmotif.cli._app import main
+from jaxmotif.graph import Graph
 from tests.more import more
 
 COMMAND = [sys.executable, "-m", "jaxmotif"]
@@ -52,6 +55,44 @@ def test_without_a_folder_nothing_is_compiled(capsys, monkeypatch, cache):
         monkeypatch.setenv("JAXMOTIF_CACHE", "off")
     assert main(["compile", "--device", "cpu", "--quiet", *([cache] if cache else [])]) == 1
     assert "no folder may be used" in capsys.readouterr().err
+
+
+@pytest.fixture
+def calls(tmp_path, monkeypatch):
+    """The calls of the command are those of a list, by name."""
+    monkeypatch.setenv("JAXMOTIF_CACHE", str(tmp_path))
+    graph, listed = Graph.from_edges([(0, 1)]), []
+    monkeypatch.setattr(_compile, "_calls", lambda accelerated: [(name, graph, work) for name, work in listed])
+    return listed
+
+
+@pytest.mark.filterwarnings("default")
+def test_of_generated_graphs_nothing_is_noted(calls, capsys):
+    def work(graph, devices):
+        assert (graph.m, devices) == (1, "cpu")
+        logging.getLogger("jaxmotif").warning("its chains are short")
+        warnings.warn("Error writing persistent compilation cache entry for 'jit_f': no room", stacklevel=1)
+
+    calls += [("one", work), ("two", work)]
+    assert main(["compile", "--device", "cpu"]) == 0
+    told = capsys.readouterr()
+    assert [line.split()[0] for line in told.out.splitlines()[-2:]] == ["one", "two"]
+    assert "chains are short" not in told.err
+    assert told.err.count("compiled code cannot be kept (no room)") == 1
+    assert not logging.getLogger("jaxmotif").disabled
+
+
+def test_after_a_failure_no_call_begins(calls, capsys):
+    begun = []
+
+    def work(graph, devices):
+        begun.append(devices)
+        raise MemoryError("no memory for this")
+
+    calls += [("job", work)] * 500
+    assert main(["compile", "--device", "cpu", "--quiet"]) == 1
+    assert "no memory for this" in capsys.readouterr().err
+    assert len(begun) < 500
 
 
 @pytest.mark.more
