@@ -26,7 +26,7 @@ from jaxmotif.kernels._subgraphs import Candidates, Dyads, Rows, Runs, Walks, al
 
 FEW_KNOWN, KNOWN = 1 << 12, 1 << 16  # least room for normal forms where few classes are possible, and else
 NEW = 1 << 8  # most forms that are new to the device and counted apart, in a window
-LEAST_DISTINCT = 1 << 16  # number of different codes looked at together at first; fewer take as long
+LEAST_DISTINCT = 1 << 16  # least number of different codes looked at together: fewer take as long
 LEAST_CLASSES, CLASSES = 1 << 10, 1 << 14  # columns of the counts at first, where few classes are possible, and else
 MOST_COUNTS = 1 << 26  # most cells of the counts of all graphs at first
 LEAST_SORTED = 1 << 20  # least number of codes sorted together: fewer take as long
@@ -35,7 +35,14 @@ _WeightedCodes = tuple[jax.Array, jax.Array | None]
 
 
 class _Portion(NamedTuple):
-    """Codes of one kind that came together, and their different ones from number ``base`` on."""
+    """Codes that came together.
+
+    Attributes:
+      kind: the room for them, and whether each counts once: codes of pairs differ less than others.
+      ordered: the codes, sorted.
+      different: the different ones among them, from number ``base`` on.
+      base: the number of the first of these.
+    """
 
     kind: tuple[int, bool]
     ordered: SortedCodes
@@ -89,7 +96,7 @@ class DeviceEngine(shared.CensusEngine):
         self._counts, self._no_code = put64(blank, self._device)
         self._known: tuple[jax.Array, jax.Array] | None = None  # forms and their classes; None where there are more
         self._any_known = False  # whether the device has known any, so that some were counted there
-        # Portions of a kind will have about as many different codes as the first one.
+        # Codes looked at together, by the kind of a portion: about as many as its first portion had different ones.
         self._window_size: dict[tuple[int, bool], int] = {}
         self._pending: _PendingWindow | None = None
         self._apart: list[tuple[np.ndarray, np.ndarray]] = []  # classes of new forms, and their counts by graph

@@ -38,8 +38,9 @@ together, so that small graphs have classes of their own."""
 NUM_RANDOM = {False: 100, True: 1000}
 """How many random graphs are drawn: on a CPU no program depends on it; an accelerator takes the number that
 :func:`jaxmotif.find_motifs` draws by default."""
-MOST_THREADS = 8
-"""Calls at a time: Python traces their programs one by one, and XLA compiles them side by side."""
+MOST_THREADS, BYTES_OF_A_CALL = 8, 2**34
+"""Calls at a time, at most: Python traces their programs one by one, and XLA compiles them side by side. On an
+accelerator each has so much memory to itself, since a call plans by what is free."""
 HUBS = {False: ((100, 64),), True: ((5_000, 4_096), (10_000, 4_096))}
 """Nodes, and the most neighbours of one, of graphs for graphlets of five nodes."""
 
@@ -130,6 +131,7 @@ def run(args: argparse.Namespace) -> Report:
 
     from jaxmotif.arrays._compile import target_of
     from jaxmotif.arrays._program_cache import kept_programs
+    from jaxmotif.devices._memory import free_memory
     from jaxmotif.devices._progress import progress
     from jaxmotif.devices._select import select_devices
 
@@ -138,7 +140,11 @@ def run(args: argparse.Namespace) -> Report:
         raise ValueError(
             "compile keeps what it compiles, and no folder may be used: name one that is yours, --cache DIR"
         )
-    calls = list(_calls(target_of(select_devices(args.device).main).is_accelerator))
+    device = select_devices(args.device).main
+    accelerated = target_of(device).is_accelerator
+    calls, threads = list(_calls(accelerated)), min(os.cpu_count() or 1, MOST_THREADS)
+    if accelerated:
+        threads = max(1, min(threads, free_memory(device) // BYTES_OF_A_CALL))
 
     def time_call(graph: Graph, run: Callable[..., Any]) -> float:
         started = time.monotonic()
@@ -147,7 +153,7 @@ def run(args: argparse.Namespace) -> Report:
 
     with (
         progress(len(calls), "calls", "compile", enabled=not args.quiet) as meter,
-        ThreadPoolExecutor(min(os.cpu_count() or 1, MOST_THREADS)) as pool,
+        ThreadPoolExecutor(threads) as pool,
         _without_notes(),
     ):
         timed = [pool.submit(time_call, graph, run) for _, graph, run in calls]
