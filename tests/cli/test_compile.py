@@ -6,13 +6,16 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 
 import pytest
 
+from jaxmotif.arrays._compile import Target
 from jaxmotif.cli import _compile
 from jaxmotif.cli._app import main
+from jaxmotif.devices import _memory
 from jaxmotif.graph import Graph
 from tests.more import more
 
@@ -85,14 +88,40 @@ def test_of_generated_graphs_nothing_is_noted(calls, capsys):
 def test_after_a_failure_no_call_begins(calls, capsys):
     begun = []
 
-    def work(graph, devices):
-        begun.append(devices)
+    def fail(graph, devices):
         raise MemoryError("no memory for this")
 
-    calls += [("job", work)] * 500
+    def work(graph, devices):
+        begun.append(devices)
+        time.sleep(0.1)
+
+    calls += [("failure", fail), *[("job", work)] * 50]
     assert main(["compile", "--device", "cpu", "--quiet"]) == 1
     assert "no memory for this" in capsys.readouterr().err
-    assert len(begun) < 500
+    assert len(begun) < 50
+
+
+@pytest.mark.parametrize(("memory", "most"), [(2 * _compile.BYTES_OF_A_CALL + 1, 2), (1, 1), (None, 3)])
+def test_calls_at_a_time(calls, monkeypatch, memory, most):
+    """As many as there are cores for; on an accelerator as many as there is memory for, and one at least."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    if memory is not None:
+        monkeypatch.setattr(Target, "is_accelerator", property(lambda self: True))
+        monkeypatch.setattr(_memory, "free_memory", lambda device: memory)
+    lock, now, seen = threading.Lock(), [0], []
+
+    def work(graph, devices):
+        with lock:
+            now[0] += 1
+            seen.append(now[0])
+        time.sleep(0.05)
+        with lock:
+            now[0] -= 1
+
+    calls += [("job", work)] * 8
+    assert main(["compile", "--device", "cpu", "--quiet"]) == 0
+    assert len(seen) == 8
+    assert max(seen) == most
 
 
 @pytest.mark.more
