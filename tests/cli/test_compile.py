@@ -108,13 +108,16 @@ def test_calls_at_a_time(calls, monkeypatch, memory, most):
     if memory is not None:
         monkeypatch.setattr(Target, "is_accelerator", property(lambda self: True))
         monkeypatch.setattr(_memory, "free_memory", lambda device: memory)
-    lock, now, seen = threading.Lock(), [0], []
+    lock, all_there, now, seen = threading.Lock(), threading.Event(), [0], []
 
     def work(graph, devices):
         with lock:
             now[0] += 1
             seen.append(now[0])
-        time.sleep(0.05)
+            if now[0] == most:
+                all_there.set()
+        assert all_there.wait(30)
+        time.sleep(0.02)  # more than these would be seen meanwhile
         with lock:
             now[0] -= 1
 
