@@ -107,7 +107,7 @@ class DeviceEngine(shared.CensusEngine):
     def open_walks(dyads: Dyads, rows: Rows, nodes: int, count: int) -> tuple[Walks, jax.Array]:
         return _walks(dyads, rows, np.array([nodes, count], np.int32))
 
-    def room_for_candidates(self, count: int, positions: int | jax.Array) -> int:
+    def room_for_candidates(self, count: int, walks: Walks) -> int:
         # Always the same, so that there is one program, and no wait for the number of positions.
         return self.sizes.candidates
 

@@ -89,13 +89,8 @@ class CensusEngine(ABC):
         """
 
     @abstractmethod
-    def room_for_candidates(self, count: int, positions: int | jax.Array) -> int:
-        """Return how many candidates are looked at together.
-
-        Args:
-          count: the rows of the table.
-          positions: the length of their walks together.
-        """
+    def room_for_candidates(self, count: int, walks: Walks) -> int:
+        """Return how many candidates of the first ``count`` rows, which have these walks, are looked at together."""
 
     @abstractmethod
     def add(self, codes: jax.Array | np.ndarray, weights: jax.Array | None = None, used: int | None = None) -> None:
@@ -127,16 +122,15 @@ class CensusEngine(ABC):
         """Count the subgraphs of two nodes."""
         self.add(_edges(self._dyads, wide=self._wide))
 
-    def add_extensions(self, rows: Rows, count: int, walks: Walks, positions: int | jax.Array) -> None:
+    def add_extensions(self, rows: Rows, count: int, walks: Walks) -> None:
         """Count the subgraphs that grow by two nodes from the first rows of a table.
 
         Args:
           rows: the table, of ``size - 2`` nodes a row.
           count: how many of its rows are used.
           walks: the walks of these rows.
-          positions: the length of the walks together.
         """
-        first, block = 0, self.room_for_candidates(count, positions)
+        first, block = 0, self.room_for_candidates(count, walks)
         while first < count:
             batch = self.find_candidates(rows, walks, first, count, block)
             if batch.stop == first:

@@ -151,7 +151,7 @@ def count_places(
     )
     counts: jax.Array = _zeros((dyads.near.shape[0] if of_pairs else dyads.offsets.shape[0] - 1) * padded)
 
-    def add(rows: Rows, count: int, walks: Walks, positions: int | jax.Array) -> None:
+    def add(rows: Rows, count: int, walks: Walks) -> None:
         nonlocal counts
         counts = _participate(
             dyads,
@@ -239,7 +239,7 @@ def search(
     graphs: CensusGraphs,
     size: int,
     sizes: Sizes,
-    use_table: Callable[[Rows, int, Walks, int | jax.Array], None],
+    use_table: Callable[[Rows, int, Walks], None],
     part: Part | None = None,
 ) -> None:
     """Find every connected subgraph of ``size`` nodes, in tables of bounded size.
@@ -250,7 +250,7 @@ def search(
       graphs: the graphs, on the device where the search runs.
       size: nodes of a subgraph.
       sizes: how much is held at once.
-      use_table: called with a table of subgraphs, how many it holds, their walks, and the length of these together.
+      use_table: called with a table of subgraphs, how many it holds, and their walks.
       part: where the search begins (``size`` is at least 2 for pairs); ``None`` for everywhere.
     """
     dyads, nodes = graphs.dyads, graphs.num_nodes
@@ -260,7 +260,7 @@ def search(
     def descend(rows: Rows, i: int, count: int, pairs: tuple[int, int] | None = None) -> None:
         walks, total = open_walks(rows_alone, rows, i, count)
         if i == size:
-            use_table(rows, count, walks, total)
+            use_table(rows, count, walks)
             return
         # The length of the walks decides what follows: the one wait of a level.
         first, filled, (positions,) = 0, 0, fetched(total, (1,))

@@ -47,9 +47,10 @@ class HostEngine(shared.CensusEngine):
         on_device: list[Any] = [*put64(arrays, device)]
         return Walks(FlatWork(*on_device[:2]), on_device[2]), total
 
-    def room_for_candidates(self, count: int, positions: int | jax.Array) -> int:
+    def room_for_candidates(self, count: int, walks: Walks) -> int:
         # A small table has all its candidates looked at together, a large one as many as fit.
-        return self.sizes.fit(max(count, int(positions)), self.sizes.candidates)
+        positions = int(np.asarray(walks.work.starts)[-1])
+        return self.sizes.fit(max(count, positions), self.sizes.candidates)
 
     def find_candidates(self, rows: Rows, walks: Walks, first: int, count: int, block: int) -> shared.CandidateBatch:
         at = np.array([first, count], np.int32)
