@@ -1,6 +1,8 @@
-"""Integers in host memory whose sums and differences cannot wrap."""
+"""Integers whose sums and differences cannot wrap, and divisions without a remainder."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -31,3 +33,26 @@ def with_exact_sums(values: np.ndarray) -> np.ndarray:
     if largest * values.size < LARGEST_SUM or float(np.abs(values, dtype=np.float64).sum()) < LARGEST_SUM:
         return values.astype(np.int64, copy=False)
     return values.astype(object)
+
+
+def exact_quotient(x: Any, divisor: int) -> Any:
+    """Return ``x / divisor``, for integers that the divisor divides.
+
+    Arrays are multiplied by the inverse of the divisor's odd part, modulo the range of their type, and shifted by its
+    powers of two: a TPU has no 64-bit division, and its compiler takes seconds for each one. So ``x`` may have wrapped,
+    if the quotient times these powers of two does not.
+
+    Args:
+      x: a Python integer, or an array of NumPy or JAX, of signed or of Python's integers.
+      divisor: a positive integer.
+
+    Example:
+      >>> exact_quotient(np.array([6, -12, 0]), 6)
+      array([ 1, -2,  0])
+    """
+    dtype = getattr(x, "dtype", None)
+    if dtype is None or dtype.kind == "O":
+        return x // divisor
+    twos, width = (divisor & -divisor).bit_length() - 1, 8 * dtype.itemsize
+    inverse = pow(divisor >> twos, -1, 1 << width)
+    return (x * (inverse - (inverse >> (width - 1) << width))) >> twos

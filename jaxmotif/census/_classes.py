@@ -168,8 +168,10 @@ def normal_places(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, 
     off = (young != old)[:, :, None]
     near = (values[None, None] >> (place(young) + old * width).astype(word)[:, :, None]) & mask(width)
     if codes.directed:
-        entries = word(codes.entries)
-        near = xp.where((pairs[0] > pairs[1])[:, :, None], near // entries + near % entries * entries, near)
+        # A state fits 32 bits, of which a TPU has divisions.
+        state, entries = near.astype(np.uint32), np.uint32(codes.entries)
+        turned = (state // entries + state % entries * entries).astype(word)
+        near = xp.where((pairs[0] > pairs[1])[:, :, None], turned, near)
     node = np.arange(size)
     label = (values[None] >> (place(node) + node * width).astype(word)[:, None]) & mask(labels)
     # Hash: in each round a node's colour becomes a hash of the states and colours around it.

@@ -189,7 +189,7 @@ class DeviceEngine(shared.CensusEngine):
                 pending = self._count(portion, first)
                 continue
             if missing:
-                forms, apart = jax.device_get((window.new, window.apart))
+                forms, apart = np.asarray(window.new), np.asarray(window.apart)
                 self._apart.append((self.classifier.of_forms(forms[:missing]), apart[:, :missing]))
                 self._known = None
             first += size
@@ -407,4 +407,5 @@ def _count_window(
         known_to, new_to = (jnp.where(some & here, graph, counts.shape[0]) for here in (~late, late))
         counts = counts.at[known_to, take(index, take(at, form))].add(sign * times, mode="drop")
         apart = apart.at[new_to, take(place, form)].add(sign * times, mode="drop")
-    return counts, _Window(for_host(jnp.stack([different.number, several, missing])), forms, new, apart)
+    numbers = jnp.stack([different.number, several, missing])
+    return counts, _Window(for_host(numbers), forms, for_host(new), for_host(apart))

@@ -22,7 +22,7 @@ from jaxmotif.census._host import HostEngine
 from jaxmotif.census._pair_states import CensusGraphs, Codes
 from jaxmotif.census._sizes import Sizes
 from jaxmotif.kernels import _subgraphs as kernel
-from jaxmotif.kernels._expand import FlatWork, find, take
+from jaxmotif.kernels._expand import FlatWork, blocks_of, find, long, take
 from jaxmotif.kernels._subgraphs import Dyads, Rows, Walks
 
 
@@ -232,7 +232,7 @@ def _participate(
                 counts = counts.at[where].add(one, mode="promise_in_bounds")
         return counts
 
-    return lax.fori_loop(jnp.int64(0), -(-work.total // block), body, counts)
+    return lax.fori_loop(jnp.int64(0), long(blocks_of(work.total, block)), body, counts)
 
 
 def search(

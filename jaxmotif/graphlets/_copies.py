@@ -206,7 +206,7 @@ def _copy_sums(order: DegreeOrder, plan: Plan, cycles: bool, triangles: bool, tu
     # The total is as good as if all were at the first edge, where no term needs to know the edges.
     at_edges = jnp.where(real, cyc[:edges], 0) if cycles else jnp.zeros_like(t).at[0].set(cyc)
     here, near = sparse.sum_at_nodes(order, jnp.stack([t, ends]))
-    here, near = here // 2, near - d * d - d
+    here, near = here >> 1, near - d * d - d
     terms = (t, t * t, t * ends, at_edges, t * at_edges, at_edges * ends)
     of_nodes = (here * here, here * near, near * near, d * (d - 1) * (d - 1))
     return jnp.stack([jnp.stack(equations.split_sum(term)) for term in (*terms, *of_nodes)])

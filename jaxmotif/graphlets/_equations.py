@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from jaxmotif.arrays._exact import exact_quotient
 from jaxmotif.patterns import EDGE_COLUMN_NAMES
 
 Array = Any  # a NumPy or JAX array of integers
@@ -237,27 +238,28 @@ def global_counts(n: Array, m: Array, sums: Mapping[str, Array]) -> dict[str, An
     sum_d = m * rest - sum_t - sum_s
     square_ts = sums["tt"] + sums["ss"] + 2 * sum_ts  # sum of (t + s)^2
     square_d = m * rest * rest - 2 * rest * (sum_t + sum_s) + square_ts  # sum of |D|^2
-    c8 = (sums["tt"] - sum_t) // 2
+    c8 = exact_quotient(sums["tt"] - sum_t, 2)
     c10 = sums["cyc"] + 2 * sums["K"] - 4 * c8
-    c11 = (sums["ss"] - 2 * sums["ab"] - sum_s) // 2
+    c11 = exact_quotient(sums["ss"] - 2 * sums["ab"] - sum_s, 2)
     c13 = rest * sum_t - sums["tt"] - sum_ts
     c14 = m * (m - 1) - sum_s - 2 * sum_t
     c15 = rest * sum_s - sum_ts - sums["ss"]
-    c16 = (square_d - sum_d) // 2
+    c16 = exact_quotient(square_d - sum_d, 2)
 
-    x3, x4, x5 = sum_t // 3, sum_s // 2, sum_d
-    x7 = sums["K"] // 6
+    x3, x4, x5 = exact_quotient(sum_t, 3), exact_quotient(sum_s, 2), sum_d
+    x7 = exact_quotient(sums["K"], 6)
     x8 = c8 - sums["K"]
-    x9 = (sum_ts - 4 * x8) // 2
-    x10 = c10 // 4
-    x11 = (c11 - x9) // 3
+    x9 = exact_quotient(sum_ts - 4 * x8, 2)
+    x10 = exact_quotient(c10, 4)
+    x11 = exact_quotient(c11 - x9, 3)
     x12 = sums["ab"] - c10
-    x13 = (c13 - x9) // 3
-    x14 = (c14 - 6 * x7 - 4 * x8 - 2 * x9 - 4 * x10 - 2 * x12) // 2
-    x15 = (c15 - 2 * x12) // 2
+    x13 = exact_quotient(c13 - x9, 3)
+    x14 = exact_quotient(c14 - 6 * x7 - 4 * x8 - 2 * x9 - 4 * x10 - 2 * x12, 2)
+    x15 = exact_quotient(c15 - 2 * x12, 2)
     x16 = c16 - 2 * x14
-    pairs, triples = n * (n - 1) // 2, n * (n - 1) * (n - 2) // 6
-    quadruples = n * (n - 1) * (n - 2) * (n - 3) // 24
+    pairs = exact_quotient(n * (n - 1), 2)
+    triples = exact_quotient(pairs * rest, 3)
+    quadruples = exact_quotient(triples * (n - 3), 4)
     return {
         "edge": m,
         "2-node-indep": pairs - m,
@@ -353,15 +355,14 @@ def node_orbits(d: Array, incident: Mapping[str, Array]) -> tuple[Array, ...]:
       global count; they sum to it times the graphlet's number of nodes, or of edges.
     """
     pairs = _pairs(d)
-    thirds, rest = pairs // 3, d - 2
-    triples = thirds * rest + (pairs - 3 * thirds) * (rest // 3)  # d over 3, without a product larger than the result
-    o3 = incident["triangle"] // 2
+    triples = exact_quotient(pairs * (d - 2), 3)
+    o3 = exact_quotient(incident["triangle"], 2)
     o2 = pairs - o3
-    o14 = incident["4-clique"] // 3
+    o14 = exact_quotient(incident["4-clique"], 3)
     o13 = incident["chordal-cycle-chord"]
-    o12 = incident["chordal-cycle-rim"] // 2 - o13
+    o12 = exact_quotient(incident["chordal-cycle-rim"], 2) - o13
     o10 = incident["tailed-triangle-opposite"]
-    o11 = (incident["tailed-triangle-side"] - o10) // 2
+    o11 = exact_quotient(incident["tailed-triangle-side"] - o10, 2)
     o7 = triples - o11 - o13 - o14
     o5 = incident["4-path-middle"]
     return (
@@ -373,7 +374,7 @@ def node_orbits(d: Array, incident: Mapping[str, Array]) -> tuple[Array, ...]:
         o5,
         incident["3-star"] - 3 * o7,
         o7,
-        incident["4-cycle"] // 2,
+        exact_quotient(incident["4-cycle"], 2),
         incident["tailed-triangle-tail"] - o11,
         o10,
         o11,

@@ -22,7 +22,7 @@ from jaxmotif.graphlets._tuning import Tuning
 from jaxmotif.kernels import _cliques as cliques
 from jaxmotif.kernels import _codegree as codegree
 from jaxmotif.kernels._codegree import CodegreePlan, codegree_plan
-from jaxmotif.kernels._expand import FlatWork, flat_work, long, search_method, take
+from jaxmotif.kernels._expand import FlatWork, blocks_of, flat_work, long, search_method, take
 from jaxmotif.kernels._scatter import accumulator, add_at
 from jaxmotif.kernels._triangles import TriangleBlock, triangle_block, triangle_tests
 
@@ -296,17 +296,16 @@ def finish(order: DegreeOrder, first: FirstSums, second: SecondSums) -> Statisti
     edges = order.edge_capacity
     t = first.t[:edges].astype(jnp.int64)
     if len(second) == 1:
-        return Statistics(t, second[0] // 2, first.cyc, None, None)
+        return Statistics(t, second[0] >> 1, first.cyc, None, None)
     K, A, B = (x[:edges] for x in second)
     ends = (order.degree[order.tail] + order.degree[order.head]).astype(jnp.int64)
     # Each triangle at an edge added t of the edge itself and the degrees of its ends, which are taken off again.
-    return Statistics(t, K // 2, first.cyc[:edges], A - t * t, B - t * ends)
+    return Statistics(t, K >> 1, first.cyc[:edges], A - t * t, B - t * ends)
 
 
 def loop_in_blocks(first: jax.Array, stop: jax.Array, block: int, step: Callable[[jax.Array, T], T], start: T) -> T:
     """Run a step for each ``block`` positions from ``first`` to ``stop``; it takes its number and the state so far."""
-    steps = (-(-jnp.maximum(stop - first, 0) // block)).astype(jnp.int32)
-    return lax.fori_loop(jnp.int32(0), steps, step, start)
+    return lax.fori_loop(jnp.int32(0), blocks_of(stop - first, block), step, start)
 
 
 def graph_sums(order: DegreeOrder, stats: Statistics) -> dict[str, tuple[jax.Array, jax.Array]]:

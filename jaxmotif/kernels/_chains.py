@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from jaxmotif.arrays._compile import jit64, target
+from jaxmotif.arrays._compile import for_host, jit64, target
 from jaxmotif.kernels import _switching as switching
 from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._scatter import sum_between
@@ -120,4 +120,5 @@ def run_chains(
     inside = (jnp.arange(chains, dtype=jnp.int32) < used).astype(jnp.int32)
     begins = jnp.stack([base, base + inside * fixed.arcs], axis=1).reshape(-1)
     of_arcs, of_pairs = (sum_between(switches, jnp.append(begins, used * labels)) // 2).reshape(chains, 2).T
-    return ends, Accepted(of_arcs + of_pairs, triples, walked.sum(axis=0), of_pairs + walked[1], switches + others)
+    made = of_arcs + of_pairs, triples, walked.sum(axis=0), of_pairs + walked[1]
+    return ends, Accepted(*map(for_host, made), switches + others)

@@ -24,7 +24,7 @@ from jax import lax
 
 from jaxmotif.arrays._bits import bit_of, ones
 from jaxmotif.graph._order import DegreeOrder
-from jaxmotif.kernels._expand import flat_work, long, take
+from jaxmotif.kernels._expand import blocks_of, flat_work, long, take
 from jaxmotif.kernels._lane_body import Read, each_lane, each_position
 from jaxmotif.kernels._scatter import add_at
 from jaxmotif.kernels._triangles import TriangleBlock
@@ -219,8 +219,7 @@ def _extend(cliques: _Cliques, later: jax.Array, more: int, block: int) -> jax.A
         rows = (*(take(row, item) for row in cliques.rows), matrix + last * words)
         return total + _extend(_Cliques(cliques.bits, matrix, words, last, rows), later, more - 1, block)
 
-    steps = (-(-work.total // block)).astype(jnp.int32)
-    return lax.fori_loop(jnp.int32(0), steps, step, jnp.zeros((), jnp.int64))
+    return lax.fori_loop(jnp.int32(0), blocks_of(work.total, block), step, jnp.zeros((), jnp.int64))
 
 
 def _next_node(read: Read, cliques: _Cliques, item: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[Any, ...]:

@@ -19,7 +19,7 @@ from jax import lax
 
 from jaxmotif.arrays._rows import offsets_from, places_of_true
 from jaxmotif.graph._order import DegreeOrder
-from jaxmotif.kernels._expand import FlatWork, flat_work, long, search_method, take
+from jaxmotif.kernels._expand import FlatWork, blocks_of, flat_work, long, search_method, take
 from jaxmotif.kernels._scatter import WHOLE_LINES, accumulator, add_at, put_at
 from jaxmotif.kernels._wedges import WedgeBlock, wedge_block, wedge_lengths
 
@@ -136,7 +136,7 @@ def light_cycles(
     # The owners need not be cleared, as a slot is read only after a key of the same attempt was written to it.
     owner = accumulator(spare, jnp.int64)
     count = accumulator(spare, jnp.int32)
-    return lax.fori_loop(jnp.int32(0), _steps(end - start, step), one_block, (owner, count, cycles))[2]
+    return lax.fori_loop(jnp.int32(0), blocks_of(end - start, step), one_block, (owner, count, cycles))[2]
 
 
 def heavy_cycles(
@@ -175,7 +175,7 @@ def heavy_cycles(
             wedges, cell = wedges_and_cells(number)
             return _close(cycles, wedges, take(table, cell))
 
-        blocks = _steps(end - start, block)
+        blocks = blocks_of(end - start, block)
         table = lax.fori_loop(jnp.int32(0), blocks, count, accumulator(spare, jnp.int32))
         if cycles.ndim == 0:  # The total follows from the counters alone.
             cells = jnp.minimum(rows, stop - row) * nodes
@@ -183,7 +183,7 @@ def heavy_cycles(
         # The wedges are found twice, to count and to close, because keeping them would take memory for all of them.
         return lax.fori_loop(jnp.int32(0), blocks, close, cycles)
 
-    return lax.fori_loop(jnp.int32(0), _steps(stop - first, rows), one_group, cycles)
+    return lax.fori_loop(jnp.int32(0), blocks_of(stop - first, rows), one_group, cycles)
 
 
 def _sum_closed(table: jax.Array, size: int, cells: jax.Array, part: int) -> jax.Array:
@@ -204,11 +204,7 @@ def _sum_closed(table: jax.Array, size: int, cells: jax.Array, part: int) -> jax
         codegree = jnp.where(start + jnp.arange(part, dtype=jnp.int32) >= first, here, 0).astype(jnp.int64)
         return total + (codegree * (codegree - 1)).sum()
 
-    return lax.fori_loop(jnp.int32(0), _steps(cells, part), step, jnp.zeros((), jnp.int64))
-
-
-def _steps(work: jax.Array, step: int) -> jax.Array:
-    return (-(-jnp.maximum(work, 0) // step)).astype(jnp.int32)
+    return lax.fori_loop(jnp.int32(0), blocks_of(cells, part), step, jnp.zeros((), jnp.int64))
 
 
 def _close(cycles: jax.Array, wedges: WedgeBlock, codegree: jax.Array) -> jax.Array:

@@ -130,6 +130,16 @@ def long(number: jax.Array) -> jax.Array:
     return jnp.asarray(number).astype(jnp.int64)
 
 
+def blocks_of(positions: jax.Array, block: Any) -> jax.Array:
+    """Return how many blocks of ``block`` positions it takes to hold some, int32; none where there are fewer than 0."""
+    positions = jnp.maximum(positions, 0)
+    if not isinstance(block, int) or block & (block - 1):
+        return (-(-positions // block)).astype(jnp.int32)
+    # Without a division: a TPU has none of 64 bits, and its compiler takes seconds for each one.
+    whole, begun = positions >> (block.bit_length() - 1), (positions & (block - 1)) != 0
+    return whole.astype(jnp.int32) + begun.astype(jnp.int32)
+
+
 def first_ones(keys: jax.Array) -> jax.Array:
     """Return which entries differ from the entry before them, as the first entry does."""
     return jnp.concatenate([jnp.ones(1, bool), keys[1:] != keys[:-1]])

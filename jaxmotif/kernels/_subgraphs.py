@@ -486,7 +486,7 @@ def pair_codes(
     row, pattern = take(runs.row, run), take(runs.pattern, other)
     # Each count fits 32 bits, but the product of two needs 64.
     count, times = (take(runs.count, x).astype(jnp.int64) for x in (run, other))
-    weights = jnp.where(valid, jnp.where(run == other, count * (count - 1) // 2, count * times), 0)
+    weights = jnp.where(valid, jnp.where(run == other, (count * (count - 1)) >> 1, count * times), 0)
     words = append_bits(take(rows.low, row), take(rows.high, row), take(runs.pattern, run), dyads.new_bits(i))
     # The pattern of the second node gains an empty state, that of its dyad with the first, below its label.
     bits = i * dyads.state_bits

@@ -299,6 +299,7 @@ class Chains:
     def __init__(self, plan: ChainPlan, device: jax.Device, memory: int | None, num: int):
         self._plan, self._device, self.asked = plan, device, num
         self._fixed: dict[int, Fixed] = {}  # by the room for labels
+        self._given: dict[int, Ends] = {}  # by the number of lanes
         labels = max(plan.wiring.labels, 1)
         # A CPU takes few lanes at a time, and the same number where a chain needs no more: one program for all small
         # graphs.
@@ -400,7 +401,10 @@ class Chains:
 
     def given(self, room: int = 0) -> Ends:
         """Return the given graph as a state on the device, in as many lanes as ``room`` chains have (default: one)."""
-        return self._put(self._plan.wiring.ends, self._sizes(max(room, 1))[0])
+        lanes = self._sizes(max(room, 1))[0]
+        if lanes not in self._given:
+            self._given[lanes] = self._put(self._plan.wiring.ends, lanes)
+        return self._given[lanes]
 
     def _put(self, states: States, room: int) -> Ends:
         return Ends(*(jax.device_put(pad_rows(x.reshape(-1), room), self._device) for x in states))
@@ -416,7 +420,7 @@ class Lot(NamedTuple):
     @property
     def moves(self) -> np.ndarray:
         """Moves that each chain made, int64 ``[num]``."""
-        switches, triples, walked = (x[: self.number].astype(np.int64) for x in jax.device_get(self.made[:3]))
+        switches, triples, walked = (np.asarray(x)[: self.number].astype(np.int64) for x in self.made[:3])
         return switches + triples + walked
 
     @property

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxmotif.arrays._compile import target
+from jaxmotif.arrays._exact import exact_quotient
 from jaxmotif.patterns import _orbits as orbits
 
 Array = Any  # NumPy or JAX
@@ -206,12 +207,7 @@ def solved(xp: ModuleType, homs: list[Array], root: orbits.Root) -> Array:
 
 def divided(times24: Array) -> Array:
     """Divide exact multiples of 24, modulo 2^64."""
-    kind = times24.dtype
-    if kind.kind == "f":
-        return times24 / 24
-    # Exact in wrapping arithmetic: 24 = 3 * 8, and 3 has an inverse modulo 2^64 (2^32).
-    values = 2 ** (8 * kind.itemsize)
-    return (times24 * kind.type(pow(3, -1, values) - values)) >> 3
+    return times24 / 24 if times24.dtype.kind == "f" else exact_quotient(times24, 24)
 
 
 def total_homs(arcs: Arcs, degree: Array, s: Sums, of_arcs: Callable[[Array], Array] = lambda x: x) -> list[Array]:

@@ -34,6 +34,7 @@ from jaxmotif.graphlets._units import join, times
 from jaxmotif.graphlets.five.graphs import Adjacency, DegreeOrderedGraph
 from jaxmotif.graphlets.five.hubs import Tables
 from jaxmotif.kernels._expand import long, take
+from jaxmotif.kernels._scatter import true_places
 from jaxmotif.kernels._triangles import triangle_block
 
 NONE = 2**30
@@ -126,8 +127,7 @@ def find_surroundings(
 ) -> tuple[jax.Array, jax.Array, LeavingArcs]:
     """Find what :class:`Giants` has of the at most ``near`` core nodes beside giants, and of at most ``size`` arcs."""
     (nodes, count), arcs = member.shape, graph.heads.shape[0]
-    (found,) = jnp.nonzero(_beside(graph, member), size=near, fill_value=nodes)
-    found = found.astype(jnp.int32)
+    found = true_places(_beside(graph, member), near, nodes)
     number = jnp.where(found < nodes, found - graph.core, NONE)
     arc = graph.offsets[nodes - count] + jnp.arange(size, dtype=jnp.int32)
     there = arc < graph.offsets[-1]

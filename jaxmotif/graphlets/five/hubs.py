@@ -23,10 +23,12 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64, target
+from jaxmotif.arrays._exact import exact_quotient
 from jaxmotif.arrays._rows import pad_rows
 from jaxmotif.graphlets._tuning import Detail
 from jaxmotif.graphlets._units import join, times, units
 from jaxmotif.graphlets.five.graphs import Adjacency, DegreeOrderedGraph
+from jaxmotif.kernels._scatter import true_places
 
 SIZES = {
     "cpu": (8, 16, 32, *(size << i for i in range(22) for size in (64, 96))),
@@ -304,8 +306,8 @@ def add_five_cliques(counts: jax.Array, edges: Adjacency, hub: jax.Array, *, wid
     found = (found * near).astype(jnp.int64)
     if detail == "graph":  # 12 arcs of its others; on 20 arcs in all
         once = jnp.where(hub >= 0, graph.offsets[jnp.maximum(hub, 0)], graph.heads.shape[0])
-        return counts.at[once].add(found.sum(axis=(1, 2)) // 12 * 20, mode="drop")
-    spokes = found.sum(axis=2) // 3  # once for each of the three others
+        return counts.at[once].add(exact_quotient(found.sum(axis=(1, 2)), 12) * 20, mode="drop")
+    spokes = exact_quotient(found.sum(axis=2), 3)  # once for each of the three others
     place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
     counts = counts.at[find_arcs_between(edges, lists, near)].add(found, mode="drop")
     counts = counts.at[place].add(spokes, mode="drop")
@@ -525,8 +527,7 @@ def _from_giants(
 def upward_arcs(graph: DegreeOrderedGraph) -> jax.Array:
     """Return the arcs from lower to higher core nodes, int32 ``[S / 2]``, then one past the last arc."""
     arcs = graph.heads.shape[0]
-    (found,) = jnp.nonzero((graph.tails >= graph.core) & (graph.tails < graph.heads), size=arcs // 2, fill_value=arcs)
-    return found.astype(jnp.int32)
+    return true_places((graph.tails >= graph.core) & (graph.tails < graph.heads), arcs // 2, arcs)
 
 
 @jit64
