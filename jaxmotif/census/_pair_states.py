@@ -501,7 +501,7 @@ def _sorted_on_device(
     heads = np.pad(edges.heads.astype(np.int32), pad)
     number = np.pad(number.astype(np.int32), (0, power_of_four(n, ACCELERATOR_LEAST.nodes) - n))
     entry = entry if edges.labels is None else np.pad(entry, (0, width - m))
-    return _rows(*put64((tails, heads, entry, number, np.int64(max(n, 1))), device), form=form)
+    return _rows(*put64((tails, heads), device), entry, number, np.int64(max(n, 1)), form=form)
 
 
 def rows_height(graphs: int) -> int:
@@ -523,8 +523,8 @@ def _sorted_from_graph(
         slots, labels = graph.num_slots, np.asarray(graph.edge_labels)
         entry = np.pad(alphabet.ranks(labels[:slots], alphabet.edge_labels, slots), (0, graph.slot_capacity - slots))
     number = np.pad(number.astype(np.int32), (0, graph.node_capacity - graph.n))
-    arrays = put64((graph.out_offsets, graph.out_targets, entry, number, np.int64(max(graph.n, 1))), device)
-    return _rows_from_graph(*arrays, form=form, directed=graph.directed)
+    rows = put64((graph.out_offsets, graph.out_targets), device)
+    return _rows_from_graph(*rows, entry, number, np.int64(max(graph.n, 1)), form=form, directed=graph.directed)
 
 
 @partial(jit64, static_argnames="form")

@@ -58,10 +58,12 @@ if TYPE_CHECKING:
 
 
 CPU_WORKERS, GPU_WORKERS = 3, 2  # threads that share a device, so that one batch runs while the host works on another
+TOO_SHORT = 0.1  # seconds of an accelerator's work, below which a second thread takes longer than it spares
 HELPER_BATCH = 4  # random graphs that the CPU of a hybrid takes at a time
 STEP_SECONDS = 2.0  # seconds that a batch is to take, so that a kill loses little
 RATE = {False: 5e6, True: 6e9}  # subgraphs a second that a CPU (False) and an accelerator count
 DRAW_RATE = {False: 5e5, True: 2e8}  # maps a second that a CPU (False) and an accelerator draw
+CHAIN_RATE = 6e9  # steps of an edge's chain a second, which an accelerator makes
 OTHER_SIZE = {False: 2, True: 8}  # least factor of a change of the batch size, for which an accelerator compiles
 MOST_UNITS = 4096  # units, at most, that the random graphs are dealt out in
 MIXING_GRAPHS = 100  # chains, at most, that go on to ``LONGER`` times the length, to see whether they have mixed
@@ -177,14 +179,15 @@ def _counted(
     """Draw and count the random graphs of a stage; the first stage also counts the given graph."""
     chains, number, grows = work.chains, stage.stop - stage.first, name == "motifs"
     helper = () if selection.helper is None else (selection.helper,)
-    share = functools.partial(_workers, memory=memory)
+    seconds = number * (_seconds_to_count(work, True) + chains.steps * chains.wiring.labels / CHAIN_RATE)
+    share = functools.partial(_workers, memory=memory, seconds=seconds / len(selection.devices))
     each = share(selection.main)
     workers = each * len(selection.devices)
     # Threads of one device work side by side, so each has its part of the memory.
     memory = None if memory is None else memory // each
 
     def batch_on(device: jax.Device) -> int:
-        most = HELPER_BATCH if device == selection.helper else number
+        most = HELPER_BATCH if device == selection.helper else number + 1  # with the given graph
         return min(most, _batch(chains.graph, work.size, number, work.every, memory, workers, target_of(device)))
 
     def identity() -> tuple:
@@ -549,21 +552,26 @@ def _cheaper(work: _Work, total: float) -> tuple[str, ...]:
 
 def _first_batch(work: _Work, most: int, device: jax.Device) -> int:
     """Return how many random graphs to count in a first batch, from an estimate; later batches go by the clock."""
-    fast = target_of(device).is_accelerator
-    if work.estimate is None:
-        seconds = pair_states.likely_subgraphs(work.chains.graph, work.size) / RATE[fast]
-    else:
-        seconds = work.estimate / DRAW_RATE[fast]
+    seconds = _seconds_to_count(work, target_of(device).is_accelerator)
     # All are counted at once where that takes no longer than a batch should.
     if seconds * most <= STEP_SECONDS:
         return most
     return min(most, floor_power_of_two(int(min(STEP_SECONDS / max(seconds, 1e-9), most))))
 
 
-def _workers(device: jax.Device, memory: int | None) -> int:
-    """Return how many threads share a device."""
+def _seconds_to_count(work: _Work, fast: bool) -> float:
+    """Return about how long it takes to count a random graph, on an accelerator (``fast``) or a CPU."""
+    if work.estimate is not None:
+        return work.estimate / DRAW_RATE[fast]
+    return pair_states.likely_subgraphs(work.chains.graph, work.size) / RATE[fast]
+
+
+def _workers(device: jax.Device, memory: int | None, seconds: float) -> int:
+    """Return how many threads share a device; ``seconds`` is what the work takes on an accelerator, about."""
     if device.platform == "cpu":
         return CPU_WORKERS if memory is None or memory >= CPU_WORKERS * least_memory(target_of(device)) else 1
+    if seconds < TOO_SHORT:
+        return 1
     # Each thread takes the default, half of the free memory, or less where that is more than enough.
     return GPU_WORKERS if (memory or free_memory(device) // 4 * 3) >= GPU_WORKERS * ENOUGH else 1
 

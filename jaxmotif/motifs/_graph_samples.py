@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxmotif.arrays._compile import jit64, put64, target_of
+from jaxmotif.arrays._compile import jit64, target_of
 from jaxmotif.arrays._sizes import chain_lanes, power_of_four
 from jaxmotif.census._pair_states import (
     ACCELERATOR_LEAST,
@@ -93,14 +93,14 @@ def graphs_on(
     They are those of a sample, which lie on this device already if it is a :class:`LaneSample`, or the graph itself.
     """
     if isinstance(sample, LaneSample):
-        rows = partial(_sorted_in_lanes, sample, graph.n, device)
+        rows = partial(_sorted_in_lanes, sample, graph.n)
         return graphs_of_rows(graph, len(sample), rows, matrix_bytes, device, count, least)
     edges = None if sample is None else Edges(*sample.wiring.edges(sample.ends), sample.wiring.edge_labels)
     return census_graphs(graph, edges, matrix_bytes, device, count, least)
 
 
 def _sorted_in_lanes(
-    sample: LaneSample, n: int, device: jax.Device, alphabet: Alphabet, number: np.ndarray, count: int, form: RowForm
+    sample: LaneSample, n: int, alphabet: Alphabet, number: np.ndarray, count: int, form: RowForm
 ) -> tuple[Any, ...]:
     """Sort a sample's edges into rows and a matrix of states, which never leave the device.
 
@@ -113,17 +113,16 @@ def _sorted_in_lanes(
         entry = alphabet.ranks(wiring.edge_labels, alphabet.edge_labels, wiring.edges_each)
         entry = np.pad(entry, (0, power_of_four(entry.size, LEAST_EDGES) - entry.size))
     place = number[wiring.nodes].astype(np.int32)
-    arrays = put64(
-        (
-            np.pad(sample.begins.astype(np.int32), (0, height - len(sample)), constant_values=-1),
-            np.array([wiring.labels, wiring.arcs, wiring.edges_each], np.int32),
-            np.pad(place, (0, power_of_four(n, ACCELERATOR_LEAST.nodes) - place.size)),
-            entry,
-            np.int64(max(n, 1)),
-        ),
-        device,
+    return _rows_of_lanes(
+        sample.parts,
+        np.pad(sample.begins.astype(np.int32), (0, height - len(sample)), constant_values=-1),
+        np.array([wiring.labels, wiring.arcs, wiring.edges_each], np.int32),
+        np.pad(place, (0, power_of_four(n, ACCELERATOR_LEAST.nodes) - place.size)),
+        entry,
+        np.int64(max(n, 1)),
+        room=all_edges,
+        form=form,
     )
-    return _rows_of_lanes(sample.parts, *arrays, room=all_edges, form=form)
 
 
 @partial(jit64, static_argnames=("room", "form"))
