@@ -15,7 +15,7 @@ from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._host import zeros_for_jax
 from jaxmotif.arrays._rows import first_of_each, row_of
-from jaxmotif.arrays._sizes import bucket_size, census_room, power_of_four
+from jaxmotif.arrays._sizes import bucket_size, census_room, power_of_four, power_of_two
 from jaxmotif.graph import Graph, Graphs
 from jaxmotif.graph._fields import Array
 from jaxmotif.kernels._expand import take
@@ -509,7 +509,7 @@ def rows_height(graphs: int) -> int:
 
     A single graph, which may be large, gets no more room than it needs.
     """
-    return 1 if graphs == 1 else power_of_four(graphs, 64)
+    return 1 if graphs == 1 else power_of_two(graphs, 64)
 
 
 def _sorted_from_graph(

@@ -416,7 +416,7 @@ class _Task:
         # batch.
         in_batch = max(len(sample), self._batch + -(-self._batch // work.every))
         if target_of(self._device).is_accelerator:
-            room = whole = bucket_size(in_batch)
+            room = whole = in_batch
         else:
             room, whole = pair_states.in_one_room(graph), bucket_size(len(sample))
         room = min(room, _together(graph, work.size))

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.kernels._expand import FlatWork, expand, find, flat_work
+from jaxmotif.kernels._expand import FlatWork, blocks_of, expand, find, flat_work
 
 LISTS = 24
 
@@ -100,3 +100,13 @@ def test_find_is_searchsorted():
     expected = [a + np.searchsorted(values[a:b], x) for a, b, x in zip(low, high, wanted, strict=True)]
     np.testing.assert_array_equal(at, expected)
     assert there.tolist() == [x in values[a:b] for a, b, x in zip(low, high, wanted, strict=True)]
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 1024])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_blocks_of_positions(dtype, block):
+    most = min(np.iinfo(dtype).max, (2**31 - 1) * block)
+    positions = np.array([-5, 0, 1, block - 1, block, block + 1, 10 * block + 1, most - 1, most], dtype)
+    found = blocks_of(jnp.asarray(positions), block)
+    assert found.dtype == np.int32
+    assert found.tolist() == [-(-max(int(x), 0) // block) for x in positions]

@@ -1,4 +1,5 @@
 import functools
+import types
 
 import jax
 import numpy as np
@@ -8,7 +9,7 @@ from jaxmotif import datasets
 from jaxmotif.arrays._compile import Target
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import Rule, Until, find_motifs, random_graphs, subgraph_census
-from jaxmotif.motifs._discovery import _batch
+from jaxmotif.motifs._discovery import TOO_SHORT, _batch, _Task, _workers
 from jaxmotif.motifs._significance import benjamini_hochberg, mixing_of, significance_of
 from jaxmotif.motifs._until import robbins_interval
 from tests.compilations import compilations
@@ -129,6 +130,22 @@ def test_batches_are_bounded_by_time(graph, monkeypatch):
     assert sizes[:4] == [2, 2, 8, 8]
     assert set(sizes[4:]) == {1}
     assert sum(sizes) == 25
+
+
+def test_one_thread_makes_one_batch(graph, monkeypatch):
+    """The given graph is counted with all random ones: none is left for a batch of its own."""
+    sizes, counted = [], _Task._counted
+    monkeypatch.setattr("jaxmotif.motifs._discovery.CPU_WORKERS", 1)
+    monkeypatch.setattr(_Task, "_counted", lambda self, items: sizes.append(len(items)) or counted(self, items))
+    find_motifs(graph, 3, 24, attempts=4)
+    assert sizes == [25]
+
+
+def test_a_second_thread_where_it_pays():
+    """Threads that share an accelerator: work of a tenth of a second, or memory for one alone, has one."""
+    gpu, much, little = types.SimpleNamespace(platform="gpu"), 2**40, 2**20
+    assert [_workers(gpu, much, seconds) for seconds in (0.9 * TOO_SHORT, TOO_SHORT)] == [1, 2]
+    assert _workers(gpu, little, 10.0) == 1
 
 
 def test_random_graphs_that_cannot_move_are_told():
