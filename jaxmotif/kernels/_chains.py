@@ -121,4 +121,4 @@ def run_chains(
     begins = jnp.stack([base, base + inside * fixed.arcs], axis=1).reshape(-1)
     of_arcs, of_pairs = (sum_between(switches, jnp.append(begins, used * labels)) // 2).reshape(chains, 2).T
     made = of_arcs + of_pairs, triples, walked.sum(axis=0), of_pairs + walked[1]
-    return ends, Accepted(*map(for_host, made), switches + others)
+    return ends, Accepted(*map(for_host, made), moved=switches + others)
