@@ -55,13 +55,6 @@ def compact(valid: jax.Array) -> tuple[jax.Array, jax.Array]:
     return order, count[-1]
 
 
-def true_places(some: jax.Array, size: int, fill: int) -> jax.Array:
-    """Return where the first ``size`` true entries are, int32 ``[size]``, and ``fill`` for each that is not there."""
-    place = jnp.where(some, jnp.minimum(running_sum(some, jnp.int32) - 1, size), size)
-    places = jnp.arange(some.shape[0], dtype=jnp.int32)
-    return put_at(jnp.full(size + 1, fill, jnp.int32), place, places)[:size]
-
-
 def count_at(size: int, index: jax.Array, most_cells: int = 2**31 - 1) -> jax.Array:
     """Count how often each int32 index in ``0 .. size`` occurs, ``[size + 1]``; the last entry is arbitrary.
 

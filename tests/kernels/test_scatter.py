@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for
-from jaxmotif.kernels._scatter import accumulator, add_at, all_occur, count_at, put_at, true_places
+from jaxmotif.kernels._scatter import accumulator, add_at, all_occur, count_at, put_at
 
 SIZE = 5
 INDEX = np.array([3, 5, 0, 3, 5, 4, 3], np.int32)
@@ -92,13 +92,3 @@ def test_counts_of_one_position(many):
     """Counts of two bytes, as long as none can be larger."""
     found = np.asarray(count_at(SIZE, jnp.full(many, 3, jnp.int32)))
     assert found[:SIZE].tolist() == [0, 0, 0, many, 0]
-
-
-@pytest.mark.parametrize("size", [1, 3, 4, 9, 20])
-@pytest.mark.parametrize("some", [[], [0], [8], [0, 3, 4, 8], list(range(9))], ids=str)
-def test_places_of_true_entries(some, size):
-    """Fewer and more than there is room for, in room for fewer and more than all."""
-    mask = np.isin(np.arange(9), some)
-    found = true_places(jnp.asarray(mask), size, 99)
-    assert found.dtype == np.int32
-    assert found.tolist() == (some + [99] * size)[:size]

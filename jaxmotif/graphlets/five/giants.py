@@ -22,7 +22,7 @@ from jax import lax
 
 from jaxmotif.arrays._ahead import in_earnest
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.arrays._rows import pad_rows
+from jaxmotif.arrays._rows import pad_rows, places_of_true
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import Fields
@@ -34,7 +34,6 @@ from jaxmotif.graphlets._units import join, times
 from jaxmotif.graphlets.five.graphs import Adjacency, DegreeOrderedGraph
 from jaxmotif.graphlets.five.hubs import Tables
 from jaxmotif.kernels._expand import long, take
-from jaxmotif.kernels._scatter import true_places
 from jaxmotif.kernels._triangles import triangle_block
 
 NONE = 2**30
@@ -127,7 +126,7 @@ def find_surroundings(
 ) -> tuple[jax.Array, jax.Array, LeavingArcs]:
     """Find what :class:`Giants` has of the at most ``near`` core nodes beside giants, and of at most ``size`` arcs."""
     (nodes, count), arcs = member.shape, graph.heads.shape[0]
-    found = true_places(_beside(graph, member), near, nodes)
+    found = jnp.pad(places_of_true(_beside(graph, member)), (0, near), constant_values=nodes)[:near]
     number = jnp.where(found < nodes, found - graph.core, NONE)
     arc = graph.offsets[nodes - count] + jnp.arange(size, dtype=jnp.int32)
     there = arc < graph.offsets[-1]

@@ -24,11 +24,10 @@ from jax import lax
 
 from jaxmotif.arrays._compile import jit64, target
 from jaxmotif.arrays._exact import exact_quotient
-from jaxmotif.arrays._rows import pad_rows
+from jaxmotif.arrays._rows import pad_rows, places_of_true
 from jaxmotif.graphlets._tuning import Detail
 from jaxmotif.graphlets._units import join, times, units
 from jaxmotif.graphlets.five.graphs import Adjacency, DegreeOrderedGraph
-from jaxmotif.kernels._scatter import true_places
 
 SIZES = {
     "cpu": (8, 16, 32, *(size << i for i in range(22) for size in (64, 96))),
@@ -527,7 +526,7 @@ def _from_giants(
 def upward_arcs(graph: DegreeOrderedGraph) -> jax.Array:
     """Return the arcs from lower to higher core nodes, int32 ``[S / 2]``, then one past the last arc."""
     arcs = graph.heads.shape[0]
-    return true_places((graph.tails >= graph.core) & (graph.tails < graph.heads), arcs // 2, arcs)
+    return places_of_true((graph.tails >= graph.core) & (graph.tails < graph.heads))[: arcs // 2]
 
 
 @jit64

@@ -13,9 +13,9 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._rows import places_of_true
 from jaxmotif.graphlets.five.equations import Arcs, Array, Nodes, Rims, Sums, all_homs, orbits_of, solved, total_homs
 from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph, Renumbering
-from jaxmotif.kernels._scatter import true_places
 from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS, times24
 
 
@@ -210,7 +210,8 @@ def solve_at_edges(
     size, slot = targets.shape[0] // 2, jnp.arange(targets.shape[0], dtype=jnp.int32)
     owner = jnp.searchsorted(offsets, slot, side="right").astype(jnp.int32) - 1
     # Each edge from its lower end, as the edge list has it.
-    once = true_places((owner < targets) & (slot < offsets[-1]), size, 0)
+    once = places_of_true((owner < targets) & (slot < offsets[-1]))[:size]
+    once = jnp.where(once < targets.shape[0], once, 0)
     edges, whole, (d, p2) = places.arcs[once], arcs_of(graph), degrees_and_walks(graph)
     at = Nodes.of(whole, d, with_leaves(jnp, whole, d, p2, whole.out(sums["t"]), sums))
 
