@@ -55,7 +55,7 @@ class _Window(NamedTuple):
 
     Attributes:
       numbers: int32 ``[3]``: different codes from the portion's base on, forms of the window, and new ones among them.
-      forms: uint64 ``[2 * size]``, the forms, ascending.
+      forms: uint64 ``[2 * size]``, the forms, ascending; they stay on the device, while the host has all else.
       new: uint64 ``[NEW]``, the new forms, as many as there is room for.
       apart: int64 ``[graphs, NEW]``, the counts of the new forms.
     """

@@ -257,7 +257,7 @@ def global_counts(n: Array, m: Array, sums: Mapping[str, Array]) -> dict[str, An
     x14 = exact_quotient(c14 - 6 * x7 - 4 * x8 - 2 * x9 - 4 * x10 - 2 * x12, 2)
     x15 = exact_quotient(c15 - 2 * x12, 2)
     x16 = c16 - 2 * x14
-    pairs = exact_quotient(n * (n - 1), 2)
+    pairs = _pairs(n)
     triples = exact_quotient(pairs * rest, 3)
     quadruples = exact_quotient(triples * (n - 3), 4)
     return {

@@ -58,7 +58,7 @@ def run_chains(
       walks: static, whether chains walk.
 
     Returns:
-      The states ``[lanes]``, and the numbers of moves.
+      The states ``[lanes]``, and the numbers of moves: those by chain in the host's memory.
     """
     chains = which.shape[0]
     labels = fixed.arcs + fixed.pairs

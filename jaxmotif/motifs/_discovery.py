@@ -58,12 +58,12 @@ if TYPE_CHECKING:
 
 
 CPU_WORKERS, GPU_WORKERS = 3, 2  # threads that share a device, so that one batch runs while the host works on another
-TOO_SHORT = 0.1  # seconds of an accelerator's work, below which a second thread takes longer than it spares
+TOO_SHORT = 0.1  # seconds of an accelerator's work, below which a second thread costs more time than it saves
 HELPER_BATCH = 4  # random graphs that the CPU of a hybrid takes at a time
 STEP_SECONDS = 2.0  # seconds that a batch is to take, so that a kill loses little
 RATE = {False: 5e6, True: 6e9}  # subgraphs a second that a CPU (False) and an accelerator count
 DRAW_RATE = {False: 5e5, True: 2e8}  # maps a second that a CPU (False) and an accelerator draw
-CHAIN_RATE = 6e9  # steps of an edge's chain a second, which an accelerator makes
+CHAIN_RATE = 6e9  # edges times steps of chains that an accelerator gets through in a second
 OTHER_SIZE = {False: 2, True: 8}  # least factor of a change of the batch size, for which an accelerator compiles
 MOST_UNITS = 4096  # units, at most, that the random graphs are dealt out in
 MIXING_GRAPHS = 100  # chains, at most, that go on to ``LONGER`` times the length, to see whether they have mixed
@@ -187,8 +187,8 @@ def _counted(
     memory = None if memory is None else memory // each
 
     def batch_on(device: jax.Device) -> int:
-        most = HELPER_BATCH if device == selection.helper else number + 1  # with the given graph
-        return min(most, _batch(chains.graph, work.size, number, work.every, memory, workers, target_of(device)))
+        fits = _batch(chains.graph, work.size, number, work.every, memory, workers, target_of(device))
+        return min(HELPER_BATCH, fits) if device == selection.helper else fits
 
     def identity() -> tuple:
         how = chains.key, chains.model.identity, chains.steps, chains.pace.slow

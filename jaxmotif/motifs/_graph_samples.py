@@ -93,20 +93,20 @@ def graphs_on(
     They are those of a sample, which lie on this device already if it is a :class:`LaneSample`, or the graph itself.
     """
     if isinstance(sample, LaneSample):
-        rows = partial(_sorted_in_lanes, sample, graph.n)
+        rows = partial(_sorted_in_lanes, sample)
         return graphs_of_rows(graph, len(sample), rows, matrix_bytes, device, count, least)
     edges = None if sample is None else Edges(*sample.wiring.edges(sample.ends), sample.wiring.edge_labels)
     return census_graphs(graph, edges, matrix_bytes, device, count, least)
 
 
 def _sorted_in_lanes(
-    sample: LaneSample, n: int, alphabet: Alphabet, number: np.ndarray, count: int, form: RowForm
+    sample: LaneSample, alphabet: Alphabet, number: np.ndarray, count: int, form: RowForm
 ) -> tuple[Any, ...]:
     """Sort a sample's edges into rows and a matrix of states, which never leave the device.
 
     There are ``count`` graphs, with the empty ones.
     """
-    wiring, height = sample.wiring, rows_height(count)
+    wiring, height, n = sample.wiring, rows_height(count), sample.source.n
     all_edges = chain_lanes(max(count * wiring.edges_each, LEAST_EDGES), True)
     entry = np.ones(1, np.int64)
     if wiring.edge_labels is not None:

@@ -397,8 +397,9 @@ class Chains:
         if ends.tail.size != lanes:  # a short program arranges the states, so that there is one long one for all
             ends = begin_chains(fixed, ends, origin, used, lanes=lanes)
             origin = np.arange(chains, dtype=np.int32)
-        how = fixed, ends, origin, self._key, which, used, *span
-        ends, made = run_chains(*how, lanes=lanes, walks=plan.wiring.walks)
+        ends, made = run_chains(
+            fixed, ends, origin, self._key, which, used, *span, lanes=lanes, walks=plan.wiring.walks
+        )
         return Lot(ends, made, numbers.size)
 
     def given(self, room: int = 0) -> Ends:
@@ -420,21 +421,25 @@ class Lot(NamedTuple):
     number: int
 
     @property
+    def counts(self) -> list[np.ndarray]:
+        """The numbers of moves that each chain made, int64 ``[num]`` each, as the fields of :class:`Drawn`."""
+        return [np.asarray(x)[: self.number].astype(np.int64) for x in self.made[:4]]
+
+    @property
     def moves(self) -> np.ndarray:
-        """Moves that each chain made, int64 ``[num]``."""
-        switches, triples, walked = (np.asarray(x)[: self.number].astype(np.int64) for x in self.made[:3])
-        return switches + triples + walked
+        """All moves that each chain made, int64 ``[num]``."""
+        return np.sum(self.counts[:3], axis=0)
 
     @property
     def of_pairs(self) -> np.ndarray:
         """Moves of pairs among them, int64."""
-        return np.asarray(self.made.of_pairs)[: self.number].astype(np.int64)
+        return self.counts[-1]
 
     def fetch(self, wiring: Wiring) -> Drawn:
         """Fetch the chains to the host."""
-        ends, made = fetch_arrays((self.ends, self.made[:4]))
+        ends = fetch_arrays(self.ends)
         used = (x[: self.number * wiring.labels].reshape(self.number, wiring.labels) for x in ends)
-        return Drawn(*used, *(x[: self.number].astype(np.int64) for x in made))
+        return Drawn(*used, *self.counts)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
