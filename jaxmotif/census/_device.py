@@ -354,6 +354,28 @@ def _number_forms(forms: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     return distinct, which, begins.sum(dtype=jnp.int32)
 
 
+def signed_forms(code: jax.Array, real: jax.Array, codes: Codes, nodes: int) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Give numbers to the forms that codes count in: each in its own, and less in that of the pair without its edge.
+
+    Args:
+      code: uint64 ``[L]``, codes without a graph's number.
+      real: bool ``[L]``, which of them there are.
+      codes: how subgraphs are written as codes.
+      nodes: nodes of a subgraph.
+
+    Returns:
+      The distinct forms, ascending; the numbers among them of the form that each code is added to and of the one that
+      it is taken from, int32 ``[2, L]``, -1 for none; and how many forms there are.
+    """
+    # A pair of candidates with an edge is taken from the class of the same pair without it (`HostEngine._classes`).
+    old, edge = shared.last_pair(codes, nodes)
+    joined = real & (code & old != 0) & (code & edge != 0) & (nodes > 2)
+    both = normal_codes(jnp, jnp.concatenate([code, code & ~edge]), codes, nodes)
+    both = jnp.where(jnp.concatenate([real, joined]), both, all_ones(both.dtype))
+    forms, which, several = _number_forms(both)
+    return forms, which.reshape(2, -1), several
+
+
 @partial(jit64, donate_argnums=0, static_argnames=("size", "codes", "nodes"))
 def _count_window(
     counts: jax.Array,
@@ -383,13 +405,7 @@ def _count_window(
     real = jnp.arange(size, dtype=jnp.int32) < different.number - first
     code, graph = own >> graph_bits, own & ((jnp.uint64(1) << graph_bits) - jnp.uint64(1))
     graph = graph.astype(jnp.int32)
-    # A pair of candidates with an edge is taken from the class of the same pair without it (`HostEngine._classes`).
-    old, edge = shared.last_pair(codes, nodes)
-    joined = real & (code & old != 0) & (code & edge != 0) & (nodes > 2)
-    # Each code has a form, and so has the same pair without its edge.
-    both = normal_codes(jnp, jnp.concatenate([code, code & ~edge]), codes, nodes)
-    both = jnp.where(jnp.concatenate([real, joined]), both, all_ones(both.dtype))
-    forms, which, several = _number_forms(both)
+    forms, which, several = signed_forms(code, real, codes, nodes)
     # Forms that are not known get numbers among the new ones. Past the last known form stands one that equals no form,
     # so that the comparison decides.
     at = jnp.minimum(jnp.searchsorted(known_forms, forms, method="scan_unrolled"), known_forms.size - 1)
@@ -400,7 +416,7 @@ def _count_window(
     # Known forms are counted by class, new ones by their number; an index out of bounds adds nothing.
     apart = jnp.zeros((counts.shape[0], NEW), jnp.int64)
     # Each code comes twice: added to its own class, and taken from that of the pair without an edge.
-    for form, sign in zip(which.reshape(2, -1), (1, -1), strict=True):
+    for form, sign in zip(which, (1, -1), strict=True):
         # With too many new forms nothing is counted, and the window comes again.
         some, form = (form >= 0) & (missing <= NEW), jnp.maximum(form, 0)
         late = take(is_new, form)

@@ -21,6 +21,7 @@ from jaxmotif.census._engine import BLOCKS, ONE_PASS, CensusEngine, numbers_for_
 from jaxmotif.census._host import HostEngine
 from jaxmotif.census._pair_states import CensusGraphs, Codes
 from jaxmotif.census._sizes import Sizes
+from jaxmotif.census._whole import count_whole
 from jaxmotif.kernels import _subgraphs as kernel
 from jaxmotif.kernels._expand import FlatWork, blocks_of, find, long, take
 from jaxmotif.kernels._subgraphs import Dyads, Rows, Walks
@@ -84,6 +85,9 @@ def count_classes(
     Returns:
       int64 ``[graphs, classes]``, with as many classes as the classifier knows at the end.
     """
+    whole = size > 2 and part is None and not sizes.sorts_on_host
+    if whole and (counts := count_whole(graphs, size, classifier, sizes)) is not None:
+        return counts
     sizes = sizes.settled(graphs.likely(size - 2), graphs.likely(size - 1))
     engine = engine_type(sizes)(graphs, size, classifier, sizes, advance)
     if size == 2:

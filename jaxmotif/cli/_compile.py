@@ -24,6 +24,8 @@ Jobs = dict[str, Callable[..., Any]]
 
 SIZES = {False: ((60, 300), (250, 1_500), (1_000, 6_000)), True: ((1_000, 1_500),)}
 """Nodes and edges of a graph of each size class, on a CPU and on an accelerator."""
+CENSUS = {False: SIZES[False], True: (*SIZES[True], (5_000, 50_000), (20_000, 200_000))}
+"""Nodes and edges of graphs whose subgraphs are counted: an accelerator has one program for all that are small."""
 LARGE = {False: (), True: ((60_000, 700_000), (100_000, 1_500_000))}
 """Nodes and edges of graphs of further classes for graphlets of up to four nodes."""
 RANDOM = {
@@ -84,7 +86,7 @@ def _calls(accelerated: bool) -> Iterator[tuple[str, Graph, Callable[..., Any]]]
         (hubs, _graphlets(5)),
         (small + drawn(LARGE[accelerated]), _graphlets(4)),
         (drawn(RANDOM[accelerated], directed=True), _motifs(accelerated)),
-        (drawn(SIZES[accelerated], directed=True), DIRECTED),
+        (drawn(CENSUS[accelerated], directed=True), DIRECTED),
         (small[:1], OTHERS),
     )
     for graphs, jobs in kinds:

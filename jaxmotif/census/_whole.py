@@ -1,0 +1,124 @@
+"""The census of a small graph on an accelerator, in one program.
+
+A small census takes an accelerator no time. What takes milliseconds step by step is that the host calls a dozen
+programs and waits for numbers between them, from which the sizes of the next tables follow. Here all tables have sizes
+that hold for any small graph, so that the host calls one program and waits once. Graphs that prove too large for these
+sizes are counted by :class:`~jaxmotif.census._device.DeviceEngine`, which does the same steps one by one.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxmotif.arrays._ahead import end_rehearsal, fetched
+from jaxmotif.arrays._compile import for_host, jit64
+from jaxmotif.census._classes import Classifier
+from jaxmotif.census._code_counts import distinct_from, sort_codes
+from jaxmotif.census._device import signed_forms
+from jaxmotif.census._engine import numbers_for_host, wide_codes
+from jaxmotif.census._pair_states import CensusGraphs, Codes
+from jaxmotif.census._sizes import Sizes
+from jaxmotif.kernels import _subgraphs as kernel
+from jaxmotif.kernels._subgraphs import Dyads
+
+
+class Limits(NamedTuple):
+    """What a census in one program has room for.
+
+    Attributes:
+      rows: rows of a table, positions of its walks, and pairs of patterns.
+      visits: positions of the candidates' walks. Graphs that are expected to have more subgraphs are not tried.
+      distinct: different codes of pairs, and of visits.
+      forms: normal forms.
+    """
+
+    rows: int = 1 << 17
+    visits: int = 1 << 21
+    distinct: int = 1 << 13
+    forms: int = 1 << 10
+
+
+LIMITS = Limits()
+
+
+def count_whole(
+    graphs: CensusGraphs, size: int, classifier: Classifier, sizes: Sizes, limits: Limits = LIMITS
+) -> np.ndarray | None:
+    """Count the subgraphs of a small graph by one program.
+
+    Args:
+      graphs: the graphs.
+      size: nodes of a subgraph, at least 3.
+      classifier: the classes met so far; new ones are added to it.
+      sizes: the sizes that the memory allows.
+      limits: what there is room for.
+
+    Returns:
+      The counts, int64 ``[1, classes]``; ``None`` where there are several graphs, or the graph is not small.
+    """
+    memory_suffices = min(sizes.table, sizes.candidates) >= limits.rows and sizes.codes >= limits.visits
+    if graphs.count > 1 or not memory_suffices or graphs.likely(size) > limits.visits:
+        return None
+    numbers, forms, times = _counted(
+        graphs.dyads, codes=graphs.alphabet.codes, nodes=size, wide=wide_codes(graphs, size), limits=limits
+    )
+    fits, several = fetched(numbers, (1, 0))
+    end_rehearsal()
+    if not fits:
+        return None
+    classes = classifier.of_forms(np.asarray(forms)[:several])
+    counts = np.zeros((1, len(classifier)), np.int64)
+    np.add.at(counts[0], classes, np.asarray(times)[:several])
+    return counts
+
+
+@partial(jit64, static_argnames=("codes", "nodes", "wide", "limits"))
+def _counted(
+    dyads: Dyads, *, codes: Codes, nodes: int, wide: bool, limits: Limits
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Count the subgraphs of one graph by form.
+
+    Args:
+      dyads: the graph.
+      codes: how subgraphs are written as codes.
+      nodes: nodes of a subgraph.
+      wide: whether codes have two words.
+      limits: what there is room for.
+
+    Returns:
+      Whether everything had room, and how many forms there are, int64 ``[2]``; the forms, uint64 ``[limits.forms]``;
+      and how many subgraphs have each, int64 likewise. All are written for the host.
+    """
+    zero, none = jnp.int32(0), jnp.int64(0)
+    room = {"nodes": nodes - 2, "capacity": limits.rows}
+    rows, count = kernel.roots(dyads, zero, **room), dyads.sizes[1]
+    fits = count <= limits.rows
+    for i in range(1, nodes - 2):
+        walks = kernel.open_walks(dyads, rows, jnp.int32(i), count)
+        table = kernel.roots(dyads, count, **room)  # its rows are written over
+        rows, count, stop = kernel.fill(dyads, rows, jnp.int32(i), walks.work, none, table, zero, block=limits.rows)
+        fits = fits & (stop >= walks.work.total)
+    walks = kernel.open_walks(dyads, rows, jnp.int32(nodes - 2), count)
+    candidates, last = kernel.candidates(dyads, rows, count, walks, zero, block=limits.rows)
+    runs = kernel.pattern_runs(jnp.sort(candidates.keys), zero, bits=int(dyads.new_bits(nodes - 2)))
+    fits = fits & (last == count) & (runs.work.total <= limits.rows) & (candidates.work.total <= limits.visits)
+    found = (
+        kernel.pair_codes(dyads, rows, runs, none, block=limits.rows, wide=wide),
+        (kernel.visit_codes(dyads, rows, candidates, none, block=limits.visits, wide=wide), None),
+    )
+    parts = [distinct_from(sort_codes(*some), zero, room=limits.distinct) for some in found]
+    real = [jnp.arange(limits.distinct, dtype=jnp.int32) < part.number for part in parts]
+    own, times = (jnp.concatenate(some) for some in zip(*((part.codes, part.times) for part in parts), strict=True))
+    forms, which, several = signed_forms(own, jnp.concatenate(real), codes, nodes)
+    counts = jnp.zeros(limits.forms, jnp.int64)
+    for form, sign in zip(which, (1, -1), strict=True):
+        counts = counts.at[jnp.where(form >= 0, form, limits.forms)].add(sign * times, mode="drop")
+    fits = fits & (several <= limits.forms)
+    for part in parts:
+        fits = fits & (part.number <= limits.distinct)
+    return numbers_for_host(fits, several), for_host(forms[: limits.forms]), for_host(counts)

@@ -1,0 +1,114 @@
+"""The census in one program: the counts of the step by step engines, and nothing where it has no room."""
+
+import dataclasses
+
+import jax
+import numpy as np
+import pytest
+
+from jaxmotif.census import _enumerate
+from jaxmotif.census._classes import Classifier
+from jaxmotif.census._enumerate import count_classes, search
+from jaxmotif.census._host import HostEngine
+from jaxmotif.census._pair_states import Alphabet, census_graphs, graph_edges
+from jaxmotif.census._sizes import ACCELERATOR_SIZES, CPU_SIZES
+from jaxmotif.census._whole import Limits, count_whole
+from jaxmotif.graph import Graph
+from tests.census.test_count import brute_force, random_graph
+from tests.more import more
+
+CPU = jax.devices("cpu")[0]
+SMALL = Limits(rows=1 << 12, visits=1 << 13, distinct=1 << 11, forms=1 << 11)
+
+
+def whole(graph, size, limits=SMALL, count=1, matrix_bytes=1 << 20, sizes=ACCELERATOR_SIZES, **expected):
+    """The classes that occur, with their counts; ``None`` where nothing was counted."""
+    classifier = Classifier(Alphabet.of(graph), size)
+    ready = census_graphs(graph, graph_edges(graph), matrix_bytes, CPU, count)
+    ready = dataclasses.replace(ready, **expected)
+    counts = count_whole(ready, size, classifier, sizes, limits)
+    if counts is None:
+        return None
+    assert counts.shape == (1, len(classifier))
+    return {name: n for name, n in zip(classifier.classes, counts[0].tolist(), strict=True) if n}
+
+
+@pytest.mark.parametrize(
+    ("size", "directed", "labels", "edge_labels", "matrix_bytes"),
+    [
+        (3, True, 2, 0, 0),
+        (4, True, 0, 0, 1 << 20),
+        (5, False, 3, 2, 0),  # codes of two words
+        *more((3, False, 0, 0, 1 << 20), (5, True, 0, 0, 0), (6, True, 0, 0, 1 << 20), (7, False, 0, 0, 0)),
+    ],
+)
+def test_against_brute_force(size, directed, labels, edge_labels, matrix_bytes):
+    for seed in range(3):
+        graph = random_graph(10, 0.25 if directed else 0.4, seed, directed, labels, edge_labels)
+        assert whole(graph, size, matrix_bytes=matrix_bytes) == brute_force(graph, size)
+
+
+@pytest.mark.parametrize("edges", [[], [(0, 1)], [(0, 1), (1, 2)]])
+def test_graphs_with_few_or_none(edges):
+    graph = Graph.from_edges(np.array(edges, np.int64).reshape(-1, 2), 4, directed=True)
+    assert whole(graph, 3) == brute_force(graph, 3)
+    assert whole(graph, 4) == {}
+
+
+class Measured(HostEngine):
+    """An engine that notes how much its one step has."""
+
+    def find_candidates(self, rows, walks, first, count, block):
+        batch = super().find_candidates(rows, walks, first, count, block)
+        self.seen = count, int(np.asarray(walks.work.total)), batch.pairs, batch.visits
+        return batch
+
+
+def needed(graph, size):
+    """The least limits, as the engine of a CPU measures them."""
+    ready = census_graphs(graph, graph_edges(graph), 1 << 20, CPU)
+    classifier = Classifier(Alphabet.of(graph), size)
+    engine = Measured(ready, size, classifier, CPU_SIZES)
+    search(ready, size - 2, CPU_SIZES, engine.add_extensions)
+    pairs, visits = (codes.size for codes, _ in engine._parts)
+    engine.counts()
+    assert len({*engine.seen, pairs, visits}) == 6
+    return Limits(max(engine.seen[:3]), engine.seen[3], max(pairs, visits), classifier.known[0].size)
+
+
+@pytest.mark.parametrize("size", [3, *more(4)])
+def test_limits_at_their_edge(size):
+    """With one less of anything than is needed, nothing is counted."""
+    graph = random_graph(24, 0.15, 5, True)
+    least = needed(graph, size)
+    # No subgraphs are expected, so that the limits decide.
+    assert whole(graph, size, least, alike=0) == brute_force(graph, size)
+    for name, limit in least._asdict().items():
+        assert whole(graph, size, least._replace(**{name: limit - 1}), alike=0) is None, name
+
+
+def test_what_is_not_tried():
+    graph = random_graph(24, 0.15, 5, True)
+    assert whole(graph, 3)
+    assert whole(graph, 3, count=2) is None  # several graphs
+    assert whole(graph, 3, SMALL._replace(visits=64)) is None  # more subgraphs are expected
+    for name, least in (("table", SMALL.rows), ("candidates", SMALL.rows), ("codes", SMALL.visits)):
+        assert whole(graph, 3, sizes=dataclasses.replace(ACCELERATOR_SIZES, **{name: least}))
+        assert whole(graph, 3, sizes=dataclasses.replace(ACCELERATOR_SIZES, **{name: least - 1})) is None
+
+
+def test_a_search_goes_on_where_there_is_no_room(monkeypatch):
+    graph = random_graph(24, 0.15, 5, True)
+    tried = []
+
+    def counted(*args):
+        tried.append(count_whole(dataclasses.replace(args[0], alike=0), *args[1:], SMALL._replace(visits=64)))
+        return tried[-1]
+
+    monkeypatch.setattr(_enumerate, "count_whole", counted)
+    ready = census_graphs(graph, graph_edges(graph), 1 << 20, CPU)
+    sizes = dataclasses.replace(ACCELERATOR_SIZES, least=1 << 12)
+    classifier = Classifier(Alphabet.of(graph), 3)
+    counts = count_classes(ready, 3, classifier, sizes)[0]
+    assert dict(zip(classifier.classes, counts.tolist(), strict=True)) == brute_force(graph, 3)
+    assert tried == [None]
