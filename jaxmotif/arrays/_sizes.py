@@ -68,16 +68,16 @@ def graph_class(nodes: int, slots: int, accelerated: bool) -> tuple[int, int]:
 def chain_lanes(labels: int, accelerated: bool) -> int:
     """Return how many lanes to make room for, for random graphs of ``labels`` labels together.
 
-    Empty lanes take as long as others. Fewer than 2^17 hardly take an accelerator less time, and up to 2^18 lanes the
-    sizes double there, since compiling takes seconds. Up to 2^22 lanes, 2^20 on a CPU, there are two steps from each
-    power of two to the next, and beyond these eight.
+    Empty lanes take as long as others. Fewer than 2^16 do not fill an accelerator, and up to 2^18 lanes the sizes
+    double there, since compiling takes seconds. Up to 2^22 lanes, 2^20 on a CPU, there are two steps from each power of
+    two to the next, and beyond these eight.
 
     Example:
-      >>> [chain_lanes(x, True) for x in (1_000, 200_000, 300_000, 5_000_000)], chain_lanes(10_000, False)
-      ([131072, 262144, 393216, 5242880], 12288)
+      >>> [chain_lanes(x, True) for x in (1_000, 70_000, 300_000, 5_000_000)], chain_lanes(10_000, False)
+      ([65536, 131072, 393216, 5242880], 12288)
     """
     if accelerated and labels <= 2**18:
-        return power_of_two(labels, 2**17)
+        return power_of_two(labels, 2**16)
     return _stepped(labels, 2 if labels <= (2**22 if accelerated else 2**20) else 8)
 
 
