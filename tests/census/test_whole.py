@@ -1,6 +1,7 @@
 """The census in one program: the counts of the step by step engines, and nothing where it has no room."""
 
 import dataclasses
+from itertools import combinations
 
 import jax
 import numpy as np
@@ -14,6 +15,8 @@ from jaxmotif.census._pair_states import Alphabet, census_graphs, graph_edges
 from jaxmotif.census._sizes import ACCELERATOR_SIZES, CPU_SIZES
 from jaxmotif.census._whole import Limits, count_whole
 from jaxmotif.graph import Graph
+from jaxmotif.patterns._canonical import canonical_string
+from jaxmotif.patterns._pattern import Pattern
 from tests.census.test_count import brute_force, random_graph
 from tests.more import more
 
@@ -95,6 +98,35 @@ def test_what_is_not_tried():
     for name, least in (("table", SMALL.rows), ("candidates", SMALL.rows), ("codes", SMALL.visits)):
         assert whole(graph, 3, sizes=dataclasses.replace(ACCELERATOR_SIZES, **{name: least}))
         assert whole(graph, 3, sizes=dataclasses.replace(ACCELERATOR_SIZES, **{name: least - 1})) is None
+
+
+def test_nodes_have_room_as_rows():
+    """Forty nodes, of which four are a path, where rows for thirty-nine would do for its walks."""
+    path = [(0, 1), (1, 2), (2, 3)]
+    graph = Graph.from_edges(path, 40, directed=True)
+    wanted = brute_force(Graph.from_edges(path, directed=True), 4)
+    assert whole(graph, 4, SMALL._replace(rows=40)) == wanted
+    assert whole(graph, 4, SMALL._replace(rows=39)) is None
+
+
+def test_pairs_of_patterns_have_room():
+    """The leaves of a star differ by their labels, so that each pair of them is of its own."""
+    star = Graph.from_edges([(0, leaf) for leaf in range(1, 21)], node_labels=range(21))
+    assert whole(star, 3, SMALL._replace(rows=190)) == brute_force(star, 3)
+    assert whole(star, 3, SMALL._replace(rows=189)) is None
+
+
+def test_tables_before_the_last_have_room():
+    """Twelve cliques of four nodes fill the tables of pairs and triples, and none of them is part of a larger subgraph.
+
+    A path, which comes after them, is.
+    """
+    cliques = [(4 * i + u, 4 * i + v) for i in range(12) for u, v in combinations(range(4), 2)]
+    path = [(u, u + 1) for u in range(48, 53)]
+    graph = Graph.from_edges(cliques + path)
+    wanted = {canonical_string(Pattern.from_edges([(i, i + 1) for i in range(5)])): 1}
+    assert whole(graph, 6) == wanted
+    assert whole(graph, 6, SMALL._replace(rows=60)) is None
 
 
 def test_a_search_goes_on_where_there_is_no_room(monkeypatch):
