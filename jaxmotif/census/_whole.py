@@ -94,23 +94,26 @@ def _counted(
       Whether everything had room, and how many forms there are, int64 ``[2]``; the forms, uint64 ``[limits.forms]``;
       and how many subgraphs have each, int64 likewise. All are written for the host.
     """
-    zero, none = jnp.int32(0), jnp.int64(0)
+    zero, begin = jnp.int32(0), jnp.int64(0)
     room = {"nodes": nodes - 2, "capacity": limits.rows}
     rows, count = kernel.roots(dyads, zero, **room), dyads.sizes[1]
     fits = count <= limits.rows
+    # All nodes but the last two are added one by one, as `search` does.
     for i in range(1, nodes - 2):
         walks = kernel.open_walks(dyads, rows, jnp.int32(i), count)
         table = kernel.roots(dyads, count, **room)  # its rows are written over
-        rows, count, stop = kernel.fill(dyads, rows, jnp.int32(i), walks.work, none, table, zero, block=limits.rows)
+        rows, count, stop = kernel.fill(dyads, rows, jnp.int32(i), walks.work, begin, table, zero, block=limits.rows)
         fits = fits & (stop >= walks.work.total)
+    # The last two are counted in bulk: all pairs as if without an edge, then the visits of those with one.
     walks = kernel.open_walks(dyads, rows, jnp.int32(nodes - 2), count)
     candidates, last = kernel.candidates(dyads, rows, count, walks, zero, block=limits.rows)
     runs = kernel.pattern_runs(jnp.sort(candidates.keys), zero, bits=int(dyads.new_bits(nodes - 2)))
     fits = fits & (last == count) & (runs.work.total <= limits.rows) & (candidates.work.total <= limits.visits)
     found = (
-        kernel.pair_codes(dyads, rows, runs, none, block=limits.rows, wide=wide),
-        (kernel.visit_codes(dyads, rows, candidates, none, block=limits.visits, wide=wide), None),
+        kernel.pair_codes(dyads, rows, runs, begin, block=limits.rows, wide=wide),
+        (kernel.visit_codes(dyads, rows, candidates, begin, block=limits.visits, wide=wide), None),
     )
+    # A code may be among both parts: its counts are added up with those of its form.
     parts = [distinct_from(sort_codes(*some), zero, room=limits.distinct) for some in found]
     real = [jnp.arange(limits.distinct, dtype=jnp.int32) < part.number for part in parts]
     own, times = (jnp.concatenate(some) for some in zip(*((part.codes, part.times) for part in parts), strict=True))
