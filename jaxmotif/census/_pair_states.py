@@ -490,7 +490,7 @@ def in_one_room(graph: Graph) -> int:
 def _sorted_on_device(
     alphabet: Alphabet, edges: Edges, number: np.ndarray, n: int, count: int, form: RowForm, device: jax.Device
 ) -> tuple[Any, ...]:
-    """Return what :func:`_padded` returns, from the edges of graphs that empty ones fill up to ``count``."""
+    """Return what :func:`_sorted_on_host` returns, from the edges of graphs that empty ones fill up to ``count``."""
     graphs, m = edges.tails.shape
     # Without labels all entries are 1, and one number is sent for all: a large graph would need gigabytes.
     entry = np.ones(1, np.int64) if edges.labels is None else alphabet.ranks(edges.labels, alphabet.edge_labels, m)
@@ -515,7 +515,7 @@ def rows_height(graphs: int) -> int:
 def _sorted_from_graph(
     alphabet: Alphabet, graph: Graph, number: np.ndarray, form: RowForm, device: jax.Device
 ) -> tuple[Any, ...]:
-    """Return what :func:`_padded` returns, from the rows of the graph itself, without a list of its edges."""
+    """Return what :func:`_sorted_on_host` returns, from the rows of the graph itself, without a list of its edges."""
     if (room := form.room).slots <= SHARED_SLOTS:
         graph = graph.with_padding((room.nodes, room.slots // 2 if graph.directed else room.slots))
     entry = np.ones(1, np.int64)
