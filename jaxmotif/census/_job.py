@@ -19,7 +19,7 @@ from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.census import _pair_states as pair_states
 from jaxmotif.census._enumerate import Part
 from jaxmotif.census._sizes import Sizes, halve_memory, plan
-from jaxmotif.census._whole import LIMITS
+from jaxmotif.census._whole import expects_room
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._progress import progress as meter
@@ -88,7 +88,7 @@ def count_all(
             return work.count(pair_states.census_graphs(graph, None, matrix_bytes, device), sizes, None, bar.advance)
 
         with jax.default_device(device), meter(None, f"subgraphs of {size - 1}", "census", enabled=show) as bar:
-            whole = pair_states.likely_subgraphs(graph, size) <= LIMITS.visits
+            whole = expects_room(partial(pair_states.likely_subgraphs, graph), size)
             return rehearsed(count, device, ("census", device, size, sizes, room, whole))
 
     return with_smaller_steps(attempt, memory, partial(halve_memory, device), device)[0]

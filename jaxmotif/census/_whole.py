@@ -8,6 +8,7 @@ sizes are counted by :class:`~jaxmotif.census._device.DeviceEngine`, which does 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -28,11 +29,11 @@ from jaxmotif.kernels._subgraphs import Dyads
 
 
 class Limits(NamedTuple):
-    """What a census in one program has room for.
+    """Sizes of the tables of a census in one program.
 
     Attributes:
       rows: rows of a table, positions of its walks, and pairs of patterns.
-      visits: positions of the candidates' walks. Graphs that are expected to have more subgraphs are not tried.
+      visits: positions of the candidates' walks.
       distinct: different codes of pairs, and of visits.
       forms: normal forms.
     """
@@ -44,6 +45,18 @@ class Limits(NamedTuple):
 
 
 LIMITS = Limits()
+
+
+def expects_room(likely: Callable[[int], float], size: int, limits: Limits = LIMITS) -> bool:
+    """Return whether a graph is expected to have room: where it has none, its program was compiled and run in vain.
+
+    Args:
+      likely: estimates how many subgraphs of some nodes the graph has.
+      size: nodes of a counted subgraph.
+      limits: what there is room for.
+    """
+    # The last table's walks had up to twice as many positions as are estimated for subgraphs of one node less.
+    return 2 * likely(size - 1) <= limits.rows and likely(size) <= limits.visits
 
 
 def count_whole(
@@ -59,10 +72,10 @@ def count_whole(
       limits: what there is room for.
 
     Returns:
-      The counts, int64 ``[1, classes]``; ``None`` where there are several graphs, or the graph is not small.
+      The counts, int64 ``[1, classes]``; ``None`` where there are several graphs, or no room.
     """
     memory_suffices = min(sizes.table, sizes.candidates) >= limits.rows and sizes.codes >= limits.visits
-    if graphs.count > 1 or not memory_suffices or graphs.likely(size) > limits.visits:
+    if graphs.count > 1 or not memory_suffices or not expects_room(graphs.likely, size, limits):
         return None
     numbers, forms, times = _counted(
         graphs.dyads, codes=graphs.alphabet.codes, nodes=size, wide=wide_codes(graphs, size), limits=limits

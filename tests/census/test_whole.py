@@ -95,6 +95,9 @@ def test_what_is_not_tried():
     assert whole(graph, 3)
     assert whole(graph, 3, count=2) is None  # several graphs
     assert whole(graph, 3, SMALL._replace(visits=64)) is None  # more subgraphs are expected
+    rows = 2 * graph.m  # as many positions of walks are expected at most
+    assert whole(graph, 3, SMALL._replace(rows=rows)) == whole(graph, 3, SMALL._replace(rows=rows - 1), alike=0)
+    assert whole(graph, 3, SMALL._replace(rows=rows - 1)) is None
     for name, least in (("table", SMALL.rows), ("candidates", SMALL.rows), ("codes", SMALL.visits)):
         assert whole(graph, 3, sizes=dataclasses.replace(ACCELERATOR_SIZES, **{name: least}))
         assert whole(graph, 3, sizes=dataclasses.replace(ACCELERATOR_SIZES, **{name: least - 1})) is None

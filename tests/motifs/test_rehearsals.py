@@ -41,7 +41,7 @@ def test_census_in_one_program(programs):
     told, called = programs
     census = subgraph_census(sparse_graph(16), 3)
     assert told == called
-    assert [name.rpartition(".")[2] for name, *_ in told] == ["_rows_from_graph", "_counted"]
+    assert sorted(name.rpartition(".")[2] for name, *_ in told) == ["_counted", "_rows_from_graph"]
     assert census.as_dict() == brute_force(sparse_graph(16), 3)
 
 
