@@ -5,12 +5,11 @@
 | fringes | a core of one to three joined nodes, and nodes next to these alone | degrees, triangles, 4-cliques |
 | cliques | cliques of three and more nodes | triangles, then a row of bits for each clique of one node less |
 | cycles | the 4-cycle, house, banner, butterfly, 5-path, triangle with a tail of two edges | wedges, triangles |
-| graphlets | all others of up to five nodes; with ``induced`` all of four and five | all graphlets of that size |
+| graphlets | all others of up to five nodes; with ``induced`` all of four and five | some or all passes of graphlets |
 """
 
 from __future__ import annotations
 
-import itertools
 from functools import partial
 from math import comb, factorial
 from typing import Any, Literal, NamedTuple
@@ -28,9 +27,9 @@ from jaxmotif.graph import Graph
 from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets import _sparse as sparse
-from jaxmotif.graphlets._count import graphlet_counts
+from jaxmotif.graphlets._count import count_five_node_copies, graphlet_counts
 from jaxmotif.graphlets._fringes import SIZES, ClosedForm, closed_form
-from jaxmotif.graphlets._prepared import PreparedGraph, prepare_graph
+from jaxmotif.graphlets._prepared import prepare_graph
 from jaxmotif.graphlets._run import smaller
 from jaxmotif.graphlets._sparse import Plan, loop_in_blocks
 from jaxmotif.graphlets._tuning import Tuning
@@ -42,7 +41,7 @@ from jaxmotif.kernels._triangles import TriangleBlock
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._ruled import automorphism_total
 from jaxmotif.patterns._totals import graph_name
-from jaxmotif.search._deadline import NO_DEADLINE, Deadline
+from jaxmotif.search._deadline import NO_DEADLINE, SLICE_SECONDS, Deadline, working_time
 from jaxmotif.search._layout import loop
 from jaxmotif.search._limbs import LimbCounts, carry_over, counts_of, limbs_for
 
@@ -50,7 +49,9 @@ MOST_CLIQUE = 8
 """Nodes of a clique that is counted; each size is compiled."""
 
 SLICES, LEAST_SLICE = 64, 2**16
-"""Slices of a count of large cliques at most, and tests of triangles in one at least."""
+"""Slices of equal tests of triangles that a count of large cliques may be cut into, and tests in the first at least.
+
+A slice takes about a millisecond, however little is in it, so that later ones grow."""
 
 QUICK = QuickLimits(unoptimised=2**21)
 """Slots of a graph up to which a CPU compiles without optimising."""
@@ -131,7 +132,10 @@ def count_copies(
     """
     way, nodes = choose_way(pattern, induced), pattern.num_nodes
     if way == "graphlets":
-        result = graphlet_counts(graph, size=max(nodes, 4), induced=induced, devices=[device], memory=memory)
+        if nodes == 5:
+            count, notes = count_five_node_copies(graph, name_of(pattern), induced, device, memory)
+            return Copies(count * automorphism_total(pattern), graph.m, notes)
+        result = graphlet_counts(graph, induced=induced, devices=[device], memory=memory)
         return Copies(result.counts[name_of(pattern)] * automorphism_total(pattern), graph.m, result.notes)
     prepared = prepare_graph(graph, device, memory)
     order, plan, work = prepared.order, prepared.plan, prepared.tests
@@ -143,8 +147,10 @@ def count_copies(
         which = {"cycles": name_of(pattern) in equations.CYCLE_COPIES, "triangles": nodes > 4}
         run, each, work = partial(_copy_sums, order, plan, **which), automorphism_total(pattern), prepared.wedges
     elif way == "cliques":
-        slices = _slice_tails(prepared) if nodes > 5 or (nodes == 5 and deadline is not NO_DEADLINE) else None
-        run, each = partial(_count_in_slices, order, plan, slices, deadline, nodes=nodes), factorial(nodes)
+        # Up to five nodes take so little that only a time limit has to be looked after.
+        at_once = nodes < 5 or (nodes == 5 and deadline.left == np.inf)
+        count = _count_at_once if at_once else partial(_count_in_slices, deadline=deadline)
+        run, each = partial(count, order, plan, nodes=nodes), factorial(nodes)
     else:
         form = closed_form(_rows(pattern))
         limbs = form and limbs_for(factorial(len(form.core)) * prepared.largest ** len(form.fringe))
@@ -212,24 +218,27 @@ def _copy_sums(order: DegreeOrder, plan: Plan, cycles: bool, triangles: bool, tu
     return jnp.stack([jnp.stack(equations.split_sum(term)) for term in (*terms, *of_nodes)])
 
 
-def _slice_tails(prepared: PreparedGraph) -> np.ndarray:
-    """Return ranks that divide the tests of triangles evenly, int32; a stop is noticed between two of them."""
-    starts = np.asarray(prepared.plan.triangle_starts)
-    cuts = np.linspace(0, starts[-1], min(SLICES, int(starts[-1]) // LEAST_SLICE + 1) + 1)
-    return np.unique([0, *np.searchsorted(starts, cuts[1:-1]), len(starts) - 1]).astype(np.int32)
+def _count_at_once(order: DegreeOrder, plan: Plan, nodes: int, tuning: Tuning) -> np.ndarray:
+    """Return the number of cliques, and 1."""
+    return np.array([_count_cliques(order, plan, None, None, nodes=nodes, tuning=tuning), 1])
 
 
-def _count_in_slices(
-    order: DegreeOrder, plan: Plan, slices: np.ndarray | None, deadline: Deadline, nodes: int, tuning: Tuning
-) -> np.ndarray:
-    """Return the number of cliques found, slice by slice or at once, and whether all were looked for in time."""
-    if slices is None:
-        return np.array([_count_cliques(order, plan, None, None, nodes=nodes, tuning=tuning), 1])
-    total = 0
-    for low, high in itertools.pairwise(slices):
+def _count_in_slices(order: DegreeOrder, plan: Plan, nodes: int, tuning: Tuning, deadline: Deadline) -> np.ndarray:
+    """Return the number of cliques found, and 1 if all were looked for in time, else 0.
+
+    A slice is a range of ranks, the lowest nodes of its cliques. A stop is noticed between two slices.
+    """
+    starts, total, low = np.asarray(plan.triangle_starts), 0, 0
+    tests = max(LEAST_SLICE, int(starts[-1]) // SLICES)
+    while low < len(starts) - 1:
         if deadline.passed:
             return np.array([total, 0])
-        total += int(_count_cliques(order, plan, low, high, nodes=nodes, tuning=tuning))
+        high = max(low + 1, int(np.searchsorted(starts, starts[low] + tests, side="right")) - 1)
+        began = working_time()
+        total += int(_count_cliques(order, plan, np.int32(low), np.int32(high), nodes=nodes, tuning=tuning))
+        if working_time() - began < SLICE_SECONDS / 4:  # nodes of higher rank have more cliques for each test
+            tests *= 2
+        low = high
     return np.array([total, 1])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -13,11 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._ahead import rehearsed
-from jaxmotif.arrays._compile import jit64, target_of
+from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._count_table import CountTable
 from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integers
-from jaxmotif.arrays._sizes import graph_class
 from jaxmotif.certificates import CertificateFile, certify_graphlets
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._progress import progress as meter
@@ -29,6 +28,7 @@ from jaxmotif.graph._coerce import for_many, load_graph
 from jaxmotif.graph._ignored import ignored_labels
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets._many import count_many
+from jaxmotif.graphlets._prepared import pad_to_class
 from jaxmotif.graphlets._run import Detail, run
 from jaxmotif.graphlets._typed import HowToRun, is_typed, typed_counts, typed_roles
 from jaxmotif.graphlets.five.equations import product
@@ -353,9 +353,7 @@ def _count(
     columns, notes = _column_names(detail, size), ignored_labels(graph)
     selection = select_devices(how.devices)
     if graph.m:
-        # A memory budget is meant for the graph as it is. Else it shares programs with the others of its class.
-        padding = graph_class(graph.n, graph.num_slots, target_of(selection.main).is_accelerator)
-        padded = graph.with_padding(padding) if how.memory is None else graph
+        padded = pad_to_class(graph, selection.main, how.memory)
         count = _count_four if size == 4 else _count_five
         values, counts, more = count(graph, padded, detail, selection, how)
         notes = (*notes, *more)
@@ -473,7 +471,6 @@ Counts = tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]
 def _count_five(graph: Graph, padded: Graph, detail: Detail, selection: Selection, how: HowToRun) -> Counts:
     """Count the orbits of up to five nodes in a graph that has edges."""
     from jaxmotif.graphlets.five import orbits as five
-    from jaxmotif.graphlets.five.matrices import program_sizes
 
     store = store_for(how.checkpoint, selection.together, lambda: ("graphlets-5", detail, graph.edge_list(), graph.n))
 
@@ -486,9 +483,44 @@ def _count_five(graph: Graph, padded: Graph, detail: Detail, selection: Selectio
         orbits = result.nodes if result.edges is None else result.edges
         return orbits, partial(_summed_up, graph.n, orbits), result.notes
 
+    return rehearsed(count, selection.main, _programs_of_five(detail, padded, selection.main, how.memory))
+
+
+def count_five_node_copies(
+    graph: Graph, name: str, induced: bool, device: jax.Device, memory: int | None
+) -> tuple[int, tuple[str, ...]]:
+    """Count the copies of one connected graph of five nodes, and return the count and notes.
+
+    Sums that only other graphs take are not made, so that it takes less time than :func:`graphlet_counts`.
+
+    Args:
+      graph: undirected, with edges.
+      name: one of :data:`jaxmotif.patterns._totals.NAMES_5`.
+      induced: whether only induced copies are counted.
+      device: where to count.
+      memory: as for :func:`graphlet_counts`.
+
+    Raises:
+      OverflowError, ValueError: as :func:`graphlet_counts`.
+
+    Example:
+      >>> from jaxmotif import datasets
+      >>> count_five_node_copies(datasets.load("karate"), "house", True, jax.devices()[0], None)[0]
+      58
+    """
+    from jaxmotif.graphlets.five.orbits import five_node_copies
+
+    padded = pad_to_class(graph, device, memory)
+    programs = _programs_of_five((name, induced), padded, device, memory)
+    return rehearsed(lambda: five_node_copies(padded, name, induced, Selection((device,)), memory), device, programs)
+
+
+def _programs_of_five(what: Hashable, padded: Graph, device: jax.Device, memory: int | None) -> Hashable:
+    """Return the values that decide which programs a count of five nodes takes; ``what``: what is counted."""
+    from jaxmotif.graphlets.five.matrices import program_sizes
+
     capacities = padded.node_capacity, padded.slot_capacity
-    programs = "graphlets-5", selection.main, detail, how.memory, *capacities, *program_sizes(graph, selection.main)
-    return rehearsed(count, selection.main, programs)
+    return "graphlets-5", what, device, memory, *capacities, *program_sizes(padded, device)
 
 
 def _summed_up(nodes: int, orbits: jax.Array | np.ndarray) -> dict[str, int]:

@@ -45,12 +45,17 @@ class PreparedGraph(NamedTuple):
 _prepared: weakref.WeakKeyDictionary[Graph, dict[tuple[Any, ...], PreparedGraph]] = weakref.WeakKeyDictionary()
 
 
+def pad_to_class(graph: Graph, device: jax.Device, memory: int | None) -> Graph:
+    """Return a graph with the capacities of its class, whose programs it shares, unless a budget is meant for it."""
+    padding = graph_class(graph.n, graph.num_slots, target_of(device).is_accelerator)
+    return graph.with_padding(padding) if memory is None else graph
+
+
 def prepare_graph(graph: Graph, device: jax.Device, memory: int | None) -> PreparedGraph:
     """Return an undirected graph that has edges, prepared for a device; it is kept as long as the graph."""
     made = _prepared.setdefault(graph, {})
     if (device, memory) not in made:
-        padding = graph_class(graph.n, graph.num_slots, target_of(device).is_accelerator)
-        padded = graph.with_padding(padding) if memory is None else graph
+        padded = pad_to_class(graph, device, memory)
         tuning = choose_tuning(padded.node_capacity, padded.slot_capacity // 2, device, memory, "graph")
         order, plan = put64(prepare(padded, tuning, device), device)
         numbers = _measure(order, plan)

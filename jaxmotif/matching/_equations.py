@@ -13,6 +13,7 @@ from jaxmotif.graph import Graph
 from jaxmotif.graphlets import edge_graphlets, graphlet_counts, node_orbits
 from jaxmotif.graphlets._copies import Copies, choose_way, count_copies, count_factors, name_of
 from jaxmotif.graphlets._prepared import prepare_graph
+from jaxmotif.graphlets.five.equations import ALL_PASSES, Pass, passes_for
 from jaxmotif.matching._host_search import MOST_BESIDE_ACCELERATOR, MOST_ON_CPU
 from jaxmotif.matching._options import Options
 from jaxmotif.matching.planner._plan import Matching, Plan
@@ -158,18 +159,21 @@ def equations_pay(
         known[options.induced, "four"] = result.counts
     four: dict[str, int] = known[options.induced, "four"]
     mean = prepare_graph(target, device, options.memory).shorter / target.m
-    return five_node_work(wedges, four) <= min(most, search_work(pattern, mean, four))
+    passes = ALL_PASSES if at_parts else passes_for(name_of(pattern), options.induced)
+    return five_node_work(wedges, four, passes) <= min(most, search_work(pattern, mean, four))
 
 
-def five_node_work(wedges: int, four: dict[str, int]) -> int:
-    """Return the work of all graphlets of five nodes: tables of pairs, local wedges, 3-paths, rows of bits.
+def five_node_work(wedges: int, four: dict[str, int], passes: frozenset[Pass] = ALL_PASSES) -> int:
+    """Return the work of graphlets of five nodes: tables of pairs, local wedges, 3-paths, rows of bits.
 
     Args:
       wedges: the sum of the squares of all degrees.
       four: the numbers of all graphlets of up to four nodes.
+      passes: the passes that are made.
     """
     squares = 2 * four["chordal-cycle"] + 3 * four["triangle"]  # of the triangles at each edge
-    units = 3 * wedges + 3 * squares + 2 * four["4-path"] + 8 * four["4-clique"]
+    units = 3 * wedges + 3 * squares
+    units += 2 * four["4-path"] * ("walks" in passes) + 8 * four["4-clique"] * ("cliques" in passes)
     return units // SUMS_A_CANDIDATE
 
 

@@ -236,6 +236,30 @@ def counts_of_maps(xp: ModuleType, homs: Any) -> Any:
 
 
 @lru_cache
+def weights_of_maps(name: str, induced: bool) -> np.ndarray:
+    """Return the weights with which homomorphisms add up to 120 times the copies of a connected graph.
+
+    Most are 0: copies take the homomorphisms of the graph and its quotients, and induced ones those of all graphs with
+    more edges too.
+
+    Args:
+      name: one of :data:`NAMES_5`, a connected graph.
+      induced: whether only induced copies are counted.
+
+    Returns:
+      Int64 ``[30]``, in the order of :data:`CONNECTED`.
+
+    Example:
+      >>> weights = weights_of_maps("2-star", False) / 120  # half of the maps whose ends are two nodes
+      >>> {graph.name: float(weight) for graph, weight in zip(CONNECTED, weights) if weight}
+      {'edge': -0.5, '2-star': 0.5}
+    """
+    maps, number = _maps(), _named()[name]
+    row = maps.inverse[number] if induced else maps.copies[number] @ maps.inverse
+    return row[list(_connected_numbers()[1:])]
+
+
+@lru_cache
 def copies(of: Root | None, names: tuple[str, ...]) -> np.ndarray:
     """Return the matrix M with ``counts of all copies = M @ induced counts``, int64 ``[columns, columns]``.
 

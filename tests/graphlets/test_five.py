@@ -22,13 +22,14 @@ from jaxmotif.devices._select import Selection
 from jaxmotif.graph import stack_graphs
 from jaxmotif.graphlets import _tuning as tuning
 from jaxmotif.graphlets import dense_edge_columns, dense_graphlet_counts, dense_node_orbits
-from jaxmotif.graphlets.five import giants, matrices, results
+from jaxmotif.graphlets.five import cpu, equations, giants, hubs, matrices, results
+from jaxmotif.graphlets.five import orbits as orbits_of_graphs
 from jaxmotif.graphlets.five.cpu import CpuLoops, LoopTask, folder_for_loops
 from jaxmotif.graphlets.five.equations import product
 from jaxmotif.graphlets.five.matrices import HubMatrices, HubSumTask
-from jaxmotif.graphlets.five.orbits import choose_engine, five_node_counts, five_node_orbits
+from jaxmotif.graphlets.five.orbits import choose_engine, five_node_copies, five_node_counts, five_node_orbits
 from jaxmotif.patterns import _orbits as orbits
-from jaxmotif.patterns._totals import DISCONNECTED_5, NAMES_5, all_counts
+from jaxmotif.patterns._totals import DISCONNECTED_5, NAMES_5, all_counts, copies
 from tests.more import more
 
 PAD = (64, 1024)  # as small graphs are padded by the front doors
@@ -173,6 +174,51 @@ def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices, edges):
     assert np.array_equal(np.asarray(nodes)[:63], by_orca(graph))
     if edges:
         assert np.array_equal(np.asarray(at_edges), edges_by_orca(graph, made.edge_list()))
+
+
+@pytest.mark.parametrize("how", ["loops", "matrices", "giants", "blocks", "orbits"])
+def test_copies_of_one_graph_by_the_passes_that_it_takes(monkeypatch, how):
+    """All 21 graphs, induced or not, beside ORCA's orbits of the whole graph; with giants, and tables in blocks."""
+    graph = nx.barabasi_albert_graph(60, 5, seed=1)
+    graph.add_edges_from([(0, 60), (0, 61), (7, 62), (1, 2), (2, 3), (1, 3)])
+    made, memory = built(graph), None
+    chosen = {"loops": tuning.CPU, "giants": MATRICES._replace(giant=16)}.get(how, MATRICES)
+    if how == "blocks":
+        with pytest.raises(ValueError, match="allow at least") as refused:
+            five_node_copies(made, "house", True, ONE, memory=1, tuning=chosen)
+        memory = int(str(refused.value).split("at least ")[1].split()[0])
+        assert matrices.prepare_graph(made, "graph", memory, ONE.main, chosen).sparse
+    if how == "orbits":  # of which each is the difference of many maps
+        monkeypatch.setattr(orbits_of_graphs, "LARGEST_WITH_TOTALS", 0)
+    induced = all_counts(np, np.array(made.n, object), results.totals(by_orca(graph).astype(object)))
+    expected = {True: induced, False: copies(None, NAMES_5).astype(object) @ induced}
+    for name in (g.name for g in orbits.of_size(5)):
+        for kind, counts in expected.items():
+            found, _ = five_node_copies(made, name, kind, ONE, memory, chosen)
+            assert (name, kind, found) == (name, kind, counts[NAMES_5.index(name)])
+
+
+@pytest.mark.parametrize(("name", "induced", "made"), [
+    ("4-wheel", False, ""), ("almost-5-clique", True, "cliques"), ("chordal-bipartite-2-3", False, "tables"),
+    ("chordal-bipartite-2-3", True, "cliques tables"), ("5-cycle", False, "walks"), ("5-clique", False, "cliques"),
+    ("5-path", True, "cliques tables walks"),
+])  # fmt: skip
+def test_no_pass_is_made_that_a_count_does_not_take(monkeypatch, name, induced, made):
+    passes, calls = set(made.split()), set()
+    assert equations.passes_for(name, induced) == passes
+    loops = {"tables": "add_row_sums", "walks": "add_five_cycles", "cliques": "add_five_cliques"}
+    for which, loop in loops.items():
+        monkeypatch.setattr(cpu, loop, lambda *_, which=which: calls.add(which))
+    five_node_copies(GRAPH, name, induced, ONE)
+    assert calls == passes
+    monkeypatch.undo()
+    steps = {"tables": "scatter_hubs", "walks": "add_fourth_walks", "cliques": "add_five_cliques"}
+    for which, step in steps.items():
+        own = getattr(hubs, step)
+        monkeypatch.setattr(hubs, step, lambda *a, own=own, which=which, **k: calls.add(which) or own(*a, **k))
+    calls.clear()
+    five_node_copies(GRAPH, name, induced, ONE, tuning=MATRICES)
+    assert calls == passes | ({"tables"} if "walks" in passes else set())  # which are their factors
 
 
 def test_hubs_with_sparse_neighbourhoods():

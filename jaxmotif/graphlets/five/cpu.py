@@ -34,7 +34,17 @@ from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets._tuning import Detail, FiveTuning
 from jaxmotif.graphlets.five import results
-from jaxmotif.graphlets.five.equations import Arcs, Nodes, Rims, Sums, all_homs, divided, total_homs
+from jaxmotif.graphlets.five.equations import (
+    ALL_PASSES,
+    Arcs,
+    Nodes,
+    Pass,
+    Rims,
+    Sums,
+    all_homs,
+    divided,
+    total_homs,
+)
 from jaxmotif.patterns._orbits import Root, times24
 
 _logger = logging.getLogger("jaxmotif")
@@ -585,7 +595,14 @@ class CpuLoops:
     It takes memory for the arcs and for six entries of each triangle.
     """
 
-    def __init__(self, graph: Graph, detail: Detail, device: jax.Device, tuning: FiveTuning) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        detail: Detail,
+        device: jax.Device,
+        tuning: FiveTuning,
+        passes: frozenset[Pass] = ALL_PASSES,
+    ) -> None:
         """Assign numbers to the nodes by degree, and count the triangles on every arc.
 
         Args:
@@ -593,8 +610,9 @@ class CpuLoops:
           detail: whether counts in the graph, node orbits or edge orbits are wanted.
           device: where results are put.
           tuning: sizes and limits of the run.
+          passes: the passes whose sums are wanted.
         """
-        self._device, self._detail, self._tuning = device, detail, tuning
+        self._device, self._detail, self._tuning, self._passes = device, detail, tuning, passes
         offsets = np.asarray(graph.out_offsets).astype(np.int64)
         targets = np.asarray(graph.out_targets)[: offsets[-1]].astype(np.uint32)
         degrees, nodes, arcs = np.diff(offsets), len(offsets) - 1, len(targets)
@@ -659,7 +677,9 @@ class CpuLoops:
         if store is not None or selection.several:
             units = max(units, self._tuning.units, 4 * len(selection.devices))
         job = Job("graphlets-5-loops", work, units, added, "steps", "five nodes", divisible=True)
-        done = run_job(job, lambda device: LoopTask(rows, edges), workers_on(selection), selection, store, show)
+        done = run_job(
+            job, lambda device: LoopTask(rows, edges, self._passes), workers_on(selection), selection, store, show
+        )
         self._sums = done.found | {"t": rows.t}
         # Sums over triangles that take other sums.
         late = {"roof": self._sums["w3"]}
@@ -733,9 +753,9 @@ class CpuLoops:
 class LoopTask:
     """The sums of one thread; an item of its job is a node."""
 
-    def __init__(self, rows: RankedRows, edges: bool) -> None:
+    def __init__(self, rows: RankedRows, edges: bool, passes: frozenset[Pass] = ALL_PASSES) -> None:
         """Begin with sums of nothing; ``edges``: whether those for edge orbits are wanted."""
-        self._rows, self._at_edges = rows, edges
+        self._rows, self._at_edges, self._passes = rows, edges, passes
         self._clear()
 
     def _clear(self) -> None:
@@ -746,9 +766,12 @@ class LoopTask:
         """Add what a stretch of nodes gives."""
         hubs, rows, cycles, cliques = self._sums
         add_hub_sums(*span, self._at_edges, self._rows, hubs)
-        add_row_sums(*span, self._at_edges, self._rows, rows)
-        add_five_cycles(*span, self._rows, cycles)
-        add_five_cliques(*span, self._rows, cliques)
+        if "tables" in self._passes:
+            add_row_sums(*span, self._at_edges, self._rows, rows)
+        if "walks" in self._passes:
+            add_five_cycles(*span, self._rows, cycles)
+        if "cliques" in self._passes:
+            add_five_cliques(*span, self._rows, cliques)
 
     def collect(self) -> Arrays:
         """Hand in the sums by name, and begin anew."""

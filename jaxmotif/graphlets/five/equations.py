@@ -18,15 +18,60 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from jaxmotif.arrays._compile import target
 from jaxmotif.arrays._exact import exact_quotient
 from jaxmotif.patterns import _orbits as orbits
+from jaxmotif.patterns._totals import weights_of_maps
 
 Array = Any  # NumPy or JAX
+
+
+Pass = Literal["tables", "walks", "cliques"]
+
+_TAKEN_BY: dict[Pass, tuple[tuple[int, str], ...]] = {
+    "tables": (
+        (4, "01 12 23 03"),
+        (5, "01 12 23 03 04"),
+        (5, "01 12 23 03 04 14"),
+        (5, "02 03 04 12 13 14"),
+        (5, "02 03 04 12 13 14 23"),
+    ),
+    "walks": ((5, "01 12 23 34 04"),),
+    "cliques": ((5, "01 02 03 04 12 13 14 23 24 34"),),
+}
+"""The graphs whose homomorphisms :func:`total_homs` takes from each pass, by size and edges."""
+
+ALL_PASSES: frozenset[Pass] = frozenset(_TAKEN_BY)
+"""The passes over a graph that not every count takes.
+
+``"tables"`` are the sums over pairs of nodes (``w3``, ``wing``, ``chord`` and the like), ``"walks"`` walks of length 4,
+and ``"cliques"`` 5-cliques. The sums over neighbourhoods are always made.
+"""
+
+
+def passes_for(name: str, induced: bool) -> frozenset[Pass]:
+    """Return the passes that a count of one graph of five nodes takes.
+
+    Args:
+      name: one of :data:`jaxmotif.patterns._totals.NAMES_5`, a connected graph.
+      induced: whether only induced copies are counted.
+
+    Example:
+      >>> sorted(passes_for("4-wheel", False)), sorted(passes_for("5-cycle", True))
+      ([], ['cliques', 'tables', 'walks'])
+    """
+    weights = weights_of_maps(name, induced)
+    wanted = {graph.name for graph, weight in zip(orbits.CONNECTED, weights, strict=True) if weight}
+    return frozenset(which for which, taken in _TAKEN_BY.items() if wanted & {_name(*graph) for graph in taken})
+
+
+def _name(size: int, edges: str) -> str:
+    """Return the name of a connected graph."""
+    return orbits.of_size(size)[orbits.roles(size).graph[orbits.mask_of(size, edges)]].name
 
 
 class Arcs(NamedTuple):
@@ -242,7 +287,7 @@ def total_homs(arcs: Arcs, degree: Array, s: Sums, of_arcs: Callable[[Array], Ar
         },
     }  # fmt: skip
     by_graph = {
-        orbits.of_size(size)[orbits.roles(size).graph[orbits.mask_of(size, edges)]].name: at(value)
+        _name(size, edges): at(value)
         for found, at in ((at_nodes, lambda x: x), (at_arcs, of_arcs))
         for size, graphs in found.items()
         for edges, value in graphs.items()

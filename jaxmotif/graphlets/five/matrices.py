@@ -25,6 +25,7 @@ from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets._tuning import Detail, FiveTuning
 from jaxmotif.graphlets.five import cycles, giants, graphs, hubs, results
+from jaxmotif.graphlets.five.equations import ALL_PASSES, Pass
 from jaxmotif.graphlets.five.giants import Giants
 
 _CELL_BYTES, _ARC_BYTES = 100, 400
@@ -58,6 +59,7 @@ class HubPlan(NamedTuple):
       sparse: whether tables are made a block of rows at a time, and 5-cycles found path by path. Then rows are shared
         out as hubs are, and no two workers make the same row.
       tuning: sizes and limits of the run.
+      passes: the passes whose sums are wanted.
     """
 
     graph: graphs.DegreeOrderedGraph
@@ -78,6 +80,12 @@ class HubPlan(NamedTuple):
     index: graphs.HashedArcs | None
     sparse: bool
     tuning: FiveTuning
+    passes: frozenset[Pass] = ALL_PASSES
+
+    @property
+    def with_tables(self) -> bool:
+        """Whether tables are made: for their own sums, or as factors of walks of length 4."""
+        return "tables" in self.passes or ("walks" in self.passes and not self.sparse)
 
     def batches(self, cells: int) -> list[hubs.HubBatch]:
         """Put the neighbourhoods of all hubs into batches of at most ``cells`` cells, or on a CPU of an eighth of that.
@@ -238,10 +246,16 @@ class HubMatrices:
     """
 
     def __init__(
-        self, graph: Graph, selection: Selection, detail: Detail, memory: int | None, tuning: FiveTuning
+        self,
+        graph: Graph,
+        selection: Selection,
+        detail: Detail,
+        memory: int | None,
+        tuning: FiveTuning,
+        passes: frozenset[Pass] = ALL_PASSES,
     ) -> None:
         self._graph, self._device = graph, selection.main
-        self._plan = prepare_graph(graph, detail, memory, selection.main, tuning)
+        self._plan = prepare_graph(graph, detail, memory, selection.main, tuning)._replace(passes=passes)
         self.largest, self.most_neighbours = self._plan.largest, self._plan.most_neighbours
         self.wide, self._sums = self.largest >= tuning.one_limb, dict[str, jax.Array]()
 
@@ -312,7 +326,7 @@ def _share_out_hubs(
     if plan.sparse:
         work, units = _move_to_blocks(work + _row_work(plan, device), plan.rows(device)), 4 * len(selection.devices)
     starts = np.concatenate([[0], np.cumsum(work)])
-    programs = plan.detail, plan.memory, plan.arcs
+    programs = plan.detail, plan.passes, plan.memory, plan.arcs
     # From the end: large hubs come last.
     job = Job(
         "graphlets-5-hubs", starts, units, added, "cells", "five nodes", lambda span: span.stop, programs=programs
@@ -439,19 +453,20 @@ class HubSumTask:
         plan, rows = self.plan, self._rows
         first, stop = span.first + plan.core, span.stop + plan.core
         # By higher neighbours alone, of which there are far fewer at the largest hubs.
-        for width, ids in hubs.steps_between(self._lowest, first, stop):
+        for width, ids in hubs.steps_between(self._lowest, first, stop) if "cliques" in plan.passes else ():
             self._cliques = hubs.add_five_cliques(self._cliques, self._adjacency, ids, width=width, detail=plan.detail)
-        if plan.sparse:
+        if plan.sparse and "walks" in plan.passes:
             for row in self._block_starts(span):
                 ends = _ends(row, min(row + rows, span.stop))
                 self._walks = cycles.add_five_cycles(
                     self._walks, self._adjacency, self._paths, ends, rows=rows, size=plan.size, block=self._cells
                 )
+        if plan.sparse or not plan.with_tables:
             for width, ids in hubs.steps_between(self._hubs, first, stop):
                 self._gather(None, width, ids, _ends(0, 0), own=True)
         # A block of rows of all tables at a time: written by all hubs, then read by all, or by those of the stretch.
         wanted, (first, stop) = (span, (0, 2**31)) if plan.sparse else (Span(0, len(plan.lengths)), (first, stop))
-        for row in self._block_starts(wanted):
+        for row in self._block_starts(wanted) if plan.with_tables else ():
             ends = _ends(row, min(row + rows, wanted.stop))
             block = self.cached_tables(ends)
             own, at = not plan.sparse and not row, put64(ends, self._device)
@@ -460,7 +475,7 @@ class HubSumTask:
             # Of rows that are all there at once, once: with the last stretch.
             if self.giants is not None and (plan.sparse or span.stop == len(plan.lengths)):
                 self._sum_over_giants(self.giants, block, at)
-            if not plan.sparse:
+            if not plan.sparse and "walks" in plan.passes:
                 self._walk(block.codegree, row, span)
             # A device keeps what it still reads: wait before the next block is made.
             jax.block_until_ready((self._of_hubs, self._walks, self._of_tables))

@@ -8,6 +8,7 @@ costs. Both give the same numbers, bit for bit.
 
 from __future__ import annotations
 
+from math import factorial
 from typing import NamedTuple, Protocol
 
 import jax
@@ -19,10 +20,11 @@ from jaxmotif.devices._record import Store
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets._tuning import Detail, FiveTuning, tuning_for
+from jaxmotif.graphlets.five.equations import ALL_PASSES, Pass, passes_for
 from jaxmotif.graphlets.five.matrices import HubMatrices
 from jaxmotif.graphlets.five.results import totals
 from jaxmotif.patterns._orbits import NODE_NAMES_5
-from jaxmotif.patterns._totals import all_counts, counts_of_maps
+from jaxmotif.patterns._totals import NAMES_5, all_counts, copies, counts_of_maps, weights_of_maps
 
 
 class OrbitEngine(Protocol):
@@ -65,7 +67,12 @@ class OrbitEngine(Protocol):
 
 
 def choose_engine(
-    graph: Graph, selection: Selection, detail: Detail, memory: int | None, tuning: FiveTuning
+    graph: Graph,
+    selection: Selection,
+    detail: Detail,
+    memory: int | None,
+    tuning: FiveTuning,
+    passes: frozenset[Pass] = ALL_PASSES,
 ) -> tuple[OrbitEngine, tuple[str, ...]]:
     """Choose the engine that takes least time on the main device within a budget, and return it with notes.
 
@@ -73,6 +80,8 @@ def choose_engine(
       graph: undirected, with edges.
       detail: whether counts in the graph, node orbits or edge orbits are wanted.
       memory: bytes to work in on each device beside the graph and the result.
+      tuning: sizes and limits.
+      passes: the passes whose sums are wanted; those of others are 0.
     """
     notes: tuple[str, ...] = ()
     if selection.main.platform == "cpu" and tuning.loops:
@@ -85,10 +94,10 @@ def choose_engine(
             )
         else:
             end_rehearsal()  # loops need no programs of JAX
-            loops = CpuLoops(graph, detail, selection.main, tuning)
+            loops = CpuLoops(graph, detail, selection.main, tuning, passes)
             if loops.bytes <= (default_memory(selection.main) if memory is None else memory):
                 return loops, ()
-    return HubMatrices(graph, selection, detail, memory, tuning), notes
+    return HubMatrices(graph, selection, detail, memory, tuning, passes), notes
 
 
 LARGEST_WITH_TOTALS = 2.0**57
@@ -167,6 +176,36 @@ def five_node_counts(
             return counts_of_maps(np, np.concatenate([nodes[None], engine.total_homs()])), notes
     orbits = five_node_orbits(graph, selection, False, memory, show, store, tuning=tuning)
     return all_counts(np, nodes, totals(orbits.nodes)), orbits.notes
+
+
+def five_node_copies(
+    graph: Graph,
+    name: str,
+    induced: bool,
+    selection: Selection,
+    memory: int | None = None,
+    tuning: FiveTuning | None = None,
+) -> tuple[int, tuple[str, ...]]:
+    """Count the copies of one connected graph of five nodes, by the passes alone that it takes, with notes.
+
+    Args:
+      graph: undirected, with edges.
+      name: one of :data:`jaxmotif.patterns._totals.NAMES_5`.
+      induced: whether only induced copies are counted.
+      selection, memory, tuning: as for :func:`five_node_orbits`, whose errors it has.
+
+    References:
+      Curticapean, Dell & Marx, "Homomorphisms are a good basis for counting small subgraphs", STOC 2017.
+    """
+    tuning, weights = tuning or tuning_for(selection.main), weights_of_maps(name, induced)
+    with jax.default_device(selection.main):
+        engine, notes = choose_engine(graph, selection, "graph", memory, tuning, passes_for(name, induced))
+        if engine.largest < LARGEST_WITH_TOTALS:
+            notes += engine.add_up(selection, None, False)
+            return int(weights.astype(object) @ engine.total_homs()) // factorial(5), notes
+    counts, notes = five_node_counts(graph, selection, memory, tuning=tuning)
+    number = NAMES_5.index(name)
+    return int(counts[number] if induced else copies(None, NAMES_5)[number].astype(object) @ counts), notes
 
 
 def _check_largest(engine: OrbitEngine, tuning: FiveTuning) -> None:
