@@ -355,13 +355,15 @@ class HostSearch:
         """Return the constraints that all of some query nodes share, given the nodes placed."""
         placed, below, xs, x = self.placed, self._order.below, np.array(alike), alike[0]
         kinds = self._asked.which[placed[:, None], xs]
-        rows = zip(placed.tolist(), kinds.tolist(), strict=True)
-        near = {(kind, u) for u, row in rows for kind in row if kind >= 0}
+        joined = kinds >= 0
+        near = set(zip(kinds[joined].tolist(), placed[joined.nonzero()[0]].tolist(), strict=True))
         non_neighbours = [
-            (int(kinds[u, x]), u) for kinds in self._asked.non_neighbours for u in placed.tolist() if kinds[u, x] >= 0
+            (int(kinds[u, x]), u)
+            for kinds in self._asked.non_neighbours
+            for u in placed[kinds[placed, x] >= 0].tolist()
         ]
         # Neighbours differ anyway, and so do nodes whose domains have nothing in common.
-        distinct_from = placed[(kinds < 0).all(axis=1) & self._meet[placed[:, None], xs].all(axis=1)]
+        distinct_from = placed[~joined.any(axis=1) & self._meet[placed[:, None], xs].all(axis=1)]
         lower, upper = list[int](), list[int]()
         for a, b in below:
             if b == x and a in placed:
@@ -380,9 +382,7 @@ class HostSearch:
         row, w = self.candidates(asks)
         if len(row) * len(self.rows) > MOST_ENTRIES:
             raise TooMany
-        rows = np.empty((len(self.rows), len(row)), np.int32)
-        for u in self.placed:
-            rows[u] = self.rows[u][row]
+        rows = self.rows.take(row, axis=1)  # those of nodes not placed yet say nothing
         rows[x] = w
         self.rows, self.placed = rows, np.append(self.placed, x)
 

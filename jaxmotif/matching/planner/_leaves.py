@@ -143,7 +143,7 @@ def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], t
         if not _connected(near, near[x] & left, left):
             continue
         # Leaves that may take the same node compete: their groups become one.
-        touching = [group for group in groups if any(overlap[x] >> y & 1 for y in group)]
+        touching = [group for group in groups if overlap[x] & sum(1 << y for y in group)]
         group = [x, *(y for group in touching for y in group)]
         if not fits(group):
             continue
