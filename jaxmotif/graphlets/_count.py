@@ -506,7 +506,7 @@ def count_five_node_copies(
     Example:
       >>> from jaxmotif import datasets
       >>> count_five_node_copies(datasets.load("karate"), "house", True, jax.devices()[0], None)[0]
-      58
+      139
     """
     from jaxmotif.graphlets.five.orbits import five_node_copies
 
