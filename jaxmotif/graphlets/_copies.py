@@ -49,7 +49,7 @@ MOST_CLIQUE = 8
 """Nodes of a clique that is counted; each size is compiled."""
 
 SLICES, LEAST_SLICE = 64, 2**16
-"""Slices of equal tests of triangles that a count of large cliques may be cut into, and tests in the first at least.
+"""The first slice of a count of large cliques has a 64th of all tests of triangles, and at least 2^16 tests.
 
 A slice takes about a millisecond, however little is in it, so that later ones grow."""
 
@@ -219,7 +219,7 @@ def _copy_sums(order: DegreeOrder, plan: Plan, cycles: bool, triangles: bool, tu
 
 
 def _count_at_once(order: DegreeOrder, plan: Plan, nodes: int, tuning: Tuning) -> np.ndarray:
-    """Return the number of cliques, and 1."""
+    """Return the number of cliques, and 1, since all were looked for."""
     return np.array([_count_cliques(order, plan, None, None, nodes=nodes, tuning=tuning), 1])
 
 

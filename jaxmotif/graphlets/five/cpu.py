@@ -754,7 +754,13 @@ class LoopTask:
     """The sums of one thread; an item of its job is a node."""
 
     def __init__(self, rows: RankedRows, edges: bool, passes: frozenset[Pass] = ALL_PASSES) -> None:
-        """Begin with sums of nothing; ``edges``: whether those for edge orbits are wanted."""
+        """Begin with sums of nothing.
+
+        Args:
+          rows: the graph.
+          edges: whether sums for edge orbits are wanted.
+          passes: the passes whose sums are wanted; those of others stay 0.
+        """
         self._rows, self._at_edges, self._passes = rows, edges, passes
         self._clear()
 
