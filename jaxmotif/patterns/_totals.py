@@ -187,15 +187,16 @@ def all_counts(xp: ModuleType, nodes: Any, totals: Any) -> Any:
       >>> counts[NAMES_5.index("5-node-indep")] == comb(90_000, 5)
       True
     """
-    kind = totals.dtype
+    return counts_of_maps(xp, xp.concatenate([nodes[None], maps_of_orbits(xp, totals)]))
+
+
+def maps_of_orbits(xp: ModuleType, totals: Any) -> Any:
+    """Return the homomorphisms of the :data:`CONNECTED` graphs, ``[30, ..]``, from what :func:`all_counts` takes."""
+    kind, numbers = totals.dtype, _connected_numbers()[1:]
     first = np.array([g.node_orbits[0] for g in CONNECTED])
     sharing = np.array([g.node_orbits.count(g.node_orbits[0]) for g in CONNECTED]).astype(kind)
     connected = totals[first] // sharing.reshape(-1, *[1] * (totals.ndim - 1))
-    numbers = _connected_numbers()
-    homs = xp.tensordot(
-        _maps().homs[np.ix_(numbers, numbers)].astype(kind), xp.concatenate([nodes[None], connected]), 1
-    )
-    return counts_of_maps(xp, homs)
+    return xp.tensordot(_maps().homs[np.ix_(numbers, numbers)].astype(kind), connected, 1)
 
 
 @lru_cache

@@ -595,14 +595,7 @@ class CpuLoops:
     It takes memory for the arcs and for six entries of each triangle.
     """
 
-    def __init__(
-        self,
-        graph: Graph,
-        detail: Detail,
-        device: jax.Device,
-        tuning: FiveTuning,
-        passes: frozenset[Pass] = ALL_PASSES,
-    ) -> None:
+    def __init__(self, graph: Graph, detail: Detail, device: jax.Device, tuning: FiveTuning) -> None:
         """Assign numbers to the nodes by degree, and count the triangles on every arc.
 
         Args:
@@ -610,9 +603,8 @@ class CpuLoops:
           detail: whether counts in the graph, node orbits or edge orbits are wanted.
           device: where results are put.
           tuning: sizes and limits of the run.
-          passes: the passes whose sums are wanted.
         """
-        self._device, self._detail, self._tuning, self._passes = device, detail, tuning, passes
+        self._device, self._detail, self._tuning = device, detail, tuning
         offsets = np.asarray(graph.out_offsets).astype(np.int64)
         targets = np.asarray(graph.out_targets)[: offsets[-1]].astype(np.uint32)
         degrees, nodes, arcs = np.diff(offsets), len(offsets) - 1, len(targets)
@@ -668,7 +660,9 @@ class CpuLoops:
         find_triangles(graph.offsets, graph.heads, graph.back, graph.up, counts, place, around)
         return graph._replace(around=around)
 
-    def add_up(self, selection: Selection, store: Store | None, show: bool) -> tuple[str, ...]:
+    def add_up(
+        self, selection: Selection, store: Store | None, show: bool, passes: frozenset[Pass] = ALL_PASSES
+    ) -> tuple[str, ...]:
         """Add up the sums at all arcs, and return notes."""
         rows, edges = self._rows, self._detail == "edge"
         steps = np.concatenate([[0], np.cumsum(10 * rows.degree[rows.heads] + 5 * rows.t**2)])
@@ -677,9 +671,7 @@ class CpuLoops:
         if store is not None or selection.several:
             units = max(units, self._tuning.units, 4 * len(selection.devices))
         job = Job("graphlets-5-loops", work, units, added, "steps", "five nodes", divisible=True)
-        done = run_job(
-            job, lambda device: LoopTask(rows, edges, self._passes), workers_on(selection), selection, store, show
-        )
+        done = run_job(job, lambda device: LoopTask(rows, edges, passes), workers_on(selection), selection, store, show)
         self._sums = done.found | {"t": rows.t}
         # Sums over triangles that take other sums.
         late = {"roof": self._sums["w3"]}
@@ -753,7 +745,7 @@ class CpuLoops:
 class LoopTask:
     """The sums of one thread; an item of its job is a node."""
 
-    def __init__(self, rows: RankedRows, edges: bool, passes: frozenset[Pass] = ALL_PASSES) -> None:
+    def __init__(self, rows: RankedRows, edges: bool, passes: frozenset[Pass]) -> None:
         """Begin with sums of nothing.
 
         Args:

@@ -17,6 +17,7 @@ References:
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
@@ -53,6 +54,7 @@ and ``"cliques"`` 5-cliques. The sums over neighbourhoods are always made.
 """
 
 
+@lru_cache
 def passes_for(name: str, induced: bool) -> frozenset[Pass]:
     """Return the passes that a count of one graph of five nodes takes.
 

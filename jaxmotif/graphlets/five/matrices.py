@@ -84,7 +84,7 @@ class HubPlan(NamedTuple):
 
     @property
     def with_tables(self) -> bool:
-        """Whether tables are made: for their own sums, or as factors of walks of length 4."""
+        """Say whether tables are made: for their own sums, or as factors of walks of length 4."""
         return "tables" in self.passes or ("walks" in self.passes and not self.sparse)
 
     def batches(self, cells: int) -> list[hubs.HubBatch]:
@@ -246,25 +246,22 @@ class HubMatrices:
     """
 
     def __init__(
-        self,
-        graph: Graph,
-        selection: Selection,
-        detail: Detail,
-        memory: int | None,
-        tuning: FiveTuning,
-        passes: frozenset[Pass] = ALL_PASSES,
+        self, graph: Graph, selection: Selection, detail: Detail, memory: int | None, tuning: FiveTuning
     ) -> None:
         self._graph, self._device = graph, selection.main
-        self._plan = prepare_graph(graph, detail, memory, selection.main, tuning)._replace(passes=passes)
+        self._plan = prepare_graph(graph, detail, memory, selection.main, tuning)
         self.largest, self.most_neighbours = self._plan.largest, self._plan.most_neighbours
         self.wide, self._sums = self.largest >= tuning.one_limb, dict[str, jax.Array]()
 
-    def add_up(self, selection: Selection, store: Store | None, show: bool) -> tuple[str, ...]:
+    def add_up(
+        self, selection: Selection, store: Store | None, show: bool, passes: frozenset[Pass] = ALL_PASSES
+    ) -> tuple[str, ...]:
         """Add up the sums at all arcs, and return notes.
 
         Sums around hubs are shared out; then come those around giants, and those that take other sums.
         """
-        plan, graph, device, union = self._plan, self._plan.graph, selection.main, None
+        plan, device, union = self._plan._replace(passes=passes), selection.main, None
+        graph = plan.graph
         sums, notes, known = _share_out_hubs(plan, selection, show, store)
         adjacency = plan.adjacency(graph) if plan.detail == "edge" else None
         if known is not None:
@@ -415,7 +412,7 @@ class HubSumTask:
         self._cells, self._rows = plan.cells, plan.rows(device)
         self._adjacency = self.plan.adjacency(self.plan.graph)
         self._node = results.degrees_and_walks(self.plan.graph)
-        if plan.sparse:
+        if plan.sparse and "walks" in plan.passes:
             later = put64(plan.renumbering.later, device)
             self._paths = cycles.list_paths(self._adjacency, later, block=self._cells)
         self._lay_out()

@@ -24,7 +24,7 @@ from jaxmotif.graphlets.five.equations import ALL_PASSES, Pass, passes_for
 from jaxmotif.graphlets.five.matrices import HubMatrices
 from jaxmotif.graphlets.five.results import totals
 from jaxmotif.patterns._orbits import NODE_NAMES_5
-from jaxmotif.patterns._totals import NAMES_5, all_counts, copies, counts_of_maps, weights_of_maps
+from jaxmotif.patterns._totals import counts_of_maps, maps_of_orbits, weights_of_maps
 
 
 class OrbitEngine(Protocol):
@@ -40,13 +40,16 @@ class OrbitEngine(Protocol):
     most_neighbours: int
     wide: bool
 
-    def add_up(self, selection: Selection, store: Store | None, show: bool) -> tuple[str, ...]:
+    def add_up(
+        self, selection: Selection, store: Store | None, show: bool, passes: frozenset[Pass] = ALL_PASSES
+    ) -> tuple[str, ...]:
         """Add up the sums at all arcs, and return notes on what had to be done differently.
 
         Args:
           selection: the devices that share the work.
           store: what the work is, and where its checkpoints are.
           show: whether to show progress, where it takes long.
+          passes: the passes whose sums are wanted; those of others are 0.
         """
         ...
 
@@ -67,12 +70,7 @@ class OrbitEngine(Protocol):
 
 
 def choose_engine(
-    graph: Graph,
-    selection: Selection,
-    detail: Detail,
-    memory: int | None,
-    tuning: FiveTuning,
-    passes: frozenset[Pass] = ALL_PASSES,
+    graph: Graph, selection: Selection, detail: Detail, memory: int | None, tuning: FiveTuning
 ) -> tuple[OrbitEngine, tuple[str, ...]]:
     """Choose the engine that takes least time on the main device within a budget, and return it with notes.
 
@@ -81,7 +79,6 @@ def choose_engine(
       detail: whether counts in the graph, node orbits or edge orbits are wanted.
       memory: bytes to work in on each device beside the graph and the result.
       tuning: sizes and limits.
-      passes: the passes whose sums are wanted; those of others are 0.
     """
     notes: tuple[str, ...] = ()
     if selection.main.platform == "cpu" and tuning.loops:
@@ -94,10 +91,10 @@ def choose_engine(
             )
         else:
             end_rehearsal()  # loops need no programs of JAX
-            loops = CpuLoops(graph, detail, selection.main, tuning, passes)
+            loops = CpuLoops(graph, detail, selection.main, tuning)
             if loops.bytes <= (default_memory(selection.main) if memory is None else memory):
                 return loops, ()
-    return HubMatrices(graph, selection, detail, memory, tuning, passes), notes
+    return HubMatrices(graph, selection, detail, memory, tuning), notes
 
 
 LARGEST_WITH_TOTALS = 2.0**57
@@ -167,15 +164,8 @@ def five_node_counts(
     The counts are Python integers, as :func:`jaxmotif.patterns._totals.all_counts` gives them; arguments and errors are
     those of :func:`five_node_orbits`.
     """
-    tuning = tuning or tuning_for(selection.main)
-    nodes = np.array(graph.n, object)
-    with jax.default_device(selection.main):
-        engine, notes = choose_engine(graph, selection, "graph", memory, tuning)
-        if engine.largest < LARGEST_WITH_TOTALS:
-            notes += engine.add_up(selection, store, show)
-            return counts_of_maps(np, np.concatenate([nodes[None], engine.total_homs()])), notes
-    orbits = five_node_orbits(graph, selection, False, memory, show, store, tuning=tuning)
-    return all_counts(np, nodes, totals(orbits.nodes)), orbits.notes
+    homs, notes = _total_homs(graph, selection, memory, show, store, tuning)
+    return counts_of_maps(np, np.concatenate([np.array([graph.n], object), homs])), notes
 
 
 def five_node_copies(
@@ -197,15 +187,31 @@ def five_node_copies(
     References:
       Curticapean, Dell & Marx, "Homomorphisms are a good basis for counting small subgraphs", STOC 2017.
     """
-    tuning, weights = tuning or tuning_for(selection.main), weights_of_maps(name, induced)
+    homs, notes = _total_homs(graph, selection, memory, tuning=tuning, passes=passes_for(name, induced))
+    return int(weights_of_maps(name, induced).astype(object) @ homs) // factorial(5), notes
+
+
+def _total_homs(
+    graph: Graph,
+    selection: Selection,
+    memory: int | None,
+    show: bool = False,
+    store: Store | None = None,
+    tuning: FiveTuning | None = None,
+    passes: frozenset[Pass] = ALL_PASSES,
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Return the homomorphisms of the connected graphs of two to five nodes, Python integers, with notes.
+
+    Those that take a pass which is not wanted are arbitrary.
+    """
+    tuning = tuning or tuning_for(selection.main)
     with jax.default_device(selection.main):
-        engine, notes = choose_engine(graph, selection, "graph", memory, tuning, passes_for(name, induced))
+        engine, notes = choose_engine(graph, selection, "graph", memory, tuning)
         if engine.largest < LARGEST_WITH_TOTALS:
-            notes += engine.add_up(selection, None, False)
-            return int(weights.astype(object) @ engine.total_homs()) // factorial(5), notes
-    counts, notes = five_node_counts(graph, selection, memory, tuning=tuning)
-    number = NAMES_5.index(name)
-    return int(counts[number] if induced else copies(None, NAMES_5)[number].astype(object) @ counts), notes
+            notes += engine.add_up(selection, store, show, passes)
+            return engine.total_homs(), notes
+    orbits = five_node_orbits(graph, selection, False, memory, show, store, tuning=tuning)
+    return maps_of_orbits(np, totals(orbits.nodes)), orbits.notes
 
 
 def _check_largest(engine: OrbitEngine, tuning: FiveTuning) -> None:
