@@ -14,7 +14,7 @@ from jaxmotif.kernels._switching import FOCUS_EVERY, TRIPLES_EVERY, Accepted, En
 from jaxmotif.kernels._walking import walk
 
 Moves = tuple[Ends, Array, Array, Array, Array]
-"""States, and the moves made so far: switches and others by lane, turns of triples and walks by chain."""
+"""States, and the moves made so far: switches and others by lane, turns by pair of triples, walks by chain."""
 
 
 @jit64(static_argnames="lanes")
@@ -75,50 +75,53 @@ def run_chains(
     def where_at(index: Array) -> Lanes:
         if not target().is_accelerator:
             return where
-        # An accelerator reads these arrays more slowly than it computes them, but XLA would compute them only once if
-        # it knew that no step changes them.
+        # An accelerator reads these arrays more slowly than it computes them from the chains, but XLA would compute
+        # them only once if it knew that no step changes them.
         labels_now, used_now, _ = lax.optimization_barrier((labels, used, index))
-        return switching.lanes_of(labels_now, lanes, used_now)
-
-    def switched(index: Array, salts: Array, carry: tuple[Ends, Array]) -> tuple[Ends, Array]:
-        ends, switches = carry
-        # Which steps are focused depends on their number alone, never on the state: each of them keeps the uniform
-        # distribution, and so does whatever sequence of them.
-        focused = fixed.focus & (index % FOCUS_EVERY == 0)
-        ends, made = switching.switch_pairs(fixed, where_at(index), degrees, ends, salts[:, :4], focused)
-        return ends, switches + made.astype(jnp.int32)
+        return switching.labels_of(where.chain, labels_now, used_now)
 
     # The steps of a round are a loop of known length, which a GPU runs without asking the host. A branch that is taken
     # every fourth step would copy the states in the three other steps.
     def round_(number: Array, carry: Moves) -> Moves:
-        ends, switches, others, triples, walked = carry
+        ends, switches, others, turned, walked = carry
         begin = number * TRIPLES_EVERY
         # The words of all steps of a round at once, because a few of them take as long as many.
         salts = jax.vmap(salts_of)(begin + jnp.arange(TRIPLES_EVERY, dtype=jnp.int32))
-        ends, switches = lax.fori_loop(
-            0, TRIPLES_EVERY, lambda i, carry: switched(begin + i, salts[i], carry), (ends, switches)
-        )
+        shifts = switching.shifts_of(fixed, salts)
+
+        def switched(i: Array, carry: tuple[Ends, Array]) -> tuple[Ends, Array]:
+            ends, switches = carry
+            # Which steps are focused depends on their number alone, never on the state: each of them keeps the uniform
+            # distribution, and so does whatever sequence of them.
+            focused = fixed.focus & ((begin + i) % FOCUS_EVERY == 0)
+            ends, made = switching.switch_pairs(
+                fixed, where_at(i), degrees, ends, salts[i, :, :4], None if shifts is None else shifts[i], focused
+            )
+            return ends, switches + made.astype(jnp.int32)
+
+        ends, switches = lax.fori_loop(0, TRIPLES_EVERY, switched, (ends, switches))
         salts = salts[-1]
         # Word 2 is the salt of the hashes of both; every other word serves one kind of move.
         before = ends
         ends, turns = switching.turn_triples(fixed, where_at(begin), ends, salts[:, :4], used)
         others = others + (ends.head != before.head).astype(jnp.int32)
         if not walks:
-            return ends, switches, others, triples + turns, walked
+            return ends, switches, others, turned + turns, walked
         before = ends
         ends, moves = walk(fixed, where, ends, salts[:, 4:], used)
         changed = (ends.tail != before.tail) | (ends.head != before.head)
-        return ends, switches, others + changed.astype(jnp.int32), triples + turns, walked + moves
+        return ends, switches, others + changed.astype(jnp.int32), turned + turns, walked + moves
 
-    none = jnp.zeros(chains, jnp.int32)
-    begin = ends, jnp.zeros(lanes, jnp.int32), jnp.zeros(lanes, jnp.int32), none, jnp.zeros((2, chains), jnp.int32)
+    none = jnp.zeros(lanes, jnp.int32)
+    begin = ends, none, none, switching.no_turns(lanes, chains), jnp.zeros((2, chains), jnp.int32)
     first, stop = first // TRIPLES_EVERY, (first + count) // TRIPLES_EVERY
-    ends, switches, others, triples, walked = lax.fori_loop(first, stop, round_, begin)
+    ends, switches, others, turned, walked = lax.fori_loop(first, stop, round_, begin)
     # Both labels of a pair count their switch: by lane, since sums by chain cost more than the moves. The arcs of a
     # chain stand before its pairs.
     base = jnp.minimum(jnp.arange(chains, dtype=jnp.int32), used) * labels
     inside = (jnp.arange(chains, dtype=jnp.int32) < used).astype(jnp.int32)
     begins = jnp.stack([base, base + inside * fixed.arcs], axis=1).reshape(-1)
     of_arcs, of_pairs = (sum_between(switches, jnp.append(begins, used * labels)) // 2).reshape(chains, 2).T
+    triples = switching.turns_by_chain(fixed, turned, chains, used)
     made = of_arcs + of_pairs, triples, walked.sum(axis=0), of_pairs + walked[1]
     return ends, Accepted(*map(for_host, made), moved=switches + others)

@@ -156,11 +156,15 @@ def whole_rounds(steps: int) -> int:
 
 def lanes_of(labels: Array, lanes: int, used: Array) -> Lanes:
     """Divide lanes among the first ``used`` chains of so many labels each."""
-    lane = jnp.arange(lanes, dtype=jnp.int32)
-    chain = lane // jnp.maximum(labels, 1)
-    live = chain < used
-    chain = jnp.where(live, chain, 0)
-    return Lanes(chain, jnp.where(live, lane - chain * labels, 0), chain * labels, live)
+    chain = jnp.arange(lanes, dtype=jnp.int32) // jnp.maximum(labels, 1)
+    return labels_of(jnp.where(chain < used, chain, 0), labels, used)
+
+
+def labels_of(chain: Array, labels: Array, used: Array) -> Lanes:
+    """Find the label in each lane, given its chain, 0 where it has none: the first ``used`` chains have labels."""
+    lane, base = jnp.arange(chain.shape[0], dtype=jnp.int32), chain * labels
+    live = lane < used * labels
+    return Lanes(chain, jnp.where(live, lane - base, 0), base, live)
 
 
 # ---- pairs
@@ -186,8 +190,24 @@ def degrees_of(fixed: Fixed, where: Lanes, ends: Ends) -> Array:
     return out | into << DEGREE_BITS | paired << 2 * DEGREE_BITS
 
 
+def shifts_of(fixed: Fixed, salts: Array) -> Array | None:
+    """Draw the sum of two partners' numbers, once for each chain and step, since XLA would divide in each lane.
+
+    Args:
+      fixed: the properties that no move changes.
+      salts: uint32 ``[steps, chains, 4 or more]``, random words.
+
+    Returns:
+      The sums among the chain's arcs and among its pairs, int32 ``[steps, chains, 2]``; ``None`` where groups of labels
+      have sums of their own.
+    """
+    if fixed.groups is not None:
+        return None
+    return jnp.stack([scaled(salts[..., 0], fixed.arcs), scaled(salts[..., 1], fixed.pairs)], axis=-1)
+
+
 def switch_pairs(
-    fixed: Fixed, where: Lanes, degrees: Array, ends: Ends, salts: Array, focused: Array
+    fixed: Fixed, where: Lanes, degrees: Array, ends: Ends, salts: Array, shifts: Array | None, focused: Array
 ) -> tuple[Ends, Array]:
     """Take one step of pair switches in all chains.
 
@@ -197,6 +217,7 @@ def switch_pairs(
       degrees: what :func:`degrees_of` returns.
       ends: the states of the chains.
       salts: uint32 ``[chains, 4]``, random words.
+      shifts: what :func:`shifts_of` returns for this step.
       focused: bool scalar, whether slow labels alone are proposed. Whether a label is slow never changes, and the two
         labels of a proposal are both slow or neither is, so that a focused step is as symmetric as any other.
 
@@ -204,7 +225,7 @@ def switch_pairs(
       The new states, and bool ``[lanes]``, which labels moved.
     """
     is_pair = where.label >= fixed.arcs
-    across = _partners(fixed, where, is_pair, salts)
+    across = _partners(fixed, where, is_pair, salts, shifts)
     partner = once(fixed, where.base + jnp.where(where.live, across, 0))
     # The random bits of the lower label count for both, so that the two agree.
     driver = jnp.minimum(where.label, across)
@@ -263,13 +284,12 @@ def _tried(fixed: Fixed, degrees: Array, coin: Array, tails: tuple[Array, Array]
     return tried
 
 
-def _partners(fixed: Fixed, where: Lanes, is_pair: Array, salts: Array) -> Array:
+def _partners(fixed: Fixed, where: Lanes, is_pair: Array, salts: Array, shifts: Array | None) -> Array:
     """Return the partner of each label by the involution i <-> c - i in its group; only its fixed points have none."""
     if fixed.groups is None:  # All arcs are a group, and so are all pairs.
         first, size = jnp.where(is_pair, fixed.arcs, 0), jnp.where(is_pair, fixed.pairs, fixed.arcs)
-        # Each chain draws a number for its arcs and one for its pairs, once, since XLA would divide again in each lane.
-        shifts = jnp.stack([scaled(salts[:, 0], fixed.arcs), scaled(salts[:, 1], fixed.pairs)], axis=1)
-        shift = take(once(fixed, shifts.reshape(-1)), 2 * where.chain + is_pair.astype(jnp.int32))
+        assert shifts is not None
+        shift = take(shifts.reshape(-1), 2 * where.chain + is_pair.astype(jnp.int32))
     else:
         first, size = take(fixed.groups.first, where.label), take(fixed.groups.size, where.label)
         shift = scaled(mix(first.astype(jnp.uint32), take(salts[:, 0], where.chain)), size)
@@ -358,15 +378,15 @@ def _mirrored(ends: Ends, mirrored: Array) -> tuple[Array, Array]:
 
 
 def turn_triples(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Array) -> tuple[Ends, Array]:
-    """Turn the heads of triples of arcs cyclically, and return the new states and the number of turns, ``[chains]``.
+    """Turn the heads of triples of arcs cyclically, and return the new states and the turns, as in :func:`no_turns`.
 
     A chain of ``A`` arcs has ``A / 16`` triples that follow a path and as many of any three arcs, at least one of each.
     """
     lanes, chains = ends.tail.shape[0], salts.shape[0]
     labels, arcs = fixed.arcs + fixed.pairs, jnp.maximum(fixed.arcs, 1)
     # Each chain has the same number of triples, which are called groups here.
-    number = jnp.maximum(1, fixed.arcs // ARCS_PER_TRIPLE)
-    group = jnp.arange(lanes // ARCS_PER_TRIPLE + chains, dtype=jnp.int32)
+    number = _triples_each(fixed)
+    group = jnp.arange(no_turns(lanes, chains).size, dtype=jnp.int32)
     chain, own = group // number, group % number
     live = (chain < used) & (fixed.arcs >= 3)
     chain = jnp.where(live, chain, 0)
@@ -410,9 +430,26 @@ def turn_triples(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Arr
     free = all_occur(nowhere, touched, list(own), list(own_touches), _most_touches(fixed))
     made = proposed & (take(uses, at) == 1).all(axis=0) & free & distinct[0] & distinct[1]
     heads = ends.head.at[_by_chain(jnp.where(made[None], at, lanes))].set(_by_chain(turned), mode="drop")
-    both = made.astype(jnp.int32).reshape(2, -1).sum(axis=0, dtype=jnp.int32)
-    begins = jnp.minimum(jnp.arange(chains + 1, dtype=jnp.int32), used) * number
-    return Ends(ends.tail, heads), sum_between(both, begins)
+    return Ends(ends.tail, heads), made.astype(jnp.int32).reshape(2, -1).sum(axis=0, dtype=jnp.int32)
+
+
+def no_turns(lanes: int, chains: int) -> Array:
+    """Return zeros for the turns of each path and the three arcs that are drawn beside it, int32.
+
+    Turns are added up by chain at the end alone, by :func:`turns_by_chain`.
+    """
+    return jnp.zeros(lanes // ARCS_PER_TRIPLE + chains, jnp.int32)
+
+
+def turns_by_chain(fixed: Fixed, turns: Array, chains: int, used: Array) -> Array:
+    """Add up turns, as :func:`turn_triples` returns them, by chain: int32 ``[chains]``."""
+    begins = jnp.minimum(jnp.arange(chains + 1, dtype=jnp.int32), used) * _triples_each(fixed)
+    return sum_between(turns, begins)
+
+
+def _triples_each(fixed: Fixed) -> Array:
+    """Return the number of paths, and of other triples, of each chain."""
+    return jnp.maximum(1, fixed.arcs // ARCS_PER_TRIPLE)
 
 
 def one_group(groups: Groups, labels: Array) -> Array:
