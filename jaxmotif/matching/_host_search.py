@@ -109,9 +109,10 @@ def candidate_budget(device: jax.Device, order: SearchOrder, measured: Measures 
     if measured is None:
         return most
     # Further on, nodes that are joined have others in common, and what is expected says nothing.
-    first, sizes = order.core[:3], measured.sizes
-    joined = np.where(measured.often > 0, measured.often / np.maximum(np.outer(sizes, sizes), 1), -1)
-    expected = expected_candidates(first, sizes.tolist(), joined.tolist())
+    first = order.core[:3]
+    sizes, often = measured.sizes[first], measured.often[np.ix_(first, first)]
+    joined = np.where(often > 0, often / np.maximum(np.outer(sizes, sizes), 1), -1)
+    expected = expected_candidates(range(len(first)), sizes.tolist(), joined.tolist())
     # Symmetry leaves one of the six orders of three nodes at best.
     return most if expected <= min(order.multiplier, 6) * most else -1
 

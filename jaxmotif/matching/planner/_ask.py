@@ -67,6 +67,21 @@ class Conditions:
     num_labels: Any
 
 
+class NodeDemand(NamedTuple):
+    """The demand of some query nodes on the target nodes that they are mapped to, but for pairs of these.
+
+    Attributes:
+      words: the query nodes as bits: numbers of words, and the words, uint32.
+      label: the label of the target node, or ``None`` if any will do.
+      neighbours: least numbers of neighbours: a direction (0: successors, or neighbours; 1: predecessors), the label
+        that they carry, ``None`` for all neighbours, and how many there must be.
+    """
+
+    words: list[tuple[int, np.uint32]]
+    label: int | None
+    neighbours: list[tuple[int, int | None, int]]
+
+
 class QueryConstraints(NamedTuple):
     """All that a query asks of target nodes and of pairs of them.
 
@@ -77,6 +92,7 @@ class QueryConstraints(NamedTuple):
       non_neighbours: int64 ``[R, k, k]``: kinds that the images of (u, x), not joined, must not fulfil, -1 for none; R
         is 0 where nothing is forbidden, else the number of directions.
       conditions: the same and more for the filters, on the device or in NumPy.
+      demands: what it says of single nodes once more, of query nodes that ask the same together.
     """
 
     query: Pattern
@@ -85,6 +101,7 @@ class QueryConstraints(NamedTuple):
     which: np.ndarray
     non_neighbours: np.ndarray
     conditions: Conditions
+    demands: list[NodeDemand]
 
     def joined(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return u, x and the kind of each ordered pair of joined query nodes, int64 ``[P]`` each."""
@@ -114,7 +131,8 @@ def constrain_query(query: Pattern, options: Options) -> QueryConstraints:
         kinds, which, non_neighbours = pair_kinds(query, induced, wildcard)
         # The filters look at neighbours alone; kinds that edges ask for come first.
         conditions = query_conditions(query, kinds[: which.max(initial=-1) + 1], which, wildcard)
-        return QueryConstraints(query, shape_of(query), kinds, which, non_neighbours, conditions)
+        demands = node_demands(conditions)
+        return QueryConstraints(query, shape_of(query), kinds, which, non_neighbours, conditions, demands)
 
     return query.known(("asked", induced, wildcard), find)
 
@@ -240,3 +258,32 @@ def query_conditions(query: Pattern, kinds: list[PairKind], which: np.ndarray, w
         np.pad(values, (0, L - len(values))).astype(np.int32),
         np.int32(len(values)),
     )
+
+
+def node_demands(conditions: Conditions) -> list[NodeDemand]:
+    """Return what conditions ask of single nodes, once for all query nodes that ask the same.
+
+    Example:
+      >>> asked = constrain_query(Pattern.from_edges([(0, 1), (1, 2)]), Options())
+      >>> [(int(demand.words[0][1]), demand.neighbours) for demand in asked.demands]
+      [(5, [(0, None, 1)]), (2, [(0, None, 2)])]
+    """
+    labels = [None, *conditions.frequent_labels[: conditions.num_labels].tolist()]
+    # For each direction, the number of all neighbours comes first, and then those with each label.
+    least = np.concatenate([conditions.degrees[:, None], conditions.frequent], axis=1)
+    alike: dict[tuple, NodeDemand] = {}
+    for u in range(int(conditions.size)):
+        neighbours = [
+            (direction, label, number)
+            for direction in range(len(least))
+            for label, number in zip(labels, least[direction, :, u].tolist(), strict=False)
+            if number
+        ]
+        label = None if conditions.free[u] else int(conditions.labels[u])
+        words = alike.setdefault((label, *neighbours), NodeDemand([], label, neighbours)).words
+        bit = np.uint32(1 << (u & 31))
+        if words and words[-1][0] == u >> 5:
+            words[-1] = u >> 5, words[-1][1] | bit
+        else:
+            words.append((u >> 5, bit))
+    return list(alike.values())

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from jaxmotif.arrays._bits import bit_of, unpack_bits
+from jaxmotif.arrays._bits import bit_of, unpack_bits, words_for
 from jaxmotif.arrays._rows import offsets_from, offsets_of, places_of, row_of
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._target import SLOT_ARRAYS, Target
-from jaxmotif.matching.planner._ask import Conditions, QueryConstraints
+from jaxmotif.matching.planner._ask import Conditions, NodeDemand, QueryConstraints
 from jaxmotif.matching.planner._families import Families, FilteredDomains
 from jaxmotif.search._deadline import Deadline
 
-KEPT = 2**22
-"""Slots at most of a target whose candidate lists are kept from one phase to the next."""
+SLOTS_AT_ONCE = 2**20
+"""Slots that are looked at together, in the lists of as many query nodes as there are: one call for many short ones."""
 
 FEW_SLOTS = 2**13
 """Slots that take as long to look at as it takes to find those next to nodes that were dropped."""
@@ -46,19 +46,10 @@ def filter_domains(
     query, filters = asked.conditions, options.chosen_filters(asked.query.node_labels, target.node_labels)
     k = int(query.size)
     bits = np.zeros((query.near.shape[-1], target.nodes), np.uint32)
-    # Query nodes that ask the same share one look at the target.
-    alike: dict[tuple[int, ...], list[int]] = {}  # query nodes by what the first filters ask
-    wanted = np.concatenate([query.free[None], query.labels[None], query.degrees, *query.frequent])[:, :k]
-    for u, row in enumerate(wanted.T.tolist()):
-        alike.setdefault(tuple(row), []).append(u)
-    labels = query.frequent_labels[: query.num_labels].tolist()
-    for row, members in alike.items():
-        nodes = _find_nodes(target, row, labels, filters)
-        words: dict[int, int] = {}
-        for u in members:
-            words[u >> 5] = words.get(u >> 5, 0) | 1 << (u & 31)
-        for number, word in words.items():
-            bits[number, nodes] |= np.uint32(word)
+    for demand in asked.demands:
+        nodes = _find_nodes(target, demand, filters)
+        for number, word in demand.words:
+            bits[number, nodes] |= word
     if allowed is not None:
         bits &= allowed
     if "consistency" in filters:
@@ -99,11 +90,12 @@ def measure_lists(families: Families, options: Options) -> tuple[np.ndarray, ...
       meet: bool ``[K, K]``, which domains have a node in common.
       within: bool ``[K, K]``, which domains (rows) lie within which.
     """
-    offsets = np.zeros((len(families.rows), families.target.nodes + 1), np.int32)
-    for j in range(int(families.count)):
+    lengths = np.zeros((len(families.rows), families.target.nodes), np.int32)
+    for some, found, _ in _lists(families):
         options.deadline.check()
-        offsets[j] = _family(families, j).offsets
-    lengths = np.diff(offsets)
+        lengths[some] = found
+    offsets = np.zeros((len(lengths), lengths.shape[1] + 1), np.int32)
+    np.cumsum(lengths, axis=1, out=offsets[:, 1:])
     totals = offsets[:, -1]
     squares = (lengths.astype(np.float32) ** 2).sum(axis=1)
     typical = squares / np.maximum(totals, 1).astype(np.float32)
@@ -140,7 +132,7 @@ def fill_lists(
     """
     del capacity  # the arrays have their exact sizes
     nodes, count, begins = free
-    bits, lists = families.bits, [_family(families, j).targets for j in range(int(families.count))]
+    bits, lists = families.bits, [targets for *_, targets in _lists(families)]
     inside = _unpack_rows(bits)
     domains = [np.flatnonzero(inside[u]) for u in nodes[: int(count)]]
     entries = np.concatenate([np.zeros(0, np.int32), *lists, *domains]).astype(np.int32)
@@ -187,9 +179,10 @@ def bit_rows(families: Families, ranks: np.ndarray, rows: np.ndarray, *, capacit
     """
     N, words = families.target.nodes, np.zeros(capacity, np.uint32)
     for j, numbering, width, first in rows[: int(families.count)]:
-        family = _family(families, j)
-        sources = row_of(family.offsets, len(family.targets)).astype(np.int64)
-        set_bits(words[first : first + N * width], sources * width, ranks[numbering].take(family.targets))
+        kind, x = families.rows[j]
+        lengths, targets = _lists_of(families, kind, np.array([x]))
+        sources = np.repeat(np.arange(N), lengths[0])
+        set_bits(words[first : first + N * width], sources * width, ranks[numbering].take(targets))
     return words.view(np.int32)
 
 
@@ -202,25 +195,16 @@ def _count_slots_between(target: Target, ids: np.ndarray) -> int:
     return int(alive[target.targets[0][places_of(target.offsets[0][ids], target.degrees[0][ids])]].sum())
 
 
-def _find_nodes(target: Target, row: Sequence[int], labels: Sequence[int], filters: tuple[str, ...]) -> Any:
-    """Return the target nodes that a query node may be mapped to as far as the first three filters see.
-
-    Args:
-      row: what is asked: whether any label will do, else which; neighbours by direction, two; and how many of them by
-        direction carry each of ``labels``, padded.
-    """
-    (free, label, *degrees), labelled = row[:4], target.node_labels is not None
-    by_label = labelled and "label" in filters and not free
-    ok, room = None, (len(row) - 4) // 2
-    for d in range(len(target.offsets)):
-        least: list[tuple[int | None, int]] = [(None, degrees[d])] if "degree" in filters else []  # None: any label
-        if labelled and "frequency" in filters:
-            least += list(zip(labels, row[4 + d * room :], strict=False))
-        for carried, wanted in least:
-            if wanted:
-                enough = target.having(d, carried, label if by_label else None) >= wanted
-                ok = enough if ok is None else np.logical_and(ok, enough, out=ok)
-    if by_label:
+def _find_nodes(target: Target, demand: NodeDemand, filters: tuple[str, ...]) -> Any:
+    """Return the target nodes that meet a demand, as far as the first three filters see."""
+    labelled = target.node_labels is not None
+    label = demand.label if labelled and "label" in filters else None
+    by_degree, by_labels, ok = "degree" in filters, labelled and "frequency" in filters, None
+    for direction, carried, number in demand.neighbours:
+        if by_degree if carried is None else by_labels:
+            enough = target.having(direction, carried, label) >= number
+            ok = enough if ok is None else np.logical_and(ok, enough, out=ok)
+    if label is not None:
         return target.labelled(label) if ok is None else target.labelled(label)[ok]
     return slice(None) if ok is None else np.flatnonzero(ok)
 
@@ -228,6 +212,7 @@ def _find_nodes(target: Target, row: Sequence[int], labels: Sequence[int], filte
 def _make_consistent(target: Target, query: Conditions, bits: np.ndarray, deadline: Deadline) -> None:
     """Drop nodes of the domains that have no neighbour in that of a joined query node, until none are left."""
     stable = int(query.num_kinds) == 0
+    bits = bits[: words_for(int(query.size))]  # a view, without the words that only a device needs
     while not stable:
         ids = np.flatnonzero(bits.any(axis=0))
         if _is_most(ids, target):  # to leave out few takes longer than to look at them
@@ -282,7 +267,7 @@ def _sweep(target: Target, query: Conditions, ids: np.ndarray, domains: np.ndarr
             )
         looked_u, looked_v = (u, v) if pairs is None else (u[pairs], v[pairs])
         lacking = np.zeros(len(looked_u), np.uint32)
-        for asked, met in zip(query.near[number].T, around[number], strict=True):
+        for asked, met in zip(query.near[number].T, around[number], strict=False):  # not of padding
             lacking |= asked[looked_u] & ~met[looked_v]
         lost, dropped[number] = np.flatnonzero(lacking), np.zeros(0, np.int64)
         if not len(lost):
@@ -360,28 +345,39 @@ def _unpack_rows(bits: np.ndarray) -> np.ndarray:
     return unpack_bits(np.ascontiguousarray(bits.T)).T
 
 
-class _Family(NamedTuple):
-    """The lists of a family: where each node's ends, int32 ``[N + 1]``, and what is in them."""
+def _lists(families: Families) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    """Yield the lists of all families, as many families at a time as have few slots to look at.
 
-    offsets: np.ndarray
-    targets: np.ndarray
+    Yields:
+      Which families these are, and what :func:`_lists_of` returns for them.
+    """
+    rows = families.rows[: int(families.count)]
+    for kind in np.unique(rows[:, 0]):
+        first, stop = np.searchsorted(rows[:, 0], (kind, kind + 1)).tolist()
+        step = max(1, SLOTS_AT_ONCE // max(families.target.targets.shape[1], 1))
+        for at in range(first, stop, step):
+            some = slice(at, min(at + step, stop))
+            yield some, *_lists_of(families, kind, rows[some, 1])
 
 
-def _family(families: Families, number: int) -> _Family:
-    """Return the slots of a kind that lead to nodes of a domain. Short ones are kept: several phases ask."""
-    kind, x = families.rows[number].tolist()
-    kind = families.kinds[kind]
-    slots = families.target.direction(kind[0])
+def _lists_of(families: Families, kind: int, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lists of some families of one kind of pairs.
 
-    def find() -> _Family:
-        ends, targets, _ = select_slots(slots, kind)
-        inside = families.bits[x >> 5] >> np.uint32(x & 31) & np.uint32(1) != 0
-        held = np.flatnonzero(inside.take(targets))
-        if len(held) == len(targets):
-            return _Family(ends, targets)
-        return _Family(np.searchsorted(held, ends).astype(np.int32), targets.take(held))
+    Args:
+      families: the families of lists.
+      kind: the number of the kind.
+      x: integers ``[J]``, the query nodes to whose domains the lists lead.
 
-    return slots.known(("family", *kind.tolist(), x), find) if len(slots.targets) <= KEPT else find()
+    Returns:
+      Integers ``[J, N]``, the length of the list of each node in each family; and int32, the entries of all these
+      lists, one after another.
+    """
+    pair_kind = families.kinds[kind]
+    _, targets, sources = select_slots(families.target.direction(pair_kind[0]), pair_kind)
+    inside = families.bits[x >> 5] & bit_of(x)[:, None] != 0
+    number, slot = np.divmod(np.flatnonzero(inside.take(targets, axis=1)), max(len(targets), 1))
+    lengths = np.bincount(number * inside.shape[1] + sources.take(slot), minlength=inside.size)
+    return lengths.reshape(inside.shape), targets.take(slot)
 
 
 def set_bits(words: np.ndarray, first: np.ndarray, numbers: np.ndarray) -> None:
