@@ -186,6 +186,28 @@ def plain(options: argparse.Namespace) -> None:
             table.row(scale, name, result.engine, count, right, first, median, best, *bars.get(scale, (None, None)))
 
 
+CLIQUES = {
+    "rmat-16": {5: 4_670_679_555, 6: 61_413_408_997, 7: 672_783_103_983},
+    "socfb-MIT8": {5: 65_593_101, 6: 275_898_557, 7: 1_014_511_011},
+}
+"""Cliques of each size, counted by clique_loop.py."""
+
+
+@rows()
+def cliques(options: argparse.Namespace) -> None:
+    """Time cliques of five to seven nodes in the R-MAT graph of 2^16 nodes of ``plain``, and in a real network."""
+    table = Table("network | nodes of a clique | cliques | first s | median ms | best ms")
+    for name, known in CLIQUES.items():
+        network = rmat(16, 16) if name == "rmat-16" else harness.undirected(options.data, name)
+        target = network.to_device(jax.devices()[0])
+        for size, wanted in known.items():
+            query = Pattern.from_edges(list(itertools.combinations(range(size), 2)))
+            timed = measure(partial(count_matches, query, target, per="occurrence"), calls=5, seconds=20)
+            harness.check(f"{name}, {size} nodes", timed.result.count, wanted)
+            first, median, best = f"{timed.first:.2f}", f"{1000 * timed.median:.2f}", f"{1000 * timed.best:.2f}"
+            table.row(name, size, wanted, first, median, best)
+
+
 # ---- easy instances
 
 
@@ -242,6 +264,19 @@ def planning(options: argparse.Namespace) -> None:
 def geometric_mean(values: Any) -> float:
     """Return the geometric mean of some positive numbers."""
     return exp(sum(map(log, values)) / len(values))
+
+
+@rows()
+def gmatch(options: argparse.Namespace) -> None:
+    """Time the 22 labelled queries of gMatch's own test, whose published numbers of maps are checked."""
+    known = harness.verified(options.data, "labelled/gmatch_github_16labels", "expected.json")["matches"]
+    table = Table("query | nodes | matches | first s | median ms | best ms")
+    for name, wanted in known.items():
+        query, target = harness.instance(options.data, f"gmatch_github_16labels/{name}")
+        timed = measure(partial(count_matches, query, target), calls=5, seconds=20)
+        harness.check(name, timed.result.count, wanted)
+        first, median, best = f"{timed.first:.2f}", f"{1000 * timed.median:.2f}", f"{1000 * timed.best:.2f}"
+        table.row(name, query.n, wanted, first, median, best)
 
 
 # ---- one method each
