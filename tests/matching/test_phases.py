@@ -100,10 +100,12 @@ def measure(index, asked, options):
 
 
 @pytest.mark.parametrize("directed", [True, *more(False)])
-def test_lists_and_measures_are_alike(directed):
+def test_lists_and_measures_are_alike(directed, monkeypatch):
     compared = 0
     for seed in range(8):
         rng = np.random.default_rng(seed)
+        # Lists of one family at a time, of two, or of all.
+        monkeypatch.setattr(_host, "SLOTS_AT_ONCE", (1, 250, 2**20)[seed % 3])
         _, target = random_graph(rng, 15, 0.5, directed, 2, 2)
         query, _ = random_graph(rng, 3, 0.5, directed, 2, 2)
         options = Options(induced=bool(seed % 2))
