@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -72,15 +72,10 @@ class GraphletCounts(Presented):
         return integers(list(self.counts.values()))
 
     def _pictures(self, rows: int) -> list[str]:
-        names = list(self.counts)[:rows]
-        patterns = [named_pattern(name, self.directed) for name in names]
-        return [
-            draw_pattern(pattern, *self.label_words, title=name).svg(width=48)
-            for name, pattern in zip(names, patterns, strict=True)
-        ]
+        patterns = {name: named_pattern(name, self.directed) for name in list(self.counts)[:rows]}
+        return [draw_pattern(x, *self.label_words, title=name).svg(width=48) for name, x in patterns.items()]
 
 
-Counted = TypeVar("Counted", bound="_Counted")
 InGraph = dict[str, int] | Callable[[], dict[str, int]]
 """Counts in the whole graph by name, or what finds them."""
 
@@ -225,13 +220,8 @@ def graphlet_counts(
       "Graphlet-based characterization of directed networks", Scientific Reports 2016 (its 40 are those without mutual
       arcs). Typed: Rossi et al., "Heterogeneous graphlets", TKDD 2020.
     """
-    graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
-    _, _, counts, notes = _count(graph, "graph", size, induced, typed, certify, how)
-    counts = _evaluate(counts)
-    if certify is not None:
-        certify_graphlets(certify, graph, "graph", counts, induced)
-    words = (graph.node_label_names, graph.edge_label_names) if typed else (None, None)
-    return GraphletCounts(graph.n, graph.m, counts, notes, graph.directed, words)
+    how = HowToRun(devices, memory, checkpoint, progress)
+    return _count(as_graph(graph), "graph", size, induced, typed, certify, how)
 
 
 @on_cluster(load_graph)
@@ -270,9 +260,8 @@ def edge_graphlets(
       >>> result.values[:, result.columns.index("tailed-triangle-tail")].tolist()
       [0, 0, 0, 1]
     """
-    graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
-    columns, values, counts, notes = _count(graph, "edge", size, induced, typed, certify, how)
-    return _certified(certify, graph, "edge", induced, EdgeGraphlets(columns, values, graph.m, graph, counts, notes))
+    how = HowToRun(devices, memory, checkpoint, progress)
+    return _count(as_graph(graph), "edge", size, induced, typed, certify, how)
 
 
 @on_cluster(load_graph)
@@ -316,17 +305,8 @@ def node_orbits(
     References:
       ORCA's numbering: Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014.
     """
-    graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
-    columns, values, counts, notes = _count(graph, "node", size, induced, typed, certify, how)
-    return _certified(certify, graph, "node", induced, NodeOrbits(columns, values, graph.n, counts, notes))
-
-
-def _certified(certify: CertificateFile, graph: Graph, at: Root, induced: bool, result: Counted) -> Counted:
-    """Write a certificate of a table if there is a file for one, and return the table, which is fetched meanwhile."""
-    if certify is not None:
-        table = result.columns, result.raw_counts
-        certify_graphlets(certify, graph, at, result.counts, induced, *table, meanwhile=result.begin_fetch)
-    return result
+    how = HowToRun(devices, memory, checkpoint, progress)
+    return _count(as_graph(graph), "node", size, induced, typed, certify, how)
 
 
 def _column_names(detail: Detail, size: int) -> tuple[str, ...]:
@@ -337,35 +317,47 @@ def _column_names(detail: Detail, size: int) -> tuple[str, ...]:
 
 def _count(
     graph: Graph, detail: Detail, size: int, induced: bool, typed: bool, certify: CertificateFile, how: HowToRun
-) -> tuple[tuple[str, ...], jax.Array | np.ndarray, InGraph, tuple[str, ...]]:
-    """Return the columns, the counts at each edge or node, the counts in the graph, and notes.
+) -> Any:
+    """Count in one graph, and write a certificate of the result if there is a file for one.
 
     What cannot be certified is refused where ``certify`` asks for a certificate.
+
+    Returns:
+      What the front door for ``detail`` returns.
     """
     _check(graph, size, typed, induced, certify)
+    columns, notes = _column_names(detail, size), ()
     if is_typed(graph, typed):
-        names, numbers = typed_counts(graph, size, how)
-        if detail == "graph":
-            columns, values = (), numbers
-        else:
+        names, values = typed_counts(graph, size, how)
+        counts: InGraph = dict(zip(names, values.tolist(), strict=True))
+        if detail != "graph":
             columns, values = typed_roles(graph, size, detail, how)
-        return columns, values, dict(zip(names, numbers.tolist(), strict=True)), ()
-    columns, notes = _column_names(detail, size), ignored_labels(graph)
-    selection = select_devices(how.devices)
-    if graph.m:
-        padded = pad_to_class(graph, selection.main, how.memory)
-        count = _count_four if size == 4 else _count_five
-        values, counts, more = count(graph, padded, detail, selection, how)
-        notes = (*notes, *more)
     else:
-        values = np.zeros((graph.n if detail == "node" else 0, len(columns)), np.int64)
-        every = all_counts(np, np.array(graph.n, object), np.zeros(len(NODE_NAMES_5), object))
-        counts = dict(zip(NAMES_5 if size == 5 else GRAPHLET_NAMES, every.tolist(), strict=False))
+        selection, labels = select_devices(how.devices), ignored_labels(graph)
+        if graph.m:
+            padded = pad_to_class(graph, selection.main, how.memory)
+            count = _count_four if size == 4 else _count_five
+            values, counts, notes = count(graph, padded, detail, selection, how)
+        else:
+            values = np.zeros((graph.n if detail == "node" else 0, len(columns)), np.int64)
+            every = all_counts(np, np.array(graph.n, object), np.zeros(len(NODE_NAMES_5), object))
+            counts = dict(zip(NAMES_5 if size == 5 else GRAPHLET_NAMES, every.tolist(), strict=False))
+        notes = (*labels, *notes)
     if not induced:
         if detail != "graph":
             values = _all_at(detail, columns, values, graph.m if detail == "edge" else graph.n)
         counts = partial(_all_in_graph, counts)
-    return columns, values, counts, notes
+    if detail == "edge":
+        result = EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
+    elif detail == "node":
+        result = NodeOrbits(columns, values, graph.n, counts, notes)
+    else:
+        words = (graph.node_label_names, graph.edge_label_names) if typed else (None, None)
+        result = GraphletCounts(graph.n, graph.m, _evaluate(counts), notes, graph.directed, words)
+    if certify is not None:
+        table: Any = () if isinstance(result, GraphletCounts) else (columns, values, result.begin_fetch)
+        certify_graphlets(certify, graph, detail, result.counts, induced, *table)
+    return result
 
 
 def _all_in_graph(counts: InGraph) -> dict[str, int]:
