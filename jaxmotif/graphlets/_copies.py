@@ -254,7 +254,7 @@ def _count_cliques(order: DegreeOrder, plan: Plan, low: Any, high: Any, nodes: i
         return total + cliques.count_cliques(order, *rows, tails, nodes, tuning.block)
 
     if nodes == 3:
-        return sparse.each_triangle(order, plan, zero, tails, tuning, add)
+        return sparse.each_triangle(order, plan, zero, sparse.tests_at(plan, tails), tuning, add)
     return sparse.over_rows(order, plan, zero, tails, tuning, use)
 
 
@@ -380,9 +380,9 @@ def _sum_over_cliques(
 
         return loop_in_blocks(jnp.int32(0), count, part, step, sums)
 
-    tails = sparse.all_ranges(plan).tails
+    ranges = sparse.all_ranges(plan)
     if joined < 3:
         none = jnp.zeros(tuning.block, jnp.int32)
-        return sparse.each_triangle(order, plan, sums, tails, tuning, lambda tri, sums: collect(tri, none, sums))
+        return sparse.each_triangle(order, plan, sums, ranges.tests, tuning, lambda tri, sums: collect(tri, none, sums))
     use = sparse.at_triangles(order, plan, tuning, collect)
-    return sparse.over_rows(order, plan, sums, tails, tuning, use, whole=True)
+    return sparse.over_rows(order, plan, sums, ranges.tails, tuning, use, whole=True)

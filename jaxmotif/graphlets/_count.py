@@ -17,6 +17,7 @@ from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._count_table import CountTable
 from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integers
+from jaxmotif.arrays._rows import offsets_from, places_of
 from jaxmotif.certificates import CertificateFile, certify_graphlets
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._progress import progress as meter
@@ -27,7 +28,7 @@ from jaxmotif.graph import Graph, GraphLike, Graphs, as_graph
 from jaxmotif.graph._coerce import for_many, load_graph
 from jaxmotif.graph._ignored import ignored_labels
 from jaxmotif.graphlets import _equations as equations
-from jaxmotif.graphlets._many import count_many
+from jaxmotif.graphlets._many import count_parts
 from jaxmotif.graphlets._prepared import pad_to_class
 from jaxmotif.graphlets._run import Detail, run
 from jaxmotif.graphlets._typed import HowToRun, is_typed, typed_counts, typed_roles
@@ -409,7 +410,7 @@ def _count_many(
     _check(graphs, size, typed, induced)
     told_apart, notes = is_typed(graphs, typed), ()
     rows = {"graph": np.ones_like(graphs.n), "edge": graphs.m, "node": graphs.n}[detail]
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows)])
+    starts = offsets_from(rows, np.int64)
     if told_apart:
         how = HowToRun(devices, memory, None, progress)
         names, counts = typed_counts(graphs, size, how)
@@ -419,14 +420,24 @@ def _count_many(
     else:
         door = {"graph": graphlet_counts, "edge": edge_graphlets, "node": node_orbits}[detail]
 
-        def single(graph: Graph) -> tuple[dict[str, int], np.ndarray]:
+        def single(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
             result = door(graph, size=size, devices=devices, memory=memory)
-            return result.counts, np.asarray(result)
+            return integers(list(result.counts.values())), np.asarray(result)
 
         names, columns = NAMES_5 if size == 5 else GRAPHLET_NAMES, _column_names(detail, size)
+        counts, values = (
+            np.zeros(shape, np.int64) for shape in ((len(graphs), len(names)), (starts[-1], len(columns)))
+        )
         with meter(len(graphs), "graphs", "graphlets", enabled=progress) as bar:
             places = select_devices(devices).local
-            counts, values = count_many(graphs, detail, size, len(columns), places, memory, single, bar.advance)
+            for which, of_graphs, of_rows in count_parts(graphs, detail, size, places, memory, single):
+                counts = counts.astype(np.promote_types(of_graphs.dtype, counts.dtype), copy=False)
+                counts[which] = of_graphs
+                if of_rows is not None:
+                    values = values.astype(np.promote_types(of_rows.dtype, values.dtype), copy=False)
+                    # Rows of all graphs lie side by side, and the rows of a part are wherever its graphs are.
+                    values[places_of(starts[which], rows[which])] = of_rows
+                bar.advance(which.size)
         notes = ignored_labels(graphs)
         if not induced:
             every = counts.astype(object) @ copies(None, names).astype(object).T
@@ -469,7 +480,7 @@ def _count_five(graph: Graph, padded: Graph, detail: Detail, selection: Selectio
     def count() -> Counts:
         if detail == "graph":
             counts, notes = five.five_node_counts(padded, selection, how.memory, how.progress, store)
-            return counts, _named_counts(counts), notes
+            return counts, dict(zip(NAMES_5, counts.tolist(), strict=True)), notes
         edges = detail == "edge"
         result = five.five_node_orbits(padded, selection, edges, how.memory, how.progress, store, nodes=not edges)
         orbits = result.nodes if result.edges is None else result.edges
@@ -525,10 +536,7 @@ def _summed_up(nodes: int, orbits: jax.Array | np.ndarray) -> dict[str, int]:
     from jaxmotif.graphlets.five.results import totals, totals_of_edges
 
     added = totals if orbits.shape[1] == len(NODE_NAMES_5) else totals_of_edges
-    return _named_counts(all_counts(np, np.array(nodes, object), added(orbits)))
-
-
-def _named_counts(counts: np.ndarray) -> dict[str, int]:
+    counts = all_counts(np, np.array(nodes, object), added(orbits))
     return dict(zip(NAMES_5, counts.tolist(), strict=True))
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -572,6 +572,9 @@ _SOLVED_TOGETHER = 2**12
 Cast = Callable[[np.ndarray], np.ndarray]
 """A cast of int64 numbers: none, or to float64 (:class:`jaxmotif.graphlets.five.results.Limbs`)."""
 
+HomsOfSome = Callable[[slice], list[np.ndarray]]
+"""A function that returns the homomorphisms to some nodes or edges."""
+
 
 class CpuLoops:
     """The engine that runs compiled loops over the rows of a graph, in threads where a CPU is several devices.
@@ -670,13 +673,12 @@ class CpuLoops:
         """Solve for the orbits at all nodes, ``[N, 73]``."""
         sums, arcs, places = self._with_leaves(), self._arcs, self._places
 
-        def parts(cast: Cast) -> Iterator[list[np.ndarray]]:
+        def homs_in(cast: Cast) -> HomsOfSome:
             at = Sums(*map(cast, sums))
             homs = all_homs(arcs, Nodes.of(arcs, cast(self._graph.degree), at), at)
-            for first in range(0, len(places), _SOLVED_TOGETHER):
-                yield [x[places[first : first + _SOLVED_TOGETHER]] for x in homs]
+            return lambda some: [x[places[some]] for x in homs]
 
-        return self._solve("node", parts, len(places))
+        return self._solve("node", homs_in, len(places))
 
     def edge_orbits(self) -> jax.Array | np.ndarray:
         """Solve for the orbits at all edges, ``[m, 68]``, in the order of the edge list."""
@@ -685,35 +687,35 @@ class CpuLoops:
         at = Nodes.of(arcs, self._graph.degree, sums)
         rims = results.rims_of(np, arcs, self._graph.degree, at.tau, self._sums)
 
-        def parts(cast: Cast) -> Iterator[list[np.ndarray]]:
+        def homs_in(cast: Cast) -> HomsOfSome:
             nodes = Nodes(*map(cast, at))
-            for first in range(0, len(edges), _SOLVED_TOGETHER):
-                some = edges[first : first + _SOLVED_TOGETHER]
-                both = np.concatenate([some, graph.back[some]])
+
+            def homs_of(some: slice) -> list[np.ndarray]:
+                both = np.concatenate([edges[some], graph.back[edges[some]]])
                 ends = results.arcs_of_edges(np, (self._tails[both], graph.heads[both].astype(np.int64)))
                 of_sums, of_rims = ([cast(x[both]) for x in values] for values in (sums, rims))
-                yield all_homs(ends, nodes, Sums(*of_sums), Rims(*of_rims))
+                return all_homs(ends, nodes, Sums(*of_sums), Rims(*of_rims))
 
-        return self._solve("edge", parts, len(edges))
+            return homs_of
+
+        return self._solve("edge", homs_in, len(edges))
 
     def total_homs(self) -> np.ndarray:
         """Return the homomorphisms of the connected graphs of two to five nodes, Python integers."""
         homs = total_homs(self._arcs, self._graph.degree, self._with_leaves(), self._arcs.out)
         return results.join_halves(results.sum_halves(np, homs))
 
-    def _solve(
-        self, root: Root, parts: Callable[[Cast], Iterator[list[np.ndarray]]], count: int
-    ) -> jax.Array | np.ndarray:
+    def _solve(self, root: Root, homs_in: Callable[[Cast], HomsOfSome], count: int) -> jax.Array | np.ndarray:
         """Solve the equations of one part of the nodes or edges after the other."""
 
         def solve(cast: Cast) -> np.ndarray:
-            weights, first = cast(times24(root)), 0
+            weights, homs_of = cast(times24(root)), homs_in(cast)
             orbits = zeros_for_jax((count, len(weights)), weights.dtype)
-            for homs in parts(cast):
-                product = np.empty((len(homs[0]), len(weights)), weights.dtype)
-                multiply_sparse(weights, np.stack(homs), product)
-                orbits[first : first + len(product)] = divided(product)
-                first += len(product)
+            for first in range(0, count, _SOLVED_TOGETHER):
+                some = slice(first, first + _SOLVED_TOGETHER)
+                product = np.empty_like(orbits[some])
+                multiply_sparse(weights, np.stack(homs_of(some)), product)
+                orbits[some] = divided(product)
             return orbits
 
         if self.wide:

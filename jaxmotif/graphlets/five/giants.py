@@ -23,7 +23,7 @@ from jax import lax
 
 from jaxmotif.arrays._ahead import in_earnest
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.arrays._rows import pad_rows, places_of_true
+from jaxmotif.arrays._rows import offsets_from, pad_rows, places_of_true
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import Fields
@@ -34,8 +34,8 @@ from jaxmotif.graphlets._tuning import Tuning, choose_tuning, fixed_bytes, small
 from jaxmotif.graphlets._units import join, times
 from jaxmotif.graphlets.five.graphs import Adjacency, DegreeOrderedGraph
 from jaxmotif.graphlets.five.hubs import Tables
-from jaxmotif.kernels._expand import long, take
-from jaxmotif.kernels._triangles import triangle_block
+from jaxmotif.kernels._expand import take
+from jaxmotif.kernels._triangles import TriangleBlock
 
 T = TypeVar("T")
 
@@ -341,7 +341,7 @@ def join_neighbourhoods(graph: DegreeOrderedGraph, giants: Giants, *, arcs: int)
 
     start = jnp.zeros(size, jnp.int32), jnp.full(arcs, size, jnp.int32), jnp.int32(0)
     lengths, targets, _ = lax.fori_loop(jnp.int32(0), jnp.int32(count), one, start)
-    return jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(lengths, dtype=jnp.int32)]), targets
+    return offsets_from(lengths), targets
 
 
 @partial(jit64, static_argnames=("tuning",))
@@ -382,22 +382,12 @@ def _at(ends: jax.Array, x: jax.Array) -> jax.Array:
     return x.at[ends].get(mode="fill", fill_value=0)
 
 
-class _Ends(NamedTuple):
+class _Ends:
     """The two nodes of each arc of the union, which has each edge once; one past the last node in padding."""
 
-    tail: jax.Array
-    head: jax.Array
-    nodes: int
-
-    @classmethod
-    def of(cls, order: DegreeOrder) -> _Ends:
-        size, real = order.node.shape[0], jnp.arange(order.tail.shape[0], dtype=jnp.int32) < order.num_edges
-        return cls(jnp.where(real, order.tail, size), jnp.where(real, order.head, size), size)
-
-    @property
-    def real(self) -> jax.Array:
-        """Say which arcs are no padding."""
-        return self.tail < self.nodes
+    def __init__(self, order: DegreeOrder) -> None:
+        self.nodes, self.real = len(order.node), jnp.arange(len(order.tail), dtype=jnp.int32) < order.num_edges
+        self.tail, self.head = (jnp.where(self.real, ends, self.nodes) for ends in (order.tail, order.head))
 
     def out(self, to_tail: jax.Array, to_head: jax.Array) -> jax.Array:
         """Return sums at the nodes, int64, of what each arc gives to its tail and to its head."""
@@ -416,7 +406,7 @@ def _by_node(order: DegreeOrder, found: dict[str, jax.Array]) -> dict[str, jax.A
 @jit64
 def union_neighbour_sums(order: DegreeOrder, giants: Giants, values: dict[str, jax.Array]) -> dict[str, jax.Array]:
     """Return, at the arcs u -> v that leave giants, sums over common neighbours w of the values at u -> w, by name."""
-    ends, (arc, _, _, there) = _Ends.of(order), giants.leaving
+    ends, (arc, _, _, there) = _Ends(order), giants.leaving
     leaving = {name: jnp.where(there, x.at[arc].get(mode="clip"), 0) for name, x in values.items()}
     return _by_node(order, {name: ends.times(1, x[order.node]) for name, x in leaving.items()})
 
@@ -432,7 +422,7 @@ def union_sums(
         ``w3`` and ``leaves``.
       between: for edge orbits.
     """
-    none, ends = order.tail.shape[0], _Ends.of(order)
+    none, ends = order.tail.shape[0], _Ends(order)
     first = sparse.first_pass(order, plan, sparse.start_first(order, True), sparse.all_ranges(plan), tuning)
     real = ends.real
     k, cycles = (jnp.where(real, x[:none].astype(jnp.int64), 0) for x in first)
@@ -474,11 +464,9 @@ def union_sums(
 
 def _opposite(order: DegreeOrder, plan: Plan, k: jax.Array, tuning: Tuning) -> jax.Array:
     """Return, at each node, the sum over its triangles of ``k`` at the arc between the two others, int64 ``[N]``."""
-    total = plan.triangles.total
     nodes, edges = order.node.shape[0], order.tail.shape[0]
 
-    def step(number: jax.Array, sums: jax.Array) -> jax.Array:
-        tri = triangle_block(order, plan.triangles, long(number) * tuning.block, total, block=tuning.block)
+    def add(tri: TriangleBlock, sums: jax.Array) -> jax.Array:
         hit = tri.uv < edges
         uv, uw, vw = (jnp.where(hit, arc, 0) for arc in tri)
         corners = take(order.tail, uv), take(order.head, uv), take(order.head, uw)
@@ -486,7 +474,8 @@ def _opposite(order: DegreeOrder, plan: Plan, k: jax.Array, tuning: Tuning) -> j
             sums = sums.at[jnp.where(hit, node, nodes)].add(take(k, arc), mode="drop")
         return sums
 
-    return sparse.loop_in_blocks(jnp.int64(0), total, tuning.block, step, jnp.zeros(nodes, jnp.int64))
+    none, tests = jnp.zeros(nodes, jnp.int64), sparse.all_ranges(plan).tests
+    return sparse.each_triangle(order, plan, none, tests, tuning, add)
 
 
 @jit64

@@ -54,11 +54,11 @@ class HubPlan(NamedTuple):
       giants: how many nodes, those of highest number, are no hubs; their ``lengths`` are 0.
       cells: cells of matrices of neighbourhoods at a time.
       sizes: the widths that matrices may have.
+      tuning: sizes and limits of the run.
       size: columns of a table.
       index: tells who is adjacent where bits of all pairs would take too much memory.
       sparse: whether tables are made a block of rows at a time, and 5-cycles found path by path. Then rows are shared
         out as hubs are, and no two workers make the same row.
-      tuning: sizes and limits of the run.
       passes: the passes whose sums are wanted.
     """
 
@@ -76,10 +76,10 @@ class HubPlan(NamedTuple):
     giants: int
     cells: int
     sizes: tuple[int, ...]
-    size: int
-    index: graphs.HashedArcs | None
-    sparse: bool
     tuning: FiveTuning
+    size: int = 0
+    index: graphs.HashedArcs | None = None
+    sparse: bool = False
     passes: frozenset[Pass] = ALL_PASSES
 
     @property
@@ -178,9 +178,6 @@ def prepare_graph(graph: Graph, detail: Detail, memory: int | None, device: jax.
         giants=giants,
         cells=cells,
         sizes=_sizes_for(device),
-        size=0,
-        index=None,
-        sparse=False,
         tuning=tuning,
     )
     return _plan_tables(plan, device)
@@ -288,15 +285,10 @@ class HubMatrices:
 
     def edge_orbits(self) -> jax.Array | np.ndarray:
         """Solve for the orbits at all edges, ``[m, 68]``, and give the sums up, which take as much as the result."""
-        plan = self._plan
+        plan, together = self._plan, self._plan.tuning.edges_together
         slots = jax.device_put((self._graph.out_offsets, self._graph.out_targets), self._device)
         by_arc = results.solve_at_edges(
-            plan.graph,
-            self._sums,
-            plan.renumbering,
-            slots,
-            wide=self.wide,
-            together=plan.tuning.edges_together,
+            plan.graph, self._sums, plan.renumbering, slots, wide=self.wide, together=together
         )
         self._sums = {}
         return results.take_first(by_arc, edges=self._graph.m).as_integers()
