@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any
 
@@ -473,6 +473,7 @@ Counts = tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]
 
 def _count_five(graph: Graph, padded: Graph, detail: Detail, selection: Selection, how: HowToRun) -> Counts:
     """Count the orbits of up to five nodes in a graph that has edges."""
+    from jaxmotif.graphlets.five import matrices
     from jaxmotif.graphlets.five import orbits as five
 
     store = store_for(how.checkpoint, selection.together, lambda: ("graphlets-5", detail, graph.edge_list(), graph.n))
@@ -486,7 +487,7 @@ def _count_five(graph: Graph, padded: Graph, detail: Detail, selection: Selectio
         orbits = result.nodes if result.edges is None else result.edges
         return orbits, partial(_summed_up, graph.n, orbits), result.notes
 
-    return rehearsed(count, selection.main, _programs_of_five(detail, padded, selection.main, how.memory))
+    return rehearsed(count, selection.main, matrices.programs_of_five(detail, padded, selection.main, how.memory))
 
 
 def count_five_node_copies(
@@ -511,19 +512,12 @@ def count_five_node_copies(
       >>> count_five_node_copies(datasets.load("karate"), "house", True, jax.devices()[0], None)[0]
       139
     """
+    from jaxmotif.graphlets.five.matrices import programs_of_five
     from jaxmotif.graphlets.five.orbits import five_node_copies
 
     padded = pad_to_class(graph, device, memory)
-    programs = _programs_of_five((name, induced), padded, device, memory)
+    programs = programs_of_five((name, induced), padded, device, memory)
     return rehearsed(lambda: five_node_copies(padded, name, induced, Selection((device,)), memory), device, programs)
-
-
-def _programs_of_five(what: Hashable, padded: Graph, device: jax.Device, memory: int | None) -> Hashable:
-    """Return the values that decide which programs a count of five nodes takes; ``what``: what is counted."""
-    from jaxmotif.graphlets.five.matrices import program_sizes
-
-    capacities = padded.node_capacity, padded.slot_capacity
-    return "graphlets-5", what, device, memory, *capacities, *program_sizes(padded, device)
 
 
 def _summed_up(nodes: int, orbits: jax.Array | np.ndarray) -> dict[str, int]:
