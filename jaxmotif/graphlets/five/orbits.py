@@ -145,11 +145,7 @@ def five_node_orbits(
     tuning = tuning or tuning_for(selection.main)
     with jax.default_device(selection.main):
         engine, notes = choose_engine(graph, selection, "edge" if edges else "node", memory, tuning)
-        if engine.largest >= tuning.largest:
-            raise OverflowError(
-                f"a node of degree {engine.most_neighbours}: its orbits of five nodes may pass the limit of 2^90 (they "
-                f"are below {engine.largest:.2g}); size=4 stays exact"
-            )
+        _check_largest(engine, tuning)
         notes += engine.add_up(selection, store, show)
         at_nodes = engine.node_orbits() if nodes else np.zeros((0, len(NODE_NAMES_5)), np.int64)
         return FiveOrbits(at_nodes, engine.edge_orbits() if edges else None, notes)
@@ -216,3 +212,12 @@ def _total_homs(
             return engine.total_homs(), notes
     orbits = five_node_orbits(graph, selection, False, memory, show, store, tuning=tuning)
     return maps_of_orbits(np, totals(orbits.nodes)), orbits.notes
+
+
+def _check_largest(engine: OrbitEngine, tuning: FiveTuning) -> None:
+    """Refuse a graph in which a count may pass the limit."""
+    if engine.largest >= tuning.largest:
+        raise OverflowError(
+            f"a node of degree {engine.most_neighbours}: its orbits of five nodes may pass the limit of 2^90 (they "
+            f"are below {engine.largest:.2g}); size=4 stays exact"
+        )
