@@ -309,6 +309,7 @@ class _PassTask:
         self._clear()
 
     def _clear(self) -> None:
+        """Begin anew at zero, since collected sums must not be counted again."""
         sums = _start(self.order, is_first=self._t is None, per_edge=self._per_edge)
         # The sums are bound to the device from the start, as sums of later steps are, so that a step compiles once.
         self._sums = put64(sums, self.order.tail.sharding)

@@ -471,8 +471,8 @@ def add_five_cliques(first, stop, graph, out):
     """Add, at both arcs of each edge, the 5-cliques whose lowest node is one of ``first .. stop - 1``.
 
     The four others are among the higher neighbours, whose adjacency is rows of bits. For three of them, i < j < l, the
-    bits that all have in common are the fourth ones: each clique is found twice at an edge of its four. It has three of
-    these edges at each of the four, which tells the cliques at the arcs from the lowest node.
+    bits that all have in common are the fourth ones: each clique is found twice at each edge between its four. Each of
+    the four has three of these edges, so a third of what its edges have is at the arc from the lowest node.
     """
     offsets, back, up, starts, around = graph.offsets, graph.back, graph.up, graph.starts, graph.around
     for u in range(first, stop):
@@ -691,7 +691,8 @@ class CpuLoops:
             nodes = Nodes(*map(cast, at))
 
             def homs_of(some: slice) -> list[np.ndarray]:
-                both = np.concatenate([edges[some], graph.back[edges[some]]])
+                here = edges[some]
+                both = np.concatenate([here, graph.back[here]])
                 ends = results.arcs_of_edges(np, (self._tails[both], graph.heads[both].astype(np.int64)))
                 of_sums, of_rims = ([cast(x[both]) for x in values] for values in (sums, rims))
                 return all_homs(ends, nodes, Sums(*of_sums), Rims(*of_rims))
