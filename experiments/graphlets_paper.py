@@ -217,7 +217,7 @@ def heard_units(call: Callable[[], object]) -> list[tuple[str, Any, float]]:
     def noted(self: Any, span: Any) -> None:
         started = time.perf_counter()
         step(self, span)
-        (device,) = self.near[0].tail.devices()
+        (device,) = self.order.tail.devices()
         log.append((device.platform, span, time.perf_counter() - started))
 
     def anew(*args: Any, **options: Any) -> Any:

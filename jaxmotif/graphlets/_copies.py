@@ -22,7 +22,6 @@ from jax import lax
 from jaxmotif.arrays._compile import QuickLimits, jit64
 from jaxmotif.arrays._rows import pad_rows
 from jaxmotif.arrays._sizes import power_of_four
-from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.graph import Graph
 from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.graphlets import _equations as equations
@@ -30,7 +29,6 @@ from jaxmotif.graphlets import _sparse as sparse
 from jaxmotif.graphlets._count import count_five_node_copies, graphlet_counts
 from jaxmotif.graphlets._fringes import SIZES, ClosedForm, closed_form
 from jaxmotif.graphlets._prepared import prepare_graph
-from jaxmotif.graphlets._run import smaller
 from jaxmotif.graphlets._sparse import Plan, loop_in_blocks
 from jaxmotif.graphlets._tuning import Tuning
 from jaxmotif.kernels import _cliques as cliques
@@ -138,42 +136,29 @@ def count_copies(
         result = graphlet_counts(graph, induced=induced, devices=[device], memory=memory)
         return Copies(result.counts[name_of(pattern)] * automorphism_total(pattern), graph.m, result.notes)
     prepared = prepare_graph(graph, device, memory)
-    order, plan, work = prepared.order, prepared.plan, prepared.tests
     if way == "cycles":
         # Triangles at a node, 4-cycles at an edge, and the sum of the degrees of a node's neighbours are fewer than the
         # 2^31 slots of a graph, and so are the degrees at an edge: their products fit. The cube of a degree may not.
         if nodes == 5 and prepared.largest**3 >= 2**62:
             return None
         which = {"cycles": name_of(pattern) in equations.CYCLE_COPIES, "triangles": nodes > 4}
-        run, each, work = partial(_copy_sums, order, plan, **which), automorphism_total(pattern), prepared.wedges
-    elif way == "cliques":
+        pairs, notes = prepared.run(partial(_copy_sums, **which), device)
+        sums: dict[str, int] = dict(zip(equations.COPY_SUMS, map(equations.join_sums, np.asarray(pairs)), strict=True))
+        count = equations.copies(sums)[name_of(pattern)]
+        return Copies(count * automorphism_total(pattern), prepared.wedges, notes)
+    if way == "cliques":
         # Up to five nodes take so little that only a time limit has to be looked after.
         at_once = nodes < 5 or (nodes == 5 and deadline.left == np.inf)
-        count = _count_at_once if at_once else partial(_count_in_slices, deadline=deadline)
-        run, each = partial(count, order, plan, nodes=nodes), factorial(nodes)
-    else:
-        form = closed_form(_rows(pattern))
-        limbs = form and limbs_for(factorial(len(form.core)) * prepared.largest ** len(form.fringe))
-        if form is None or limbs is None or max(form.terms.values()) >= 2**31:
-            return None
-        sizes = len(form.core), form.most_joined, limbs
-        run, each = partial(_sum_over_cliques, order, plan, _write(form), sizes), 1
-
-    def attempt(tuning: Tuning) -> np.ndarray:
-        return np.asarray(run(tuning=tuning))
-
-    capacities = order.node_capacity, order.edge_capacity
-    found, notes = with_smaller_steps(attempt, prepared.tuning, lambda tuning: smaller(tuning, *capacities), device)
-    status = "done"
-    if way == "cliques":
-        total, finished = found.tolist()
-        status = "done" if finished else deadline.status
-    elif way == "cycles":
-        sums: dict[str, int] = dict(zip(equations.COPY_SUMS, map(equations.join_sums, found), strict=True))
-        total = equations.copies(sums)[name_of(pattern)]
-    else:
-        total = sum(int(limb) << 32 * i for i, limb in enumerate(found.reshape(-1)))
-    return Copies(total * each, work, notes, status)
+        run = _count_at_once if at_once else partial(_count_in_slices, deadline=deadline)
+        (count, finished), notes = prepared.run(partial(run, nodes=nodes), device)
+        return Copies(int(count) * factorial(nodes), prepared.tests, notes, "done" if finished else deadline.status)
+    form = closed_form(_rows(pattern))
+    limbs = form and limbs_for(factorial(len(form.core)) * prepared.largest ** len(form.fringe))
+    if form is None or limbs is None or max(form.terms.values()) >= 2**31:
+        return None
+    sizes = len(form.core), form.most_joined, limbs
+    limb_sums, notes = prepared.run(partial(_sum_over_cliques, program=_write(form), sizes=sizes), device)
+    return Copies(sum(int(limb) << 32 * i for i, limb in enumerate(np.asarray(limb_sums))), prepared.tests, notes)
 
 
 def count_factors(pattern: Pattern) -> int:
@@ -218,13 +203,15 @@ def _copy_sums(order: DegreeOrder, plan: Plan, cycles: bool, triangles: bool, tu
     return jnp.stack([jnp.stack(equations.split_sum(term)) for term in (*terms, *of_nodes)])
 
 
-def _count_at_once(order: DegreeOrder, plan: Plan, nodes: int, tuning: Tuning) -> np.ndarray:
-    """Return the number of cliques, and 1, since all were looked for."""
-    return np.array([_count_cliques(order, plan, None, None, nodes=nodes, tuning=tuning), 1])
+def _count_at_once(order: DegreeOrder, plan: Plan, nodes: int, tuning: Tuning) -> tuple[jax.Array, bool]:
+    """Return the number of cliques, and true, since all were looked for."""
+    return _count_cliques(order, plan, None, None, nodes=nodes, tuning=tuning), True
 
 
-def _count_in_slices(order: DegreeOrder, plan: Plan, nodes: int, tuning: Tuning, deadline: Deadline) -> np.ndarray:
-    """Return the number of cliques found, and 1 if all were looked for in time, else 0.
+def _count_in_slices(
+    order: DegreeOrder, plan: Plan, nodes: int, tuning: Tuning, deadline: Deadline
+) -> tuple[int, bool]:
+    """Return the number of cliques found, and whether all were looked for in time.
 
     A slice is a range of ranks, the lowest nodes of its cliques. A stop is noticed between two slices.
     """
@@ -232,14 +219,14 @@ def _count_in_slices(order: DegreeOrder, plan: Plan, nodes: int, tuning: Tuning,
     tests = max(LEAST_SLICE, int(starts[-1]) // SLICES)
     while low < len(starts) - 1:
         if deadline.passed:
-            return np.array([total, 0])
+            return total, False
         high = max(low + 1, int(np.searchsorted(starts, starts[low] + tests, side="right")) - 1)
         began = working_time()
         total += int(_count_cliques(order, plan, np.int32(low), np.int32(high), nodes=nodes, tuning=tuning))
         if working_time() - began < SLICE_SECONDS / 4:  # nodes of higher rank have more cliques for each test
             tests *= 2
         low = high
-    return np.array([total, 1])
+    return total, True
 
 
 @jit64(quick=QUICK, static_argnames=("nodes", "tuning"))
@@ -254,7 +241,7 @@ def _count_cliques(order: DegreeOrder, plan: Plan, low: Any, high: Any, nodes: i
         return total + cliques.count_cliques(order, *rows, tails, nodes, tuning.block)
 
     if nodes == 3:
-        return sparse.each_triangle(order, plan, zero, tails, tuning, add)
+        return sparse.each_triangle(order, plan, zero, sparse.tests_at(plan, tails), tuning, add)
     return sparse.over_rows(order, plan, zero, tails, tuning, use)
 
 
@@ -380,9 +367,9 @@ def _sum_over_cliques(
 
         return loop_in_blocks(jnp.int32(0), count, part, step, sums)
 
-    tails = sparse.all_ranges(plan).tails
+    ranges = sparse.all_ranges(plan)
     if joined < 3:
         none = jnp.zeros(tuning.block, jnp.int32)
-        return sparse.each_triangle(order, plan, sums, tails, tuning, lambda tri, sums: collect(tri, none, sums))
+        return sparse.each_triangle(order, plan, sums, ranges.tests, tuning, lambda tri, sums: collect(tri, none, sums))
     use = sparse.at_triangles(order, plan, tuning, collect)
-    return sparse.over_rows(order, plan, sums, tails, tuning, use, whole=True)
+    return sparse.over_rows(order, plan, sums, ranges.tails, tuning, use, whole=True)

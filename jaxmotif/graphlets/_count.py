@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +17,7 @@ from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._count_table import CountTable
 from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integers
+from jaxmotif.arrays._rows import offsets_from, places_of
 from jaxmotif.certificates import CertificateFile, certify_graphlets
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._progress import progress as meter
@@ -27,7 +28,7 @@ from jaxmotif.graph import Graph, GraphLike, Graphs, as_graph
 from jaxmotif.graph._coerce import for_many, load_graph
 from jaxmotif.graph._ignored import ignored_labels
 from jaxmotif.graphlets import _equations as equations
-from jaxmotif.graphlets._many import count_many
+from jaxmotif.graphlets._many import count_parts
 from jaxmotif.graphlets._prepared import pad_to_class
 from jaxmotif.graphlets._run import Detail, run
 from jaxmotif.graphlets._typed import HowToRun, is_typed, typed_counts, typed_roles
@@ -72,15 +73,10 @@ class GraphletCounts(Presented):
         return integers(list(self.counts.values()))
 
     def _pictures(self, rows: int) -> list[str]:
-        names = list(self.counts)[:rows]
-        patterns = [named_pattern(name, self.directed) for name in names]
-        return [
-            draw_pattern(pattern, *self.label_words, title=name).svg(width=48)
-            for name, pattern in zip(names, patterns, strict=True)
-        ]
+        patterns = {name: named_pattern(name, self.directed) for name in list(self.counts)[:rows]}
+        return [draw_pattern(x, *self.label_words, title=name).svg(width=48) for name, x in patterns.items()]
 
 
-Counted = TypeVar("Counted", bound="_Counted")
 InGraph = dict[str, int] | Callable[[], dict[str, int]]
 """Counts in the whole graph by name, or what finds them."""
 
@@ -225,13 +221,8 @@ def graphlet_counts(
       "Graphlet-based characterization of directed networks", Scientific Reports 2016 (its 40 are those without mutual
       arcs). Typed: Rossi et al., "Heterogeneous graphlets", TKDD 2020.
     """
-    graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
-    _, _, counts, notes = _count(graph, "graph", size, induced, typed, certify, how)
-    counts = _evaluate(counts)
-    if certify is not None:
-        certify_graphlets(certify, graph, "graph", counts, induced)
-    words = (graph.node_label_names, graph.edge_label_names) if typed else (None, None)
-    return GraphletCounts(graph.n, graph.m, counts, notes, graph.directed, words)
+    how = HowToRun(devices, memory, checkpoint, progress)
+    return _count(as_graph(graph), "graph", size, induced, typed, certify, how)
 
 
 @on_cluster(load_graph)
@@ -270,9 +261,8 @@ def edge_graphlets(
       >>> result.values[:, result.columns.index("tailed-triangle-tail")].tolist()
       [0, 0, 0, 1]
     """
-    graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
-    columns, values, counts, notes = _count(graph, "edge", size, induced, typed, certify, how)
-    return _certified(certify, graph, "edge", induced, EdgeGraphlets(columns, values, graph.m, graph, counts, notes))
+    how = HowToRun(devices, memory, checkpoint, progress)
+    return _count(as_graph(graph), "edge", size, induced, typed, certify, how)
 
 
 @on_cluster(load_graph)
@@ -316,17 +306,8 @@ def node_orbits(
     References:
       ORCA's numbering: Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014.
     """
-    graph, how = as_graph(graph), HowToRun(devices, memory, checkpoint, progress)
-    columns, values, counts, notes = _count(graph, "node", size, induced, typed, certify, how)
-    return _certified(certify, graph, "node", induced, NodeOrbits(columns, values, graph.n, counts, notes))
-
-
-def _certified(certify: CertificateFile, graph: Graph, at: Root, induced: bool, result: Counted) -> Counted:
-    """Write a certificate of a table if there is a file for one, and return the table, which is fetched meanwhile."""
-    if certify is not None:
-        table = result.columns, result.raw_counts
-        certify_graphlets(certify, graph, at, result.counts, induced, *table, meanwhile=result.begin_fetch)
-    return result
+    how = HowToRun(devices, memory, checkpoint, progress)
+    return _count(as_graph(graph), "node", size, induced, typed, certify, how)
 
 
 def _column_names(detail: Detail, size: int) -> tuple[str, ...]:
@@ -337,35 +318,47 @@ def _column_names(detail: Detail, size: int) -> tuple[str, ...]:
 
 def _count(
     graph: Graph, detail: Detail, size: int, induced: bool, typed: bool, certify: CertificateFile, how: HowToRun
-) -> tuple[tuple[str, ...], jax.Array | np.ndarray, InGraph, tuple[str, ...]]:
-    """Return the columns, the counts at each edge or node, the counts in the graph, and notes.
+) -> Any:
+    """Count in one graph, and write a certificate of the result if there is a file for one.
 
     What cannot be certified is refused where ``certify`` asks for a certificate.
+
+    Returns:
+      What the front door for ``detail`` returns.
     """
     _check(graph, size, typed, induced, certify)
+    columns, notes = _column_names(detail, size), ()
     if is_typed(graph, typed):
-        names, numbers = typed_counts(graph, size, how)
-        if detail == "graph":
-            columns, values = (), numbers
-        else:
+        names, values = typed_counts(graph, size, how)
+        counts: InGraph = dict(zip(names, values.tolist(), strict=True))
+        if detail != "graph":
             columns, values = typed_roles(graph, size, detail, how)
-        return columns, values, dict(zip(names, numbers.tolist(), strict=True)), ()
-    columns, notes = _column_names(detail, size), ignored_labels(graph)
-    selection = select_devices(how.devices)
-    if graph.m:
-        padded = pad_to_class(graph, selection.main, how.memory)
-        count = _count_four if size == 4 else _count_five
-        values, counts, more = count(graph, padded, detail, selection, how)
-        notes = (*notes, *more)
     else:
-        values = np.zeros((graph.n if detail == "node" else 0, len(columns)), np.int64)
-        every = all_counts(np, np.array(graph.n, object), np.zeros(len(NODE_NAMES_5), object))
-        counts = dict(zip(NAMES_5 if size == 5 else GRAPHLET_NAMES, every.tolist(), strict=False))
+        selection, labels = select_devices(how.devices), ignored_labels(graph)
+        if graph.m:
+            padded = pad_to_class(graph, selection.main, how.memory)
+            count = _count_four if size == 4 else _count_five
+            values, counts, notes = count(graph, padded, detail, selection, how)
+        else:
+            values = np.zeros((graph.n if detail == "node" else 0, len(columns)), np.int64)
+            every = all_counts(np, np.array(graph.n, object), np.zeros(len(NODE_NAMES_5), object))
+            counts = dict(zip(NAMES_5 if size == 5 else GRAPHLET_NAMES, every.tolist(), strict=False))
+        notes = (*labels, *notes)
     if not induced:
         if detail != "graph":
             values = _all_at(detail, columns, values, graph.m if detail == "edge" else graph.n)
         counts = partial(_all_in_graph, counts)
-    return columns, values, counts, notes
+    if detail == "edge":
+        result = EdgeGraphlets(columns, values, graph.m, graph, counts, notes)
+    elif detail == "node":
+        result = NodeOrbits(columns, values, graph.n, counts, notes)
+    else:
+        words = (graph.node_label_names, graph.edge_label_names) if typed else (None, None)
+        result = GraphletCounts(graph.n, graph.m, _evaluate(counts), notes, graph.directed, words)
+    if certify is not None:
+        table: Any = () if isinstance(result, GraphletCounts) else (columns, values, result.begin_fetch)
+        certify_graphlets(certify, graph, detail, result.counts, induced, *table)
+    return result
 
 
 def _all_in_graph(counts: InGraph) -> dict[str, int]:
@@ -417,7 +410,7 @@ def _count_many(
     _check(graphs, size, typed, induced)
     told_apart, notes = is_typed(graphs, typed), ()
     rows = {"graph": np.ones_like(graphs.n), "edge": graphs.m, "node": graphs.n}[detail]
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows)])
+    starts = offsets_from(rows, np.int64)
     if told_apart:
         how = HowToRun(devices, memory, None, progress)
         names, counts = typed_counts(graphs, size, how)
@@ -427,14 +420,24 @@ def _count_many(
     else:
         door = {"graph": graphlet_counts, "edge": edge_graphlets, "node": node_orbits}[detail]
 
-        def single(graph: Graph) -> tuple[dict[str, int], np.ndarray]:
+        def single(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
             result = door(graph, size=size, devices=devices, memory=memory)
-            return result.counts, np.asarray(result)
+            return integers(list(result.counts.values())), np.asarray(result)
 
         names, columns = NAMES_5 if size == 5 else GRAPHLET_NAMES, _column_names(detail, size)
+        counts, values = (
+            np.zeros(shape, np.int64) for shape in ((len(graphs), len(names)), (starts[-1], len(columns)))
+        )
         with meter(len(graphs), "graphs", "graphlets", enabled=progress) as bar:
             places = select_devices(devices).local
-            counts, values = count_many(graphs, detail, size, len(columns), places, memory, single, bar.advance)
+            for which, of_graphs, of_rows in count_parts(graphs, detail, size, places, memory, single):
+                counts = counts.astype(np.promote_types(of_graphs.dtype, counts.dtype), copy=False)
+                counts[which] = of_graphs
+                if of_rows is not None:
+                    values = values.astype(np.promote_types(of_rows.dtype, values.dtype), copy=False)
+                    # Rows of all graphs lie side by side, and the rows of a part are wherever its graphs are.
+                    values[places_of(starts[which], rows[which])] = of_rows
+                bar.advance(which.size)
         notes = ignored_labels(graphs)
         if not induced:
             every = counts.astype(object) @ copies(None, names).astype(object).T
@@ -470,6 +473,7 @@ Counts = tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]
 
 def _count_five(graph: Graph, padded: Graph, detail: Detail, selection: Selection, how: HowToRun) -> Counts:
     """Count the orbits of up to five nodes in a graph that has edges."""
+    from jaxmotif.graphlets.five import matrices
     from jaxmotif.graphlets.five import orbits as five
 
     store = store_for(how.checkpoint, selection.together, lambda: ("graphlets-5", detail, graph.edge_list(), graph.n))
@@ -477,13 +481,13 @@ def _count_five(graph: Graph, padded: Graph, detail: Detail, selection: Selectio
     def count() -> Counts:
         if detail == "graph":
             counts, notes = five.five_node_counts(padded, selection, how.memory, how.progress, store)
-            return counts, _named_counts(counts), notes
+            return counts, dict(zip(NAMES_5, counts.tolist(), strict=True)), notes
         edges = detail == "edge"
         result = five.five_node_orbits(padded, selection, edges, how.memory, how.progress, store, nodes=not edges)
         orbits = result.nodes if result.edges is None else result.edges
         return orbits, partial(_summed_up, graph.n, orbits), result.notes
 
-    return rehearsed(count, selection.main, _programs_of_five(detail, padded, selection.main, how.memory))
+    return rehearsed(count, selection.main, matrices.programs_of_five(detail, padded, selection.main, how.memory))
 
 
 def count_five_node_copies(
@@ -508,19 +512,12 @@ def count_five_node_copies(
       >>> count_five_node_copies(datasets.load("karate"), "house", True, jax.devices()[0], None)[0]
       139
     """
+    from jaxmotif.graphlets.five.matrices import programs_of_five
     from jaxmotif.graphlets.five.orbits import five_node_copies
 
     padded = pad_to_class(graph, device, memory)
-    programs = _programs_of_five((name, induced), padded, device, memory)
+    programs = programs_of_five((name, induced), padded, device, memory)
     return rehearsed(lambda: five_node_copies(padded, name, induced, Selection((device,)), memory), device, programs)
-
-
-def _programs_of_five(what: Hashable, padded: Graph, device: jax.Device, memory: int | None) -> Hashable:
-    """Return the values that decide which programs a count of five nodes takes; ``what``: what is counted."""
-    from jaxmotif.graphlets.five.matrices import program_sizes
-
-    capacities = padded.node_capacity, padded.slot_capacity
-    return "graphlets-5", what, device, memory, *capacities, *program_sizes(padded, device)
 
 
 def _summed_up(nodes: int, orbits: jax.Array | np.ndarray) -> dict[str, int]:
@@ -533,10 +530,7 @@ def _summed_up(nodes: int, orbits: jax.Array | np.ndarray) -> dict[str, int]:
     from jaxmotif.graphlets.five.results import totals, totals_of_edges
 
     added = totals if orbits.shape[1] == len(NODE_NAMES_5) else totals_of_edges
-    return _named_counts(all_counts(np, np.array(nodes, object), added(orbits)))
-
-
-def _named_counts(counts: np.ndarray) -> dict[str, int]:
+    counts = all_counts(np, np.array(nodes, object), added(orbits))
     return dict(zip(NAMES_5, counts.tolist(), strict=True))
 
 

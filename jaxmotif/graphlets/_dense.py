@@ -37,23 +37,6 @@ _CELLS = 2**15
 """Number of matrix cells of neighbourhoods that are worked on together in each graph."""
 
 
-def dense_orbits(bits: jax.Array, near: jax.Array, edges: bool) -> tuple[jax.Array, jax.Array | None]:
-    """Count the orbits of up to five nodes in a graph of at most 128 nodes.
-
-    Args:
-      bits: adjacency by rows, uint32 ``[M, M / 32]``.
-      near: the same as zeros and ones, int32 ``[M, M]``.
-      edges: whether the orbits of edges are wanted.
-
-    Returns:
-      Int32 counts: ``[73, M]`` at nodes, ``[68, M, M]`` at pairs of adjacent nodes (arbitrary at others).
-    """
-    arcs, degree = _matrix_arcs(near), near.sum(axis=1, dtype=jnp.int32)
-    sums, rims = jax.tree.map(lambda x: x.astype(jnp.int32), _sums(near.astype(jnp.float32), bits, edges))
-    at_nodes = orbits_of(jnp, arcs, degree, sums)
-    return at_nodes, None if rims is None else orbits_of(jnp, arcs, degree, sums, rims)
-
-
 def _matrix_arcs(near: jax.Array) -> Arcs:
     """Return arrays over arcs as matrices ``[M, M]`` that are 0 where there is no arc."""
     return Arcs(
@@ -182,10 +165,8 @@ def _five_cliques(bits: jax.Array) -> jax.Array:
     """
     size, words = bits.shape
     u, v = np.triu_indices(size, 1)
-    pad = -len(u) % 512
-    u, v = (
-        np.pad(x, (0, pad)).astype(np.int32) for x in (u, v)
-    )  # padding repeats a node, which is no neighbour of itself
+    pad = -len(u) % 512  # by pairs of one node, which is no neighbour of itself
+    u, v = (np.pad(x, (0, pad)).astype(np.int32) for x in (u, v))
     both = np.zeros((len(u), words), np.uint32)  # holds the bits of the two nodes
     for end in (u, v):
         both[np.arange(len(u)), end >> 5] |= np.uint32(1) << (end & 31).astype(np.uint32)
@@ -251,12 +232,10 @@ def dense_graphlet_counts(graph: Graph, size: Literal[4, 5] = 4, max_degree: int
         return _low_degree.graphlet_counts(graph, max_degree, size)
     if size == 5:
         return dense_five(graph, "graph")[0]
-    slots, bits = _slots(graph), _bit_rows(graph)
+    slots = _slots(graph)
     n, m = (jnp.asarray(x, jnp.int64) for x in (graph.num_nodes, graph.num_edges))
-    t, K, cyc = _cliques_and_cycles(slots, bits)
-    terms = edge_terms(slots.d_u, slots.d_v, t, K, cyc)
-    once = slots.valid & (slots.u < slots.v)
-    sums = {name: jnp.where(once, term, 0).sum(dtype=jnp.int64) for name, term in terms.items()}
+    terms = edge_terms(*slots.end_degrees, *_cliques_and_cycles(slots))
+    sums = {name: jnp.where(slots.once, term, 0).sum(dtype=jnp.int64) for name, term in terms.items()}
     return Int64.of(jnp.stack(list(global_counts(n, m, sums).values())))
 
 
@@ -296,8 +275,7 @@ def dense_edge_columns(graph: Graph, size: Literal[4, 5] = 4, max_degree: int | 
 
 def edge_rows(graph: Graph, columns: jax.Array) -> jax.Array:
     """Return columns at slots ``[S, K]`` by edge, ``[S / 2, K]``; of its two slots that of the lower end is read."""
-    slots, edges = _slots(graph), graph.slot_capacity // 2
-    once = slots.valid & (slots.u < slots.v)
+    once, edges = _slots(graph).once, graph.slot_capacity // 2
     row = jnp.where(once, jnp.cumsum(once, dtype=jnp.int32) - 1, edges)
     return jnp.zeros((edges, columns.shape[1]), jnp.int32).at[row].set(columns, mode="drop")
 
@@ -307,18 +285,17 @@ def slot_columns(graph: Graph) -> jax.Array:
 
     Padding slots hold zeros.
     """
-    slots, bits = _slots(graph), _bit_rows(graph)
-    t, K, cyc = _cliques_and_cycles(slots, bits)
-    adjacency, common = _unpack(bits), _unpack(bits[slots.u] & bits[slots.v])
-    codegree = _codegrees(bits)
-    degrees = _degrees(graph).reshape(1, -1, 32)
-    A = _sum(common * (codegree[slots.u] + codegree[slots.v]), axis=(1, 2))
+    slots = _slots(graph)
+    u, v, _, degrees, bits = slots
+    t, K, cyc = _cliques_and_cycles(slots)
+    adjacency, common, codegree = _unpack(bits), _unpack(bits[u] & bits[v]), _codegrees(bits)
+    degrees = degrees.reshape(1, -1, 32)
+    A = _sum(common * (codegree[u] + codegree[v]), axis=(1, 2))
     B = _sum(common * degrees, axis=(1, 2))
     nd = _sum(adjacency * degrees, axis=(1, 2))
     tt = _sum(adjacency * codegree, axis=(1, 2))
     n, m = (jnp.asarray(x, jnp.int32) for x in (graph.num_nodes, graph.num_edges))
-    nd, tt = nd[slots.u] + nd[slots.v], tt[slots.u] + tt[slots.v]
-    columns = edge_columns(n, m, slots.d_u, slots.d_v, t, K, cyc, A, B, nd, tt)
+    columns = edge_columns(n, m, *slots.end_degrees, t, K, cyc, A, B, nd[u] + nd[v], tt[u] + tt[v])
     return jnp.where(slots.valid[:, None], jnp.stack(list(columns.values()), axis=-1), 0)
 
 
@@ -362,11 +339,11 @@ def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4, max_degree: int | N
 
 def orbit_columns(graph: Graph) -> jax.Array:
     """Return the 15 orbits of :func:`dense_node_orbits`, int32 ``[N, 15]``."""
-    N, names = graph.node_capacity, CONNECTED_COLUMNS
-    columns = slot_columns(graph)[:, : len(names)]  # the connected graphlets come first
-    totals = jax.ops.segment_sum(columns, _slots(graph).u, num_segments=N, indices_are_sorted=True)
-    incident = {name: totals[:, i] for i, name in enumerate(names)}
-    return jnp.stack(node_orbits(_degrees(graph)[:N], incident), axis=-1)
+    N, slots = graph.node_capacity, _slots(graph)
+    columns = slot_columns(graph)[:, : len(CONNECTED_COLUMNS)]  # the connected graphlets come first
+    totals = jax.ops.segment_sum(columns, slots.u, num_segments=N, indices_are_sorted=True)
+    incident = dict(zip(CONNECTED_COLUMNS, totals.T, strict=True))
+    return jnp.stack(node_orbits(slots.degrees[:N], incident), axis=-1)
 
 
 def dense_five(graph: Graph, detail: Literal["graph", "edge", "node"]) -> tuple[Int64, jax.Array]:
@@ -379,11 +356,16 @@ def dense_five(graph: Graph, detail: Literal["graph", "edge", "node"]) -> tuple[
         raise ValueError(
             f"size=5 takes graphs of up to {MAX_DENSE_NODES_5} nodes, got room for {graph.node_capacity}; use {_LARGE}"
         )
-    slots, bits = _slots(graph), _bit_rows(graph)
-    at_nodes, at_edges = dense_orbits(bits, _unpack(bits).reshape(bits.shape[0], -1), edges=detail == "edge")
+    slots = _slots(graph)
+    near = _unpack(slots.bits).reshape(slots.bits.shape[0], -1)
+    arcs, degree = _matrix_arcs(near), near.sum(axis=1, dtype=jnp.int32)
+    sums, rims = _sums(near.astype(jnp.float32), slots.bits, edges=detail == "edge")
+    sums, rims = jax.tree.map(lambda x: x.astype(jnp.int32), (sums, rims))
+    at_nodes = orbits_of(jnp, arcs, degree, sums)
     counts = all_counts(jnp, jnp.asarray(graph.num_nodes, jnp.int64), at_nodes.sum(axis=1, dtype=jnp.int64))
     values = at_nodes[:, : graph.node_capacity].T if detail == "node" else jnp.zeros(0, jnp.int32)
-    if at_edges is not None:  # padding slots lie past the last row
+    if rims is not None:  # padding slots lie past the last row
+        at_edges = orbits_of(jnp, arcs, degree, sums, rims)  # of all pairs of nodes; arbitrary where they are no edge
         values = edge_rows(graph, at_edges.at[:, slots.u, slots.v].get(mode="fill", fill_value=0).T)
     return Int64.of(counts), values
 
@@ -393,46 +375,45 @@ def dense_five(graph: Graph, detail: Literal["graph", "edge", "node"]) -> tuple[
 
 
 class _Slots(NamedTuple):
-    """The two ends of every slot, int32 ``[S]``; both are past the last bit row in padding slots."""
+    """The slots of a graph, int32 ``[S]``, and its nodes, of which there is room for M, whole words of 32 bits.
+
+    Attributes:
+      u, v: the two ends of every slot; both are past the last bit row in padding slots.
+      valid: which slots are no padding.
+      degrees: int32 ``[M]``, with zeros for padding nodes.
+      bits: the adjacency matrix, uint32 ``[M, M / 32]``, the lowest bit first.
+    """
 
     u: jax.Array
     v: jax.Array
-    d_u: jax.Array
-    d_v: jax.Array
     valid: jax.Array
+    degrees: jax.Array
+    bits: jax.Array
+
+    @property
+    def once(self) -> jax.Array:
+        """The slots of the lower ends, which are one for each edge."""
+        return self.valid & (self.u < self.v)
+
+    @property
+    def end_degrees(self) -> tuple[jax.Array, jax.Array]:
+        """The degrees of both ends of every slot."""
+        return self.degrees[self.u], self.degrees[self.v]
 
 
 def _slots(graph: Graph) -> _Slots:
     if graph.directed:
         raise ValueError("graphlets are counted in undirected graphs, got a directed one; build it with directed=False")
     refuse_large(graph, MAX_DENSE_NODES, "the dense path", _LARGE)
-    N, S, M = graph.node_capacity, graph.slot_capacity, _padded(graph)
-    position = jnp.arange(S, dtype=jnp.int32)
-    ends = jnp.pad(jnp.asarray(graph.out_offsets)[1:], (0, M - N), constant_values=S).reshape(1, -1, 32)
-    row = _sum(ends <= position[:, None, None], axis=(1, 2))
+    N, S, offsets = graph.node_capacity, graph.slot_capacity, jnp.asarray(graph.out_offsets)
+    M = 32 * max(1, -(-N // 32))
+    ends = jnp.pad(offsets[1:], (0, M - N), constant_values=S).reshape(1, -1, 32)
+    row = _sum(ends <= jnp.arange(S, dtype=jnp.int32)[:, None, None], axis=(1, 2))
     valid = row < N
-    u = jnp.where(valid, row, M)
-    v = jnp.where(valid, jnp.asarray(graph.out_targets), M)
-    degrees = _degrees(graph)
-    return _Slots(u, v, degrees[u], degrees[v], valid)
-
-
-def _padded(graph: Graph) -> int:
-    """Return the node capacity rounded up to whole words of 32 bits, at least one word."""
-    return 32 * max(1, -(-graph.node_capacity // 32))
-
-
-def _degrees(graph: Graph) -> jax.Array:
-    """Return the degrees of the nodes, int32 ``[M]``, with zeros for padding nodes."""
-    return jnp.pad(jnp.diff(jnp.asarray(graph.out_offsets)), (0, _padded(graph) - graph.node_capacity))
-
-
-def _bit_rows(graph: Graph) -> jax.Array:
-    """Return the adjacency matrix as bits, uint32 ``[M, M / 32]``, M the padded capacity, the lowest bit first."""
-    u, v, *_ = _slots(graph)
-    M = _padded(graph)
+    u, v = jnp.where(valid, row, M), jnp.where(valid, jnp.asarray(graph.out_targets), M)
     bit = jnp.uint32(1) << (v & 31).astype(jnp.uint32)
-    return jnp.zeros((M, M // 32), jnp.uint32).at[u, v >> 5].add(bit, mode="drop")
+    bits = jnp.zeros((M, M // 32), jnp.uint32).at[u, v >> 5].add(bit, mode="drop")
+    return _Slots(u, v, valid, jnp.pad(jnp.diff(offsets), (0, M - N)), bits)
 
 
 def _unpack(words: jax.Array) -> jax.Array:
@@ -455,24 +436,24 @@ def _sum(values: jax.Array, axis) -> jax.Array:
 def _codegrees(bits: jax.Array) -> jax.Array:
     """Count the common neighbours of every pair of nodes, int32 ``[M, W, 32]``."""
     if target().platform == "tpu":
-        A = _unpack(bits)
-        return times(A.reshape(-1, bits.shape[0]), A.reshape(-1, bits.shape[0])).reshape(A.shape)
+        A = _unpack(bits).reshape(bits.shape[0], -1)
+        return times(A, A).reshape(*bits.shape, 32)
     return _sum(_shared(bits, bits), axis=-1)
 
 
-def _cliques_and_cycles(slots: _Slots, bits: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+def _cliques_and_cycles(slots: _Slots) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Count the triangles, 4-cliques and (induced or not) 4-cycles at every slot, int32 ``[S]`` each."""
+    u, v, _, _, bits = slots
     if target().platform == "tpu":
-        t, K, walks = (x.at[slots.u, slots.v].get(mode="fill", fill_value=0) for x in _by_products(bits))
+        t, K, walks = (x.at[u, v].get(mode="fill", fill_value=0) for x in _by_products(bits))
     else:
-        near_u, near_v = bits[slots.u], bits[slots.v]
-        common = near_u & near_v
+        common = bits[u] & bits[v]
         t = _sum(lax.population_count(common), axis=1)
         K = _sum(_unpack(common)[..., None] * _shared(common, bits), axis=(1, 2, 3)) >> 1
-        walks = _sum(
-            _unpack(near_u)[..., None] * _shared(near_v, bits), axis=(1, 2, 3)
-        )  # counts walks of length 3 from u to v
-    return t, K, walks - slots.d_u - slots.d_v + 1
+        # Walks of length 3 from u to v.
+        walks = _sum(_unpack(bits[u])[..., None] * _shared(bits[v], bits), axis=(1, 2, 3))
+    d_u, d_v = slots.end_degrees
+    return t, K, walks - d_u - d_v + 1
 
 
 def _by_products(bits: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:

@@ -14,7 +14,6 @@ import numpy as np
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._fetch import look_ahead
 from jaxmotif.arrays._int64 import Int64
-from jaxmotif.arrays._present import integers
 from jaxmotif.arrays._rows import places_of
 from jaxmotif.arrays._sizes import graph_class, power_of_two
 from jaxmotif.devices._select import Selection
@@ -51,87 +50,52 @@ Part = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 """Indices of graphs, their counts, and their rows of values."""
 
 
-def count_many(
+def count_parts(
     graphs: Graphs,
     detail: Detail,
     size: int,
-    width: int,
     devices: tuple[jax.Device, ...],
     memory: int | None,
-    single: Callable[[Graph], tuple[dict[str, int], np.ndarray]],
-    advance: Callable[[int], None],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Count in every graph of a data set.
+    single: Callable[[Graph], tuple[np.ndarray, np.ndarray]],
+) -> Iterator[Part]:
+    """Count in every graph of a data set, in some of them at a time.
+
+    Small graphs are stacked: a stack takes a step for each slot, node and word of a row. Larger ones are joined: a
+    union takes some tens of such steps for each pair of neighbours of a node. Very large ones are counted one by one.
 
     Args:
       graphs: the data set.
       detail: whether counts are by graph, edge or node.
       size: 4 or 5.
-      width: the number of columns by edge or node.
       devices: the devices, which take batches in turn.
       memory: bytes to work in.
-      single: counts, and values, of one graph, for graphs that are counted one by one.
-      advance: told how many graphs are done, now and then.
+      single: returns the counts of one graph, and its rows of values.
 
-    Returns:
-      The 17 global counts of each graph (51 with five nodes), ``[B, 17]``, and ``[rows, columns]`` by edge or node, all
-      graphs side by side; int64, or Python integers where one is larger.
+    Yields:
+      Graphs, with their 17 global counts (51 with five nodes), ``[graphs, 17]``, and their rows by edge or node, side
+      by side; int64, or Python integers where one is larger.
     """
-    rows = {"graph": np.zeros_like(graphs.n), "edge": graphs.m, "node": graphs.n}[detail]
-    starts = np.concatenate([[0], np.cumsum(rows)])
-    counts = np.zeros((len(graphs), 17 if size == 4 else 51), np.int64)
-    values, done = np.zeros((starts[-1], width), np.int64), np.zeros(len(graphs), bool)
-    for which, number, of_rows in _parts(graphs, detail, size, devices, memory):
-        counts[which] = number
-        # Rows of all graphs lie side by side, and the rows of a part are wherever its graphs are.
-        if of_rows is not None:
-            values[places_of(starts[which], rows[which])] = of_rows
-        done[which] = True
-        advance(which.size)
-    for i in np.flatnonzero(~done).tolist():
-        by_name, of_rows = single(graphs[i])
-        number = integers(list(by_name.values()))
-        counts = counts.astype(np.promote_types(number.dtype, counts.dtype), copy=False)
-        counts[i] = number
-        if detail != "graph":
-            values = values.astype(np.promote_types(of_rows.dtype, values.dtype), copy=False)
-            values[starts[i] : starts[i + 1]] = of_rows
-        advance(1)
-    return counts, values
-
-
-def _parts(
-    graphs: Graphs, detail: Detail, size: int, devices: tuple[jax.Device, ...], memory: int | None
-) -> Iterator[Part]:
-    """Count in graphs that are stacked or joined.
-
-    A stack takes a step for each slot, node and word of a row; a union takes some tens of such steps for each pair of
-    neighbours of a node.
-    """
-    which = np.flatnonzero(
-        (graphs.n <= (JOINED_NODES if size == 4 else JOINED_NODES_5)) & (graphs.slots <= JOINED_SLOTS)
-    )
+    small = (graphs.n <= (JOINED_NODES if size == 4 else JOINED_NODES_5)) & (graphs.slots <= JOINED_SLOTS)
+    which = np.flatnonzero(small)
     n, slots = graphs.n[which], graphs.slots[which]
     if size == 4:
         words = -(-n // 32)
         pairs = slots * np.maximum(slots / np.maximum(n, 1), 1)
         stacked = (n <= STACKED_NODES) & ((words <= 2) | (slots * n * words <= 64 * pairs))
     else:
-        largest = _largest_degrees(graphs)[which]
+        degrees = np.diff(np.asarray(graphs.fields.out_offsets)[: graphs.node_starts[-1] + 1])
+        largest = np.zeros(len(graphs), np.int64)
+        largest[graphs.n > 0] = np.maximum.reduceat(degrees, graphs.node_starts[:-1][graphs.n > 0])
+        largest = largest[which]
         few = largest <= LISTED_DEGREE
         listed = 4 if (largest[few] <= 4).all() else LISTED_DEGREE  # a molecule's, or the most: two programs at most
         yield from _joined_of_five(graphs, which[few], detail, devices, memory, listed)
         which, stacked = which[~few], n[~few] <= STACKED_NODES_5
     yield from _stacked(graphs, which[stacked], detail, devices, memory, size)
     yield from (_joined if size == 4 else _joined_of_five)(graphs, which[~stacked], detail, devices, memory)
-
-
-def _largest_degrees(graphs: Graphs) -> np.ndarray:
-    """Return the largest degree in each graph, int64 ``[graphs]``."""
-    degrees = np.diff(np.asarray(graphs.fields.out_offsets)[: graphs.node_starts[-1] + 1])
-    largest = np.zeros(len(graphs), np.int64)
-    largest[graphs.n > 0] = np.maximum.reduceat(degrees, graphs.node_starts[:-1][graphs.n > 0])
-    return largest
+    for i in np.flatnonzero(~small).tolist():
+        counts, values = single(graphs[i])
+        yield np.array([i]), counts, None if detail == "graph" else values
 
 
 def _joined_of_five(
@@ -192,8 +156,13 @@ def _stacked(
             for some, batch in group.stacks(graphs, room // share):
                 yield some, _dense_batch(jax.device_put(batch, next(turns)), detail=detail, size=size)
 
-    for some, result in look_ahead(begun(), 2 * len(devices)):
-        yield _fetched(rows, some, result)
+    for some, batch in look_ahead(begun(), 2 * len(devices)):
+        counts, columns = jax.device_get(batch)
+        values = None
+        if columns is not None and columns.size:  # the rows that each graph has; the others are padding
+            room, flat = columns.shape[1], columns.reshape(-1, columns.shape[-1])
+            values = flat[places_of(np.arange(some.size) * room, rows[some])]
+        yield some, counts.to_numpy()[: some.size], values
 
 
 @partial(jit64, static_argnames=("detail", "size"))
@@ -207,16 +176,6 @@ def _dense_batch(batch: Graph, detail: Detail, size: int) -> tuple[Int64, jax.Ar
         "graph": lambda graph: None,
     }[detail]
     return jax.vmap(lambda graph: (dense.dense_graphlet_counts(graph), columns(graph)))(batch)
-
-
-def _fetched(rows: np.ndarray, some: np.ndarray, batch: tuple[Int64, jax.Array | None]) -> Part:
-    """Fetch the counts of a batch to the host, and the rows of columns that each of its graphs has."""
-    counts, columns = jax.device_get(batch)
-    number = counts.to_numpy()[: some.size]
-    if columns is None or not columns.size:
-        return some, number, None
-    room, flat = columns.shape[1], columns.reshape(-1, columns.shape[-1])
-    return some, number, flat[places_of(np.arange(some.size) * room, rows[some])]
 
 
 def _joined(

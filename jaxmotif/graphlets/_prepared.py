@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +21,8 @@ from jaxmotif.graphlets import _sparse as sparse
 from jaxmotif.graphlets._run import prepare, smaller
 from jaxmotif.graphlets._sparse import FirstSums, Plan
 from jaxmotif.graphlets._tuning import Tuning, choose_tuning
+
+T = TypeVar("T")
 
 
 class PreparedGraph(NamedTuple):
@@ -40,6 +44,23 @@ class PreparedGraph(NamedTuple):
     tests: int
     wedges: int
     shorter: int
+
+    def run(self, program: Callable[..., T], device: jax.Device) -> tuple[T, tuple[str, ...]]:
+        """Run a program of the graph, with smaller steps where memory runs out.
+
+        Args:
+          program: takes ``order``, ``plan`` and the sizes of steps, as ``tuning``.
+          device: where it runs.
+
+        Returns:
+          The results, and notes on what had to be done differently.
+        """
+        capacities = self.order.node_capacity, self.order.edge_capacity
+
+        def attempt(tuning: Tuning) -> T:
+            return jax.block_until_ready(program(self.order, self.plan, tuning=tuning))
+
+        return with_smaller_steps(attempt, self.tuning, lambda tuning: smaller(tuning, *capacities), device)
 
 
 _prepared: weakref.WeakKeyDictionary[Graph, dict[tuple[Any, ...], PreparedGraph]] = weakref.WeakKeyDictionary()
@@ -95,14 +116,9 @@ def edge_cycles(graph: Graph, squares: bool = False) -> EdgeCycles:
     if not graph.m:
         return EdgeCycles(empty, empty if squares else None)
     device, m = select_devices().main, graph.m
-    order, plan, tuning, *_ = prepare_graph(graph, device, None)
-
-    def attempt(tuning: Tuning) -> FirstSums:
-        return jax.block_until_ready(_first(order, plan, tuning=tuning, squares=squares))
-
-    capacities = order.node_capacity, order.edge_capacity
-    sums, _ = with_smaller_steps(attempt, tuning, lambda tuning: smaller(tuning, *capacities), device)
-    rows = np.asarray(order.edge)[:m]
+    prepared = prepare_graph(graph, device, None)
+    sums, _ = prepared.run(partial(_first, squares=squares), device)
+    rows = np.asarray(prepared.order.edge)[:m]
 
     def by_row(sums: jax.Array) -> np.ndarray:
         values = empty.copy()

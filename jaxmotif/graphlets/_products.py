@@ -163,14 +163,11 @@ def pair_sums(order: DegreeOrder, X: jax.Array, K: jax.Array, *, rows: int, per_
     tail, head = order.tail - skip, order.head - skip
     degree = order.degree[skip:]
 
-    def at(
-        product: jax.Array, first: jax.Array, row: jax.Array, column: jax.Array, sums_before: jax.Array
-    ) -> jax.Array:
+    def at(product: jax.Array, first: jax.Array, row: jax.Array, column: jax.Array, sums: jax.Array) -> jax.Array:
         """Add entries of a block of rows of a product to the sums of the arcs whose entries are in the block."""
         here = (row >= first) & (row < first + rows)
-        return jnp.where(
-            here, sums_before + product[jnp.where(here, row - first, 0), column].astype(jnp.int64), sums_before
-        )
+        entries = product[jnp.where(here, row - first, 0), column].astype(jnp.int64)
+        return jnp.where(here, sums + entries, sums)
 
     def block(number: jax.Array, sums: Statistics) -> Statistics:
         first = number * rows

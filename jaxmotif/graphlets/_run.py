@@ -8,9 +8,9 @@ The pure functions at the end count inside the user's own ``jax.jit``. For graph
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, cast
+from functools import partial
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -19,7 +19,7 @@ from jax import lax
 
 from jaxmotif.arrays._compile import QuickLimits, jit64, put64, target_of
 from jaxmotif.arrays._int64 import Int64
-from jaxmotif.arrays._rows import inverse_order
+from jaxmotif.arrays._rows import inverse_order, pad_rows
 from jaxmotif.devices._job import Job, JobResult, run_alone, run_job, workers_on
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._ranges import Span
@@ -67,8 +67,7 @@ def span_ranges(plan: Plan, skip: jax.Array, first: jax.Array, stop: jax.Array) 
         # The number of heavy nodes before a rank is the running number of the node before it, plus one.
         return jnp.where(rank > 0, take(plan.wedges.heavy_row, rank - 1) + 1, 0).astype(jnp.int32)
 
-    tests = take(plan.triangle_starts, low), take(plan.triangle_starts, high)
-    return Ranges(tests, (heavy_before(low), heavy_before(high)), (low, high), (low, high))
+    return Ranges(sparse.tests_at(plan, (low, high)), (heavy_before(low), heavy_before(high)), (low, high), (low, high))
 
 
 def span_difficulty(order: DegreeOrder, by: Order) -> Callable[[Span], float]:
@@ -144,11 +143,7 @@ def run(
     # waits for the plan's sizes.
     is_short = int((graph.degrees**2).sum()) <= long
     if target_of(device).is_accelerator and is_short and not by_units:
-        near = jax.device_put(graph, device)
-
-        def whole(tuning: Tuning) -> Outcome:
-            return jax.block_until_ready(outcome_of_graph(near, tuning=tuning, detail=detail))
-
+        whole = partial(outcome_of_graph, jax.device_put(graph, device), detail=detail)
     else:
         order, plan = prepare(graph, tuning, device)
         if by_units or not (is_short or int(plan.work) <= long):
@@ -158,9 +153,12 @@ def run(
         def whole(tuning: Tuning) -> Outcome:
             # The first program, which takes seconds to compile, is the same for counts at edges and at nodes.
             stats = _statistics(order, plan, tuning=tuning, per_edge=detail != "graph")
-            return jax.block_until_ready(_outcome(order, stats, detail=detail))
+            return _outcome(order, stats, detail=detail)
 
-    outcome, notes = with_smaller_steps(whole, tuning, lambda tuning: smaller(tuning, nodes, edges), device)
+    def attempt(tuning: Tuning) -> Outcome:
+        return jax.block_until_ready(whole(tuning=tuning))
+
+    outcome, notes = with_smaller_steps(attempt, tuning, lambda tuning: smaller(tuning, nodes, edges), device)
     return outcome._replace(notes=notes)
 
 
@@ -187,8 +185,7 @@ def _run_products(
         parts = max(_UNITS, 16 * len(selection.devices))
         job = Job("graphlets-cliques", starts, parts, added, "steps", "4-cliques", divisible=True)
         done = run_job(job, make, workers_on(selection), selection, store, show)
-        padding = order.edge_capacity - int(order.num_edges)
-        found = np.pad(done.found["K"], (0, padding)) if per_edge else done.found["K"]
+        found = pad_rows(done.found["K"], order.edge_capacity) if per_edge else done.found["K"]
         K, notes = cast("jax.Array", put64(found, device)), done.notes
     stats = products.pair_sums(order, cliques.X, K, rows=sizes.rows, per_edge=per_edge)
     return _outcome(order, stats, detail=detail)._replace(notes=notes)
@@ -277,67 +274,65 @@ def outcome_of_graph(graph: Graph, tuning: Tuning, detail: Detail) -> Outcome:
     return _outcome(order, _statistics(order, plan, tuning=tuning, per_edge=detail != "graph"), detail=detail)
 
 
-Pass = Literal["first", "second"]
-_NAMES: dict[Pass, tuple[str, ...]] = {"first": ("t", "cyc"), "second": ("K", "A", "B")}
+_FIRST, _SECOND = ("t", "cyc"), ("K", "A", "B")
+"""The names of the sums of both passes; totals of the second are ``K`` alone."""
 
 
-@jit64(static_argnames=("which", "per_edge"))
-def _start(order: DegreeOrder, which: Pass, per_edge: bool) -> Any:
-    return (sparse.start_first if which == "first" else sparse.start_second)(order, per_edge)
+@jit64(static_argnames=("is_first", "per_edge"))
+def _start(order: DegreeOrder, is_first: bool, per_edge: bool) -> Any:
+    return (sparse.start_first if is_first else sparse.start_second)(order, per_edge)
 
 
-@jit64(static_argnames=("which", "tuning"), donate_argnames="sums")
-def _advance(order: DegreeOrder, plan: Plan, t: Any, sums: Any, span: jax.Array, which: Pass, tuning: Tuning) -> Any:
-    """Add the sums of a stretch of nodes; the second pass needs all triangles ``t``."""
+@jit64(static_argnames="tuning", donate_argnames="sums")
+def _advance(order: DegreeOrder, plan: Plan, t: Any, sums: Any, span: jax.Array, tuning: Tuning) -> Any:
+    """Add the sums of a stretch of nodes: of the first pass, or of the second, which needs all triangles ``t``."""
     # Padding nodes come first in the degree order.
     ranges = span_ranges(plan, order.node_capacity - order.num_nodes, span[0], span[1])
-    if which == "first":
+    if t is None:
         return sparse.first_pass(order, plan, sums, ranges, tuning)
     return sparse.second_pass(order, plan, t, sums, ranges, tuning)
 
 
-@dataclasses.dataclass(eq=False)
 class _PassTask:
-    """The sums of one pass that one worker has added up so far, on its device.
+    """The sums of one pass that one worker has added up so far, on its device."""
 
-    Attributes:
-      which: the pass.
-      near: order, plan and (in the second pass) all triangles, on the device.
-      m: the number of edges.
-      tuning: the sizes of the device's steps.
-      per_edge: whether sums are by arc, instead of totals.
-    """
+    def __init__(self, order: DegreeOrder, plan: Plan, t: Any, per_edge: bool, tuning: Tuning) -> None:
+        """Begin with sums of nothing.
 
-    which: Pass
-    near: tuple[DegreeOrder, Plan, Any]
-    m: int
-    tuning: Tuning
-    per_edge: bool
+        Args:
+          order, plan: the graph, on the device.
+          t: all triangles, on the device, for the second pass; ``None`` for the first.
+          per_edge: whether sums are by arc, instead of totals.
+          tuning: the sizes of the device's steps.
+        """
+        self.order, self._plan, self._t, self._per_edge, self.tuning = order, plan, t, per_edge, tuning
+        self._clear()
 
-    def __post_init__(self) -> None:
-        order = self.near[0]
+    def _clear(self) -> None:
+        """Begin anew at zero, since collected sums must not be counted again."""
+        sums = _start(self.order, is_first=self._t is None, per_edge=self._per_edge)
         # The sums are bound to the device from the start, as sums of later steps are, so that a step compiles once.
-        self.sums = put64(_start(order, which=self.which, per_edge=self.per_edge), order.tail.sharding)
+        self._sums = put64(sums, self.order.tail.sharding)
 
     def step(self, span: Span) -> None:
-        added = _advance(*self.near, self.sums, np.array(span, np.int32), which=self.which, tuning=self.tuning)
-        self.sums = jax.block_until_ready(added)
+        stretch = np.array(span, np.int32)
+        added_up = _advance(self.order, self._plan, self._t, self._sums, stretch, tuning=self.tuning)
+        self._sums = jax.block_until_ready(added_up)
 
     def collect(self) -> Arrays:
         # Only the true arcs (or the scalar) count, not padding and the spare entry.
-        arrays = (np.asarray(x)[: self.m] if x.ndim else np.asarray(x) for x in self.sums)
-        sums = dict(zip(_NAMES[self.which], arrays, strict=False))
-        # The sums begin anew at zero, since collected sums must not be counted again.
-        self.__post_init__()
+        m = int(self.order.num_edges)
+        arrays = (np.asarray(x)[:m] if x.ndim else np.asarray(x) for x in self._sums)
+        sums = dict(zip(_FIRST if self._t is None else _SECOND, arrays, strict=False))
+        self._clear()
         return sums
 
     def halve(self) -> str | None:
-        order = self.near[0]
-        less = smaller(self.tuning, order.node_capacity, order.edge_capacity)
+        less = smaller(self.tuning, self.order.node_capacity, self.order.edge_capacity)
         if less is None:
             return None
         self.tuning, change = less
-        self.__post_init__()
+        self._clear()
         return change
 
 
@@ -364,35 +359,31 @@ def run_units(
     Returns:
       The outcome, and the work each worker did.
     """
-    m, per_edge = int(order.num_edges), detail != "graph"
     workers = workers_on(selection)
     near = {device: put64((order, plan), device) for device in tunings}
     difficulty = None if selection.helper is None else span_difficulty(order, selection.hybrid.order)
     parts = max(_UNITS, 16 * len(selection.devices))
 
-    def whole_pass(which: Pass, starts: np.ndarray, label: str, t: np.ndarray | None = None) -> JobResult:
+    def run_pass(number: int, starts: np.ndarray, label: str, t: np.ndarray | None = None) -> JobResult:
         triangles = {device: None if t is None else put64(t, device) for device in near}
 
         def make(device: jax.Device) -> _PassTask:
-            return _PassTask(which, (*near[device], triangles[device]), m, tunings[device], per_edge)
+            return _PassTask(*near[device], triangles[device], detail != "graph", tunings[device])
 
-        number = list(_NAMES).index(which) + 1
         job = Job(f"graphlets-{number}", starts, parts, added, "steps", label, difficulty, divisible=True)
         return run_job(job, make, workers, selection, store, show)
 
-    def padded(sums: Arrays, which: Pass) -> list[np.ndarray]:
+    def padded(sums: Arrays, names: tuple[str, ...]) -> tuple[np.ndarray, ...]:
         """Pad sums of the true arcs to the length that the steps work with."""
-        size = order.edge_capacity + 1
-        arrays = (sums[name] for name in _NAMES[which] if name in sums)
-        return [np.pad(x, (0, size - x.shape[0])) if x.ndim else x for x in arrays]
+        arrays, size = (sums[name] for name in names if name in sums), order.edge_capacity + 1
+        return tuple(pad_rows(x, size) if x.ndim else x for x in arrays)
 
     work_of_first, work_of_second = pass_work(order, plan)
-    first = whole_pass("first", work_of_first, "triangles and 4-cycles")
-    t, cycles = padded(first.found, "first")
+    first = run_pass(1, work_of_first, "triangles and 4-cycles")
+    totals = padded(first.found, _FIRST)
     # The 4-cliques need the triangles of all arcs, whichever worker found them.
-    second = whole_pass("second", work_of_second, "4-cliques", t)
-    totals = (t, cycles), tuple(padded(second.found, "second"))
-    outcome = _finish(*put64((order, *totals), selection.main), detail=detail)
+    second = run_pass(2, work_of_second, "4-cliques", totals[0])
+    outcome = _finish(*put64((order, totals, padded(second.found, _SECOND)), selection.main), detail=detail)
     done = [a + b for a, b in zip(first.work, second.work, strict=True)]
     return outcome._replace(notes=(*first.notes, *second.notes)), done
 

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxmotif.arrays._rows import offsets_from
 from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets._tuning import Tuning
@@ -80,11 +81,9 @@ class Statistics(NamedTuple):
 
 def make_plan(xp: ModuleType, order: DegreeOrder, tuning: Tuning) -> Plan:
     """Lay out the work (``xp`` as in :func:`jaxmotif.kernels._expand.flat_work`)."""
-    zero = xp.zeros(1, np.int64)
     lengths = triangle_tests(xp, order)
     # The tests of one arc fit 32 bits, but all together may not, so they are widened before the sum.
-    starts = xp.concatenate([zero, xp.cumsum(lengths.astype(np.int64))])
-    words = xp.concatenate([zero, xp.cumsum(cliques.row_words(order))])
+    starts, words = (offsets_from(x.astype(np.int64), np.int64) for x in (lengths, cliques.row_words(order)))
     wedges = codegree_plan(xp, order, tuning.most_light, tuning.fill)
     triangles = flat_work(xp, lengths)
     work = triangles.total + wedges.heavy.total + wedges.light.total
@@ -139,16 +138,13 @@ def statistics(order: DegreeOrder, plan: Plan, tuning: Tuning, per_edge: bool) -
 
 def count_triangles(order: DegreeOrder, plan: Plan, t: jax.Array, tests: Any, tuning: Tuning) -> jax.Array:
     """Add the triangles at each arc found by a range of tests to the accumulator ``t``."""
-    first, stop = tests
-    block = tuning.block
 
-    def step(number, t):
-        here = first + long(number) * block
-        for arc in triangle_block(order, plan.triangles, here, stop, block=block):
+    def add(tri: TriangleBlock, t: jax.Array) -> jax.Array:
+        for arc in tri:
             t = add_at(t, arc, jnp.int32(1))
         return t
 
-    return loop_in_blocks(first, stop, block, step, t)
+    return each_triangle(order, plan, t, tests, tuning, add)
 
 
 def count_cycles(
@@ -198,18 +194,24 @@ def each_triangle(
     order: DegreeOrder,
     plan: Plan,
     sums: T,
-    tails: tuple[Any, Any],
+    tests: tuple[Any, Any],
     tuning: Tuning,
     add: Callable[[TriangleBlock, T], T],
 ) -> T:
-    """Find the triangles whose lowest nodes are in a range of ranks, and add what each block of them gives."""
-    first, stop = (take(plan.triangle_starts, tail) for tail in tails)
+    """Find the triangles of a range of tests, and add what each block of them gives."""
+    first, stop = tests
 
     def step(number, sums):
         here = first + long(number) * tuning.block
         return add(triangle_block(order, plan.triangles, here, stop, block=tuning.block), sums)
 
     return loop_in_blocks(first, stop, tuning.block, step, sums)
+
+
+def tests_at(plan: Plan, tails: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return the tests that find the triangles whose lowest nodes are in a range of ranks."""
+    first, stop = tails
+    return take(plan.triangle_starts, first), take(plan.triangle_starts, stop)
 
 
 Rows = tuple[cliques.Matrices, jax.Array]
@@ -229,7 +231,7 @@ def at_triangles(
         def here(tri: TriangleBlock, sums: T) -> T:
             return add(tri, cliques.common_bits(order, *rows, tri), sums)
 
-        return each_triangle(order, plan, sums, tails, tuning, here)
+        return each_triangle(order, plan, sums, tests_at(plan, tails), tuning, here)
 
     return use
 
@@ -258,8 +260,7 @@ def over_rows(
     most = cliques.most_row_words(order.edge_capacity, whole)
     room = max(tuning.words, 2 * most)
     if whole:
-        starts = jnp.cumsum(cliques.row_words(order, whole))
-        starts = jnp.concatenate([jnp.zeros(1, jnp.int64), starts])
+        starts = offsets_from(cliques.row_words(order, whole), np.int64)
         lower = cliques.lower_places(order)
 
     def matrix_block(here: tuple[Any, Any], sums: T) -> T:
@@ -272,7 +273,7 @@ def over_rows(
 
         # The whole matrix of a node has bits of triangles that begin below it, in any block.
         bits = accumulator(room | codegree.WHOLE_LINES, jnp.uint32)
-        bits = each_triangle(order, plan, bits, everyone if whole else here, tuning, enter)
+        bits = each_triangle(order, plan, bits, tests_at(plan, everyone if whole else here), tuning, enter)
         return use((matrices, bits), here, sums)
 
     # If all matrices fit at once, there is a single block.
@@ -312,15 +313,12 @@ def graph_sums(order: DegreeOrder, stats: Statistics) -> dict[str, tuple[jax.Arr
     """Return the sums that the global counts need, split so that they cannot overflow."""
     real = jnp.arange(order.edge_capacity, dtype=jnp.int32) < order.num_edges
     d_u, d_v = order.degree[order.tail].astype(jnp.int64), order.degree[order.head].astype(jnp.int64)
-    totals = stats.K.ndim == 0
+    if stats.K.ndim:
+        return equations.edge_sums(d_u, d_v, stats.t, stats.K, stats.cyc, where=real)
     zero = jnp.zeros_like(stats.t)
-    sums = equations.edge_sums(
-        d_u, d_v, stats.t, zero if totals else stats.K, zero if totals else stats.cyc, where=real
-    )
-    if totals:
-        # Totals over arcs serve as well as sums by arc.
-        sums |= {name: (total & 0xFFFFFFFF, total >> 32) for name, total in (("K", stats.K), ("cyc", stats.cyc))}
-    return sums
+    sums = equations.edge_sums(d_u, d_v, stats.t, zero, zero, where=real)
+    # Totals over arcs serve as well as sums by arc.
+    return sums | {"K": equations.split_sum(stats.K), "cyc": equations.split_sum(stats.cyc)}
 
 
 def edge_columns(

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator
-from functools import cached_property
+from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,17 +34,7 @@ from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets._tuning import Detail, FiveTuning
 from jaxmotif.graphlets.five import results
-from jaxmotif.graphlets.five.equations import (
-    ALL_PASSES,
-    Arcs,
-    Nodes,
-    Pass,
-    Rims,
-    Sums,
-    all_homs,
-    divided,
-    total_homs,
-)
+from jaxmotif.graphlets.five.equations import ALL_PASSES, Arcs, Nodes, Pass, Rims, Sums, all_homs, divided, total_homs
 from jaxmotif.patterns._orbits import Root, times24
 
 _logger = logging.getLogger("jaxmotif")
@@ -59,13 +49,11 @@ def folder_for_loops() -> Path | None:
         folder = user_cache_folder() / "loops"
         make_private(folder)
         reason = why_not_private(folder)
-        if reason is None and not os.access(folder, os.W_OK):
-            reason = f"{folder} cannot be written to"
+        if reason is None and os.access(folder, os.W_OK):
+            return folder
+        reason = reason or f"{folder} cannot be written to"
     except OSError as failure:
         reason = str(failure)
-    else:
-        if reason is None:
-            return folder
     _logger.warning("loops for five-node graphlets are compiled in each process, which takes seconds: %s", reason)
     return None
 
@@ -483,8 +471,8 @@ def add_five_cliques(first, stop, graph, out):
     """Add, at both arcs of each edge, the 5-cliques whose lowest node is one of ``first .. stop - 1``.
 
     The four others are among the higher neighbours, whose adjacency is rows of bits. For three of them, i < j < l, the
-    bits that all have in common are the fourth ones: each clique is found twice at an edge of its four, and three times
-    at an arc from its lowest node.
+    bits that all have in common are the fourth ones: each clique is found twice at each edge between its four. Each of
+    the four has three of these edges, so a third of what its edges have is at the arc from the lowest node.
     """
     offsets, back, up, starts, around = graph.offsets, graph.back, graph.up, graph.starts, graph.around
     for u in range(first, stop):
@@ -527,21 +515,20 @@ def add_five_cliques(first, stop, graph, out):
                         of_pair += count
                         pairs[i, l] += count
                         pairs[j, l] += count
-                        spokes[l] += count
                 pairs[i, j] += of_pair
-                spokes[i] += of_pair
-                spokes[j] += of_pair
         for i in range(d):
             uv = base + i
             other = starts[back[uv]] - starts[uv]
-            out[0, uv] += spokes[i] // 3
-            out[0, back[uv]] += spokes[i] // 3
             for at in range(starts[uv], starts[uv + 1]):
                 j = around[at] - base
                 if j > i:
-                    vw = around[at + other]
-                    out[0, vw] += pairs[i, j] // 2
-                    out[0, back[vw]] += pairs[i, j] // 2
+                    vw, cliques = around[at + other], pairs[i, j] // 2
+                    out[0, vw] += cliques
+                    out[0, back[vw]] += cliques
+                    spokes[i] += cliques
+                    spokes[j] += cliques
+            out[0, uv] += spokes[i] // 3
+            out[0, back[uv]] += spokes[i] // 3
 
 
 @_loop(types.void(_INTS, _ARCS, _INTS, _INTS))
@@ -585,6 +572,9 @@ _SOLVED_TOGETHER = 2**12
 Cast = Callable[[np.ndarray], np.ndarray]
 """A cast of int64 numbers: none, or to float64 (:class:`jaxmotif.graphlets.five.results.Limbs`)."""
 
+HomsOfSome = Callable[[slice], list[np.ndarray]]
+"""A function that returns the homomorphisms to some nodes or edges."""
+
 
 class CpuLoops:
     """The engine that runs compiled loops over the rows of a graph, in threads where a CPU is several devices.
@@ -611,11 +601,11 @@ class CpuLoops:
         order = np.argsort(degrees, kind="stable").astype(np.uint32)
         self._places = np.empty(nodes, np.int64)
         self._places[order] = np.arange(nodes)
-        self._degrees = degrees[order]
-        starts = np.concatenate([[0], np.cumsum(self._degrees)])
+        ranked_degrees = degrees[order]
+        starts = np.concatenate([[0], np.cumsum(ranked_degrees)])
         heads, back, arc_of_slot = np.empty((3, arcs), np.uint32)
         order_arcs(offsets, targets, order, self._places.astype(np.uint32), starts, heads, back, arc_of_slot)
-        tails = np.repeat(np.arange(nodes), self._degrees)
+        tails = np.repeat(np.arange(nodes), ranked_degrees)
         up = starts[:-1] + np.bincount(tails, heads < tails, nodes).astype(np.int64)
         counts = np.zeros((3, arcs), np.int64)
         find_triangles(starts, heads, back, up, counts, np.empty(0, np.int64), np.empty(0, np.uint32))
@@ -624,15 +614,14 @@ class CpuLoops:
         owners = np.repeat(np.arange(nodes), degrees)
         self._edges = arc_of_slot[owners < targets].astype(np.int64)
         self._tails, self._arcs = tails, _arcs_of(starts, heads, tails, back)
-        self._walks2 = self._arcs.around(self._degrees)
         self._graph = RankedRows(
             offsets=starts,
             heads=heads,
             back=back,
-            core=starts[:-1] + np.bincount(tails, self._degrees[heads] == 1, nodes).astype(np.int64),
+            core=starts[:-1] + np.bincount(tails, ranked_degrees[heads] == 1, nodes).astype(np.int64),
             up=up,
-            degree=self._degrees,
-            walks2=self._walks2,
+            degree=ranked_degrees,
+            walks2=self._arcs.around(ranked_degrees),
             t=t,
             below=below,
             between=between,
@@ -640,7 +629,7 @@ class CpuLoops:
             around=np.empty(0, np.uint32),
         )
         self._sums: dict[str, np.ndarray] = {}
-        self.largest = float(results.largest_count(np, self._arcs, self._degrees.astype(np.float64)))
+        self.largest = float(results.largest_count(np, self._arcs, ranked_degrees.astype(np.float64)))
         self.wide, self.most_neighbours = self.largest >= tuning.one_limb, int(degrees.max())
 
     @property
@@ -648,29 +637,23 @@ class CpuLoops:
         """Memory that the engine takes beside the graph and the result."""
         graph = self._graph
         widest = int((graph.offsets[1:] - graph.up).max())
-        rows = 100 * len(self._degrees) + 8 * widest**2
+        rows = 100 * len(graph.degree) + 8 * widest**2
         return _ARC_BYTES[self._detail] * len(graph.heads) + 4 * int(graph.starts[-1]) + rows
-
-    @cached_property
-    def _rows(self) -> RankedRows:
-        """The graph with the lists of its triangles."""
-        graph = self._graph
-        around = np.empty(graph.starts[-1], np.uint32)
-        counts, place = np.empty((0, 0), np.int64), graph.starts[:-1].copy()
-        find_triangles(graph.offsets, graph.heads, graph.back, graph.up, counts, place, around)
-        return graph._replace(around=around)
 
     def add_up(
         self, selection: Selection, store: Store | None, show: bool, passes: frozenset[Pass] = ALL_PASSES
     ) -> tuple[str, ...]:
         """Add up the sums at all arcs, and return notes."""
-        rows, edges = self._rows, self._detail == "edge"
+        rows = self._graph._replace(around=np.empty(self._graph.starts[-1], np.uint32))
+        no_counts, place = np.empty((0, 0), np.int64), rows.starts[:-1].copy()
+        find_triangles(rows.offsets, rows.heads, rows.back, rows.up, no_counts, place, rows.around)
         steps = np.concatenate([[0], np.cumsum(10 * rows.degree[rows.heads] + 5 * rows.t**2)])
         work = steps[rows.offsets] + np.arange(len(rows.offsets))
         units = int(work[-1] // self._tuning.unit_steps) + 1
         if store is not None or selection.several:
             units = max(units, self._tuning.units, 4 * len(selection.devices))
         job = Job("graphlets-5-loops", work, units, added, "steps", "five nodes", divisible=True)
+        edges = self._detail == "edge"
         done = run_job(job, lambda device: LoopTask(rows, edges, passes), workers_on(selection), selection, store, show)
         self._sums = done.found | {"t": rows.t}
         # Sums over triangles that take other sums.
@@ -683,58 +666,57 @@ class CpuLoops:
         return done.notes
 
     def _with_leaves(self) -> Sums:
-        return results.with_leaves(
-            np, self._arcs, self._degrees, self._walks2, self._arcs.out(self._graph.t), self._sums
-        )
+        graph, arcs = self._graph, self._arcs
+        return results.with_leaves(np, arcs, graph.degree, graph.walks2, arcs.out(graph.t), self._sums)
 
     def node_orbits(self) -> jax.Array | np.ndarray:
         """Solve for the orbits at all nodes, ``[N, 73]``."""
         sums, arcs, places = self._with_leaves(), self._arcs, self._places
 
-        def parts(cast: Cast) -> Iterator[list[np.ndarray]]:
+        def homs_in(cast: Cast) -> HomsOfSome:
             at = Sums(*map(cast, sums))
-            homs = all_homs(arcs, Nodes.of(arcs, cast(self._degrees), at), at)
-            for first in range(0, len(places), _SOLVED_TOGETHER):
-                yield [x[places[first : first + _SOLVED_TOGETHER]] for x in homs]
+            homs = all_homs(arcs, Nodes.of(arcs, cast(self._graph.degree), at), at)
+            return lambda some: [x[places[some]] for x in homs]
 
-        return self._solve("node", parts, len(places))
+        return self._solve("node", homs_in, len(places))
 
     def edge_orbits(self) -> jax.Array | np.ndarray:
         """Solve for the orbits at all edges, ``[m, 68]``, in the order of the edge list."""
         arcs, graph, edges = self._arcs, self._graph, self._edges
         sums = self._with_leaves()
-        at = Nodes.of(arcs, self._degrees, sums)
-        rims = results.rims_of(np, arcs, self._degrees, at.tau, self._sums)
+        at = Nodes.of(arcs, self._graph.degree, sums)
+        rims = results.rims_of(np, arcs, self._graph.degree, at.tau, self._sums)
 
-        def parts(cast: Cast) -> Iterator[list[np.ndarray]]:
+        def homs_in(cast: Cast) -> HomsOfSome:
             nodes = Nodes(*map(cast, at))
-            for first in range(0, len(edges), _SOLVED_TOGETHER):
-                some = edges[first : first + _SOLVED_TOGETHER]
-                both = np.concatenate([some, graph.back[some]])
+
+            def homs_of(some: slice) -> list[np.ndarray]:
+                here = edges[some]
+                both = np.concatenate([here, graph.back[here]])
                 ends = results.arcs_of_edges(np, (self._tails[both], graph.heads[both].astype(np.int64)))
                 of_sums, of_rims = ([cast(x[both]) for x in values] for values in (sums, rims))
-                yield all_homs(ends, nodes, Sums(*of_sums), Rims(*of_rims))
+                return all_homs(ends, nodes, Sums(*of_sums), Rims(*of_rims))
 
-        return self._solve("edge", parts, len(edges))
+            return homs_of
+
+        return self._solve("edge", homs_in, len(edges))
 
     def total_homs(self) -> np.ndarray:
         """Return the homomorphisms of the connected graphs of two to five nodes, Python integers."""
-        homs = total_homs(self._arcs, self._degrees, self._with_leaves(), self._arcs.out)
+        homs = total_homs(self._arcs, self._graph.degree, self._with_leaves(), self._arcs.out)
         return results.join_halves(results.sum_halves(np, homs))
 
-    def _solve(
-        self, root: Root, parts: Callable[[Cast], Iterator[list[np.ndarray]]], count: int
-    ) -> jax.Array | np.ndarray:
+    def _solve(self, root: Root, homs_in: Callable[[Cast], HomsOfSome], count: int) -> jax.Array | np.ndarray:
         """Solve the equations of one part of the nodes or edges after the other."""
 
         def solve(cast: Cast) -> np.ndarray:
-            weights, first = cast(times24(root)), 0
+            weights, homs_of = cast(times24(root)), homs_in(cast)
             orbits = zeros_for_jax((count, len(weights)), weights.dtype)
-            for homs in parts(cast):
-                product = np.empty((len(homs[0]), len(weights)), weights.dtype)
-                multiply_sparse(weights, np.stack(homs), product)
-                orbits[first : first + len(product)] = divided(product)
-                first += len(product)
+            for first in range(0, count, _SOLVED_TOGETHER):
+                some = slice(first, first + _SOLVED_TOGETHER)
+                product = np.empty_like(orbits[some])
+                multiply_sparse(weights, np.stack(homs_of(some)), product)
+                orbits[some] = divided(product)
             return orbits
 
         if self.wide:
@@ -757,8 +739,7 @@ class LoopTask:
         self._clear()
 
     def _clear(self) -> None:
-        lengths = [len(names) for names in _names(self._at_edges)]
-        self._sums = [np.zeros((length, len(self._rows.heads)), np.int64) for length in lengths]
+        self._sums = [np.zeros((len(names), len(self._rows.heads)), np.int64) for names in _names(self._at_edges)]
 
     def step(self, span: Span) -> None:
         """Add what a stretch of nodes gives."""
@@ -773,13 +754,9 @@ class LoopTask:
 
     def collect(self) -> Arrays:
         """Hand in the sums by name, and begin anew."""
-        found = {
-            name: values
-            for names, sums in zip(_names(self._at_edges), self._sums, strict=True)
-            for name, values in zip(names, sums, strict=True)
-        }
+        sums = dict(zip(chain(*_names(self._at_edges)), chain(*self._sums), strict=True))
         self._clear()
-        return found
+        return sums
 
     def halve(self) -> str | None:
         """Say that there is no smaller step."""

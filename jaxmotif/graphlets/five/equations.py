@@ -33,18 +33,12 @@ Array = Any  # NumPy or JAX
 
 Pass = Literal["tables", "walks", "cliques"]
 
-_TAKEN_BY: dict[Pass, tuple[tuple[int, str], ...]] = {
-    "tables": (
-        (4, "01 12 23 03"),
-        (5, "01 12 23 03 04"),
-        (5, "01 12 23 03 04 14"),
-        (5, "02 03 04 12 13 14"),
-        (5, "02 03 04 12 13 14 23"),
-    ),
-    "walks": ((5, "01 12 23 34 04"),),
-    "cliques": ((5, "01 02 03 04 12 13 14 23 24 34"),),
+_TAKEN_BY: dict[Pass, set[str]] = {
+    "tables": {"4-cycle", "banner", "house", "bipartite-2-3", "chordal-bipartite-2-3"},
+    "walks": {"5-cycle"},
+    "cliques": {"5-clique"},
 }
-"""The graphs whose homomorphisms :func:`total_homs` takes from each pass, by size and edges."""
+"""The graphs whose homomorphisms :func:`total_homs` takes from each pass."""
 
 ALL_PASSES: frozenset[Pass] = frozenset(_TAKEN_BY)
 """The passes over a graph that not every count takes.
@@ -68,12 +62,7 @@ def passes_for(name: str, induced: bool) -> frozenset[Pass]:
     """
     weights = weights_of_maps(name, induced)
     wanted = {graph.name for graph, weight in zip(orbits.CONNECTED, weights, strict=True) if weight}
-    return frozenset(which for which, taken in _TAKEN_BY.items() if wanted & {_name(*graph) for graph in taken})
-
-
-def _name(size: int, edges: str) -> str:
-    """Return the name of a connected graph."""
-    return orbits.of_size(size)[orbits.roles(size).graph[orbits.mask_of(size, edges)]].name
+    return frozenset(which for which, taken in _TAKEN_BY.items() if wanted & taken)
 
 
 class Arcs(NamedTuple):
@@ -263,38 +252,44 @@ def total_homs(arcs: Arcs, degree: Array, s: Sums, of_arcs: Callable[[Array], Ar
     They are over nodes or arcs, whichever takes least for a graph, in the order of
     :data:`jaxmotif.patterns._orbits.CONNECTED`. ``of_arcs`` is applied to those over arcs.
     """
-    d, t = degree, s.t
-    d2, p2 = d * d, arcs.around(d)
-    tau, gamma, td = arcs.out(t), arcs.out(s.w3), arcs.out(t * arcs.head(d))
-    M, T2, S = tau, arcs.out(t * t), arcs.out(s.s)
-    hub = "01 02 03 04 "
+    d, t, d2, p2 = degree, s.t, degree * degree, arcs.around(degree)
+    tau, T2, S = arcs.out(t), arcs.out(t * t), arcs.out(s.s)
     at_nodes = {
-        2: {"01": d},
-        3: {"01 12": d2},
-        4: {"01 12 23": d * p2, "01 02 03": d2 * d, "01 02 12 23": tau * d},
-        5: {
-            "01 12 23 34": p2 * p2, "01 02 03 34": d2 * p2, "01 02 12 23 34": tau * p2, "01 02 12 13 24": d * td,
-            "01 12 23 03 04": gamma * d, hub: d2 * d2, hub + "12": M * d2, hub + "12 34": M * M, hub + "12 13": T2 * d,
-            hub + "12 13 23": S * d,
-        },
-    }  # fmt: skip
-    at_arcs = {
-        3: {"01 02 12": t},
-        4: {"01 12 23 03": s.w3, "01 02 03 12 13": t * t, "01 02 03 12 13 23": s.s},
-        5: {
-            "01 12 23 34 04": s.w4, "01 12 23 03 04 14": t * s.w3, "02 03 04 12 13 14": s.wing,
-            "01 02 03 12 13 24": t * s.degrees, "02 03 04 12 13 14 23": s.chord, hub + "12 13 14": t * t * t,
-            hub + "12 23 34": t * s.l2, hub + "12 13 23 14": s.s * t, hub + "12 23 34 14": s.c,
-            hub + "12 13 14 23 24": s.k2, hub + "12 13 14 23 24 34": s.q,
-        },
-    }  # fmt: skip
-    by_graph = {
-        _name(size, edges): at(value)
-        for found, at in ((at_nodes, lambda x: x), (at_arcs, of_arcs))
-        for size, graphs in found.items()
-        for edges, value in graphs.items()
+        "edge": d,
+        "2-star": d2,
+        "4-path": d * p2,
+        "3-star": d2 * d,
+        "tailed-triangle": tau * d,
+        "5-path": p2 * p2,
+        "fork": d2 * p2,
+        "long-tailed-triangle": tau * p2,
+        "bull": d * arcs.out(t * arcs.head(d)),
+        "banner": arcs.out(s.w3) * d,
+        "4-star": d2 * d2,
+        "cricket": tau * d2,
+        "butterfly": tau * tau,
+        "dart": T2 * d,
+        "tailed-4-clique": S * d,
     }
-    return [by_graph[g.name] for g in orbits.CONNECTED]
+    at_arcs = {
+        "triangle": t,
+        "4-cycle": s.w3,
+        "chordal-cycle": t * t,
+        "4-clique": s.s,
+        "5-cycle": s.w4,
+        "house": t * s.w3,
+        "bipartite-2-3": s.wing,
+        "kite": t * s.degrees,
+        "chordal-bipartite-2-3": s.chord,
+        "triple-triangle": t * t * t,
+        "gem": t * s.l2,
+        "hatted-4-clique": s.s * t,
+        "4-wheel": s.c,
+        "almost-5-clique": s.k2,
+        "5-clique": s.q,
+    }
+    homs = at_nodes | {name: of_arcs(value) for name, value in at_arcs.items()}
+    return [homs[graph.name] for graph in orbits.CONNECTED]
 
 
 def product(xp: ModuleType, weights: np.ndarray, rows: Array) -> Array:

@@ -12,8 +12,9 @@ nodes of the union.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -22,7 +23,7 @@ from jax import lax
 
 from jaxmotif.arrays._ahead import in_earnest
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.arrays._rows import pad_rows, places_of_true
+from jaxmotif.arrays._rows import offsets_from, pad_rows, places_of_true
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import Fields
@@ -33,8 +34,10 @@ from jaxmotif.graphlets._tuning import Tuning, choose_tuning, fixed_bytes, small
 from jaxmotif.graphlets._units import join, times
 from jaxmotif.graphlets.five.graphs import Adjacency, DegreeOrderedGraph
 from jaxmotif.graphlets.five.hubs import Tables
-from jaxmotif.kernels._expand import long, take
-from jaxmotif.kernels._triangles import triangle_block
+from jaxmotif.kernels._expand import take
+from jaxmotif.kernels._triangles import TriangleBlock
+
+T = TypeVar("T")
 
 NONE = 2**30
 """No node, no row: past the end of all arrays."""
@@ -142,10 +145,25 @@ def _in_both(giants: Giants, member: jax.Array) -> jax.Array:
     return jnp.where(giants.pairs[:, 0] >= 0, member[:, a] * member[:, b], 0)
 
 
-def _rows_beside(giants: Giants, ends: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Return where the part of :attr:`Giants.near_rows` begins and ends that a block of rows holds."""
-    start, stop = jnp.searchsorted(giants.near_rows, ends).astype(jnp.int32)
-    return start, stop
+def _each_part(
+    giants: Giants, ends: jax.Array, part: int, add: Callable[[jax.Array, jax.Array, jax.Array, T], T], start: T
+) -> T:
+    """Go through the rows of a block of the tables that are beside giants, ``part`` rows at a time.
+
+    Args:
+      ends: the first row of the block, and the one past its last.
+      add: takes places in :attr:`Giants.near_rows`, which of them are in the block, their rows counted from the
+        first of the block (anything where they are not), and what was made so far, to which it adds.
+      start: what is added to.
+    """
+    first, stop = jnp.searchsorted(giants.near_rows, ends).astype(jnp.int32)
+
+    def step(number: jax.Array, state: T) -> T:
+        at = first + number * part + jnp.arange(part, dtype=jnp.int32)
+        row = giants.near_rows.at[at].get(mode="fill", fill_value=0) - ends[0]
+        return add(at, at < stop, row, state)
+
+    return sparse.loop_in_blocks(first, stop, part, step, start)
 
 
 def _members(graph: DegreeOrderedGraph, giants: Giants, nodes: jax.Array) -> jax.Array:
@@ -171,15 +189,13 @@ def scatter_giants(
       part: rows at a time.
       most: a number above all degrees.
     """
-    (rows, size), first = tables.codegree.shape, ends[0]
+    rows, size = tables.codegree.shape
     wanted = tables.pairs.shape == tables.codegree.shape
     others = _members(graph, giants, giants.near)
-    start, stop = _rows_beside(giants, ends)
 
-    def step(number: jax.Array, tables: Tables) -> Tables:
-        at = start + number * part + jnp.arange(part, dtype=jnp.int32)
-        row = jnp.where(at < stop, giants.near_rows.at[at].get(mode="fill", fill_value=0) - first, rows)
-        node = graph.at_rows.at[jnp.minimum(row, rows - 1) + first].get(mode="fill", fill_value=size)
+    def add(_: jax.Array, there: jax.Array, row: jax.Array, tables: Tables) -> Tables:
+        row = jnp.where(there, row, rows)
+        node = graph.at_rows.at[jnp.minimum(row, rows - 1) + ends[0]].get(mode="fill", fill_value=size)
         mine, place = _members(graph, giants, node), (row[:, None], giants.near[None])
         both = times(mine, others.T).astype(tables.codegree.dtype)
         tables = tables._replace(codegree=tables.codegree.at[place].add(both, mode="drop", unique_indices=True))
@@ -192,7 +208,7 @@ def scatter_giants(
         arcs = 2 * times(_in_both(giants, mine), _in_both(giants, others).T)
         return tables._replace(pairs=tables.pairs.at[place].add(arcs, mode="drop", unique_indices=True))
 
-    return lax.fori_loop(jnp.int32(0), (stop - start + (part - 1)) // part, step, tables)
+    return _each_part(giants, ends, part, add, tables)
 
 
 @partial(jit64, static_argnames=("part",), donate_argnums=0)
@@ -214,17 +230,14 @@ def sum_over_giants(
       part: rows at a time.
     """
     member = _members(graph, giants, giants.near).astype(jnp.float64)
-    start, stop = _rows_beside(giants, ends)
 
-    def step(number: jax.Array, sums: jax.Array) -> jax.Array:
-        at = start + number * part + jnp.arange(part, dtype=jnp.int32)
-        row = jnp.where(at < stop, giants.near_rows.at[at].get(mode="fill", fill_value=0) - ends[0], NONE)
-        place = row[:, None], giants.near[None]
+    def add(at: jax.Array, there: jax.Array, row: jax.Array, sums: jax.Array) -> jax.Array:
+        place = jnp.where(there, row, NONE)[:, None], giants.near[None]
         x, y = (table.at[place].get(mode="fill", fill_value=0).astype(jnp.float64) for table in tables[:2])
         found = jnp.stack([(x * x) @ member, y @ member]).astype(jnp.int64)
-        return sums.at[:, jnp.where(at < stop, at, sums.shape[1])].set(found, mode="drop")
+        return sums.at[:, jnp.where(there, at, sums.shape[1])].set(found, mode="drop")
 
-    return lax.fori_loop(jnp.int32(0), (stop - start + (part - 1)) // part, step, sums)
+    return _each_part(giants, ends, part, add, sums)
 
 
 def sum_over_neighbours(graph: DegreeOrderedGraph, x: jax.Array, weights: jax.Array | None = None) -> jax.Array:
@@ -236,18 +249,28 @@ def sum_over_neighbours(graph: DegreeOrderedGraph, x: jax.Array, weights: jax.Ar
     return jax.ops.segment_sum(heads, graph.tails, num_segments=nodes + 1, indices_are_sorted=True)[:nodes]
 
 
-def _in_lanes(leaving: LeavingArcs, number: jax.Array, x: jax.Array, before: jax.Array) -> jax.Array:
-    """Return values at arcs, with new ones at the arcs that leave the giants of one group.
+def _in_groups(
+    giants: Giants, names: tuple[str, ...], sums_of: Callable[[jax.Array], dict[str, jax.Array]]
+) -> dict[str, jax.Array]:
+    """Return values at the arcs that leave giants, int64 ``[P]`` by name, made for some giants at a time.
 
     Args:
-      leaving: P arcs that leave giants.
-      number: scalar, the number of the group; a group has ``LANES`` giants.
-      x: ``[N, LANES]``, the value of each node for each giant of the group; an arc takes that of its head.
-      before: ``[P]``, the values so far, which all other arcs keep.
+      names: the names of the values.
+      sums_of: takes the columns of :attr:`Giants.member` of :data:`LANES` giants, int64 ``[N, LANES]``, which bounds
+        the memory, and returns the values of all nodes for these giants, by name; an arc takes that of its head.
     """
-    lane = leaving.giant - number * LANES
-    here = leaving.there & (lane >= 0) & (lane < LANES)
-    return jnp.where(here, x[leaving.head, jnp.clip(lane, 0, LANES - 1)], before)
+    leaving = giants.leaving
+    member = jnp.pad(giants.member, ((0, 0), (0, -giants.count % LANES)))
+
+    def add(number: jax.Array, before: dict[str, jax.Array]) -> dict[str, jax.Array]:
+        values = sums_of(lax.dynamic_slice_in_dim(member, number * LANES, LANES, 1).astype(jnp.int64))
+        lane = leaving.giant - number * LANES
+        here = leaving.there & (lane >= 0) & (lane < LANES)
+        cell = leaving.head, jnp.clip(lane, 0, LANES - 1)
+        return {name: jnp.where(here, values[name][cell], before[name]) for name in names}
+
+    none = jnp.zeros(giants.size, jnp.int64)
+    return lax.fori_loop(jnp.int32(0), jnp.int32(member.shape[1] // LANES), add, dict.fromkeys(names, none))
 
 
 @jit64
@@ -262,45 +285,34 @@ def two_step_sums(
     """
     d = jnp.diff(graph.offsets).astype(jnp.int64)
     p2 = sum_over_neighbours(graph, d[:, None])[:, 0]
-    leaving = giants.leaving
-    # Some giants at a time, which bounds the memory.
-    member = jnp.pad(giants.member, ((0, 0), (0, -giants.count % LANES)))
 
-    def some(number: jax.Array, values: dict[str, jax.Array]) -> dict[str, jax.Array]:
-        mine = lax.dynamic_slice_in_dim(member, number * LANES, LANES, 1).astype(jnp.int64)
-        triangles = sum_over_neighbours(graph, mine) * mine
-        walked = {"t": triangles} | {
-            name: sum_over_neighbours(graph, sum_over_neighbours(graph, x))
-            for name, x in (("w3", mine), ("far", mine * d[:, None]), ("side", triangles))
-        }
-        return {name: _in_lanes(leaving, number, walked[name], before) for name, before in values.items()}
+    def sums_of(member: jax.Array) -> dict[str, jax.Array]:
+        triangles = sum_over_neighbours(graph, member) * member
+        starts = {"w3": member, "far": member * d[:, None], "side": triangles}
+        two_steps = {name: sum_over_neighbours(graph, sum_over_neighbours(graph, x)) for name, x in starts.items()}
+        return {"t": triangles} | two_steps
 
-    none = jnp.zeros(giants.size, jnp.int64)
-    groups = jnp.int32(member.shape[1] // LANES)
-    values = lax.fori_loop(jnp.int32(0), groups, some, dict.fromkeys(("t", "w3", "far", "side"), none))
-    at_nodes = (("d", d), ("p2", p2), ("leaves", graph.leaves.astype(jnp.int64)))
-    of_heads = {name: jnp.where(leaving.there, x[leaving.head], 0) for name, x in at_nodes}
+    values = _in_groups(giants, ("t", "w3", "far", "side"), sums_of)
+    at_nodes = {"d": d, "p2": p2, "leaves": graph.leaves.astype(jnp.int64)}
+    of_heads = {name: jnp.where(giants.leaving.there, x[giants.leaving.head], 0) for name, x in at_nodes.items()}
     return values, of_heads, values["t"].sum()
 
 
 @jit64
-def floor_sums(graph: DegreeOrderedGraph, giants: Giants, t: jax.Array) -> jax.Array:
+def floor_sums(graph: DegreeOrderedGraph, giants: Giants, t: jax.Array) -> dict[str, jax.Array]:
     """Return walks of length 3 along the arcs that leave giants, each as often as its second edge has triangles.
 
     Args:
       t: int64 ``[S]``, the triangles at all arcs.
 
     Returns:
-      Int64 ``[P]``.
+      Int64 ``[P]``, by the name ``floor``.
     """
-    member = jnp.pad(giants.member, ((0, 0), (0, -giants.count % LANES)))
 
-    def some(number: jax.Array, found: jax.Array) -> jax.Array:
-        mine = lax.dynamic_slice_in_dim(member, number * LANES, LANES, 1).astype(jnp.int64)
-        found_there = sum_over_neighbours(graph, sum_over_neighbours(graph, mine, t))
-        return _in_lanes(giants.leaving, number, found_there, found)
+    def sums_of(member: jax.Array) -> dict[str, jax.Array]:
+        return {"floor": sum_over_neighbours(graph, sum_over_neighbours(graph, member, t))}
 
-    return lax.fori_loop(jnp.int32(0), jnp.int32(member.shape[1] // LANES), some, jnp.zeros(giants.size, jnp.int64))
+    return _in_groups(giants, ("floor",), sums_of)
 
 
 @partial(jit64, static_argnames=("arcs",))
@@ -329,7 +341,7 @@ def join_neighbourhoods(graph: DegreeOrderedGraph, giants: Giants, *, arcs: int)
 
     start = jnp.zeros(size, jnp.int32), jnp.full(arcs, size, jnp.int32), jnp.int32(0)
     lengths, targets, _ = lax.fori_loop(jnp.int32(0), jnp.int32(count), one, start)
-    return jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(lengths, dtype=jnp.int32)]), targets
+    return offsets_from(lengths), targets
 
 
 @partial(jit64, static_argnames=("tuning",))
@@ -370,22 +382,12 @@ def _at(ends: jax.Array, x: jax.Array) -> jax.Array:
     return x.at[ends].get(mode="fill", fill_value=0)
 
 
-class _Ends(NamedTuple):
+class _Ends:
     """The two nodes of each arc of the union, which has each edge once; one past the last node in padding."""
 
-    tail: jax.Array
-    head: jax.Array
-    nodes: int
-
-    @classmethod
-    def of(cls, order: DegreeOrder) -> _Ends:
-        size, real = order.node.shape[0], jnp.arange(order.tail.shape[0], dtype=jnp.int32) < order.num_edges
-        return cls(jnp.where(real, order.tail, size), jnp.where(real, order.head, size), size)
-
-    @property
-    def real(self) -> jax.Array:
-        """Say which arcs are no padding."""
-        return self.tail < self.nodes
+    def __init__(self, order: DegreeOrder) -> None:
+        self.nodes, self.real = len(order.node), jnp.arange(len(order.tail), dtype=jnp.int32) < order.num_edges
+        self.tail, self.head = (jnp.where(self.real, ends, self.nodes) for ends in (order.tail, order.head))
 
     def out(self, to_tail: jax.Array, to_head: jax.Array) -> jax.Array:
         """Return sums at the nodes, int64, of what each arc gives to its tail and to its head."""
@@ -404,7 +406,7 @@ def _by_node(order: DegreeOrder, found: dict[str, jax.Array]) -> dict[str, jax.A
 @jit64
 def union_neighbour_sums(order: DegreeOrder, giants: Giants, values: dict[str, jax.Array]) -> dict[str, jax.Array]:
     """Return, at the arcs u -> v that leave giants, sums over common neighbours w of the values at u -> w, by name."""
-    ends, (arc, _, _, there) = _Ends.of(order), giants.leaving
+    ends, (arc, _, _, there) = _Ends(order), giants.leaving
     leaving = {name: jnp.where(there, x.at[arc].get(mode="clip"), 0) for name, x in values.items()}
     return _by_node(order, {name: ends.times(1, x[order.node]) for name, x in leaving.items()})
 
@@ -420,7 +422,7 @@ def union_sums(
         ``w3`` and ``leaves``.
       between: for edge orbits.
     """
-    none, ends = order.tail.shape[0], _Ends.of(order)
+    none, ends = order.tail.shape[0], _Ends(order)
     first = sparse.first_pass(order, plan, sparse.start_first(order, True), sparse.all_ranges(plan), tuning)
     real = ends.real
     k, cycles = (jnp.where(real, x[:none].astype(jnp.int64), 0) for x in first)
@@ -462,11 +464,9 @@ def union_sums(
 
 def _opposite(order: DegreeOrder, plan: Plan, k: jax.Array, tuning: Tuning) -> jax.Array:
     """Return, at each node, the sum over its triangles of ``k`` at the arc between the two others, int64 ``[N]``."""
-    total = plan.triangles.total
     nodes, edges = order.node.shape[0], order.tail.shape[0]
 
-    def step(number: jax.Array, sums: jax.Array) -> jax.Array:
-        tri = triangle_block(order, plan.triangles, long(number) * tuning.block, total, block=tuning.block)
+    def add(tri: TriangleBlock, sums: jax.Array) -> jax.Array:
         hit = tri.uv < edges
         uv, uw, vw = (jnp.where(hit, arc, 0) for arc in tri)
         corners = take(order.tail, uv), take(order.head, uv), take(order.head, uw)
@@ -474,7 +474,8 @@ def _opposite(order: DegreeOrder, plan: Plan, k: jax.Array, tuning: Tuning) -> j
             sums = sums.at[jnp.where(hit, node, nodes)].add(take(k, arc), mode="drop")
         return sums
 
-    return sparse.loop_in_blocks(jnp.int64(0), total, tuning.block, step, jnp.zeros(nodes, jnp.int64))
+    none, tests = jnp.zeros(nodes, jnp.int64), sparse.all_ranges(plan).tests
+    return sparse.each_triangle(order, plan, none, tests, tuning, add)
 
 
 @jit64
@@ -540,13 +541,6 @@ def find_giants(graph: DegreeOrderedGraph, count: int, edges: bool) -> Giants:
     return Giants(member, pairs, nodes, rows, leaving, triangles)
 
 
-@in_earnest
-def _two_steps(graph: DegreeOrderedGraph, giants: Giants) -> tuple[dict[str, jax.Array], dict[str, jax.Array], int]:
-    """Return what :func:`two_step_sums` does, and room for the arcs of the union."""
-    values, of_heads, arcs = two_step_sums(graph, giants)
-    return values, of_heads, bucket_size(max(int(arcs), 2))
-
-
 def add_giant_sums(
     sums: dict[str, jax.Array],
     graph: DegreeOrderedGraph,
@@ -565,8 +559,9 @@ def add_giant_sums(
     Returns:
       The degree order of the union of their neighbourhoods.
     """
-    values, of_heads, arcs = _two_steps(graph, giants)
+    values, of_heads, inner_arcs = in_earnest(two_step_sums)(graph, giants)  # the host waits for the number of arcs
     add_at_leaving(sums, giants, values)
+    arcs = bucket_size(max(int(inner_arcs), 2))
     capacities = giants.size, arcs // 2
     if memory is not None:
         memory = max(memory, fixed_bytes(*capacities) + smallest_step_bytes(*capacities))
@@ -574,7 +569,7 @@ def add_giant_sums(
     order, plan = plan_union(*join_neighbourhoods(graph, giants, arcs=arcs), tuning=tuning)
     between = None
     if edges is not None:
-        add_at_leaving(sums, giants, {"floor": floor_sums(graph, giants, sums["t"])})
+        add_at_leaving(sums, giants, floor_sums(graph, giants, sums["t"]))
         between = Between(find_union_arcs(edges, order, giants), graph.back, sums["t"], sums["rim"])
     inside, rim = union_sums(order, plan, values | of_heads, between, tuning=tuning)
     add_at_leaving(sums, giants, inside)

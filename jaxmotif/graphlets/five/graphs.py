@@ -15,7 +15,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.arrays._rows import inverse_order
+from jaxmotif.arrays._rows import inverse_order, offsets_from
 from jaxmotif.kernels._pair_index import PairIndex, bits_for, index_on
 
 
@@ -90,7 +90,6 @@ def order_by_degree(
     # Sorted by the other end, the k-th arc is the reverse of the k-th one as they are.
     back = lax.sort((heads, tails, slot), num_keys=2)[2]
     sizes = degrees[order]
-    starts = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(sizes, dtype=jnp.int32)])
     core = jnp.searchsorted(sizes, 2).astype(jnp.int32)
 
     def counted(which: jax.Array) -> jax.Array:
@@ -101,7 +100,7 @@ def order_by_degree(
     row = jnp.where(rank >= core, jnp.cumsum(rank >= core, dtype=jnp.int32) - 1, nodes)
     rows = none.at[jnp.where(rank >= core, rank - core, nodes)].set(row, mode="drop")
     at_rows = none.at[row].set(rank - core, mode="drop")
-    graph = DegreeOrderedGraph(starts, heads, tails, back, counted(heads < core), core, rows, at_rows)
+    graph = DegreeOrderedGraph(offsets_from(sizes), heads, tails, back, counted(heads < core), core, rows, at_rows)
     return graph, Renumbering(rank, place, counted(heads > tails))
 
 

@@ -112,7 +112,7 @@ class Neighbourhoods(NamedTuple):
     """The core neighbours of some hubs, padded to one width.
 
     Attributes:
-      arcs: int32 ``[B, D]``, the arcs to the neighbours.
+      arcs: int32 ``[B, D]``, the arcs to the neighbours, one past the last arc where there is none.
       nodes: int32 ``[B, D]``, their numbers in the core, -1 where there is none.
       real: bool ``[B, D]``, which entries are no padding.
     """
@@ -125,17 +125,15 @@ class Neighbourhoods(NamedTuple):
 def list_neighbours(graph: DegreeOrderedGraph, hubs: jax.Array, size: int, later: bool = False) -> Neighbourhoods:
     """List the core neighbours of some hubs, or (``later``) only those of higher number."""
     hub = jnp.maximum(hubs, 0)
-    start, stop = graph.offsets[hub] + graph.leaves[hub], graph.offsets[hub + 1]
-    lane = jnp.arange(size, dtype=jnp.int32)[None]
-    at = start[:, None] + lane
+    start, stop, arcs = graph.offsets[hub] + graph.leaves[hub], graph.offsets[hub + 1], graph.heads.shape[0]
     if later:  # rows are in order of rank: the higher ones end them
-        at = jnp.maximum(stop - size, start)[:, None] + lane
+        start = jnp.maximum(stop - size, start)
+    at = start[:, None] + jnp.arange(size, dtype=jnp.int32)[None]
+    heads = graph.heads[jnp.minimum(at, arcs - 1)]
     real = (at < stop[:, None]) & (hubs >= 0)[:, None]
-    at = jnp.minimum(at, graph.heads.shape[0] - 1)
-    heads = graph.heads[at]
     if later:
         real = real & (heads > hub[:, None])
-    return Neighbourhoods(at, jnp.where(real, heads - graph.core, -1), real)
+    return Neighbourhoods(jnp.where(real, at, arcs), jnp.where(real, heads - graph.core, -1), real)
 
 
 def find_adjacent(edges: Adjacency, lists: Neighbourhoods) -> jax.Array:
@@ -151,13 +149,13 @@ def find_arcs_between(edges: Adjacency, lists: Neighbourhoods, near: jax.Array) 
     return jnp.where(near > 0, edges.arc(nodes[:, :, None], nodes[:, None, :]), edges.graph.heads.shape[0])
 
 
-def apply_matrix(matrix: jax.Array, *values: jax.Array) -> list[jax.Array]:
-    """Return the products of int32 matrices ``[B, D, D]`` with int64 vectors ``[B, D]``; all sums are below 2^53."""
+def apply_matrix(matrix: jax.Array, vectors: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    """Return products of int32 matrices ``[B, D, D]`` with int64 vectors ``[B, D]``, by name; sums are below 2^53."""
     if target().platform == "cpu":  # where XLA sums integers one by one
-        stacked = jnp.stack(values, axis=-1).astype(jnp.float64)
-        found = jnp.matmul(matrix.astype(jnp.float64), stacked).astype(jnp.int64)
-        return [found[..., i] for i in range(len(values))]
-    return [(matrix.astype(jnp.int64) * x[:, None, :]).sum(axis=2) for x in values]
+        stacked = jnp.stack(list(vectors.values()), axis=-1).astype(jnp.float64)
+        products = jnp.matmul(matrix.astype(jnp.float64), stacked).astype(jnp.int64)
+        return {name: products[..., i] for i, name in enumerate(vectors)}
+    return {name: (matrix.astype(jnp.int64) * x[:, None, :]).sum(axis=2) for name, x in vectors.items()}
 
 
 def sum_rows(matrix: jax.Array) -> jax.Array:
@@ -245,33 +243,18 @@ def sum_in_neighbourhoods(
     size, both = near.shape[1], join(near, near, 2)  # common neighbours
     k = near * both  # 4-cliques on the triangle of the hub and two neighbours
     t, s = sum_rows(near), sum_rows(k)
-    of_graph, of_nodes, of_edges = (t, d, leaves), (t * t, p2, s), (d * d, t * d)
-    wanted = {"graph": of_graph, "node": of_graph + of_nodes, "edge": of_graph + of_nodes + of_edges}[detail]
-    l2, degrees, around, *more = apply_matrix(near, *wanted)
-    found = {
-        "t": t,
-        "degrees": degrees,
-        "l2": l2,
-        "s": s,
-        "c": sum_squares(both, size),
-        "k2": sum_squares(k, size),
-        "leaves": around,
-    }
+    at_neighbours = {"l2": t, "degrees": d, "leaves": leaves}
+    if detail != "graph":
+        at_neighbours |= {"cube": t * t, "walks": p2, "ls": s}
+    if detail == "edge":
+        at_neighbours |= {"squares": d * d, "dart": t * d}
+    sums = {"t": t, "s": s, "c": sum_squares(both, size), "k2": sum_squares(k, size)}
+    sums |= apply_matrix(near, at_neighbours)
     if detail == "graph":
-        return found
-    cube, around_two, ls, *more = more
-    l3, spread = apply_matrix(near, l2, degrees)
-    kt, *tail = apply_matrix(k, t, *((d,) if detail == "edge" else ()))
-    found |= {
-        "walks": around_two,
-        "spread": spread,
-        "l3": l3,
-        "cube": cube,
-        "kt": kt,
-        "ls": ls,
-        "tip": sum_rows(near * join(near, k, size)),
-    }
-    return found | ({"squares": more[0], "dart": more[1], "tail": tail[0]} if detail == "edge" else {})
+        return sums
+    sums |= apply_matrix(near, {"l3": sums["l2"], "spread": sums["degrees"]})
+    sums |= apply_matrix(k, {"kt": t, "tail": d} if detail == "edge" else {"kt": t})
+    return sums | {"tip": sum_rows(near * join(near, k, size))}
 
 
 @partial(jit64, static_argnames=("width", "detail"), donate_argnums=0)
@@ -307,10 +290,9 @@ def add_five_cliques(counts: jax.Array, edges: Adjacency, hub: jax.Array, *, wid
         once = jnp.where(hub >= 0, graph.offsets[jnp.maximum(hub, 0)], graph.heads.shape[0])
         return counts.at[once].add(exact_quotient(found.sum(axis=(1, 2)), 12) * 20, mode="drop")
     spokes = exact_quotient(found.sum(axis=2), 3)  # once for each of the three others
-    place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
     counts = counts.at[find_arcs_between(edges, lists, near)].add(found, mode="drop")
-    counts = counts.at[place].add(spokes, mode="drop")
-    back = graph.back.at[place].get(mode="fill", fill_value=graph.heads.shape[0])
+    counts = counts.at[lists.arcs].add(spokes, mode="drop")
+    back = graph.back.at[lists.arcs].get(mode="fill", fill_value=graph.heads.shape[0])
     return counts.at[back].add(spokes, mode="drop")
 
 
@@ -319,12 +301,10 @@ def sum_over_triangles(
     sums: dict[str, jax.Array], values: dict[str, jax.Array], edges: Adjacency, hubs: jax.Array, *, width: int
 ) -> dict[str, jax.Array]:
     """Add, at each arc u -> v, the sum over common neighbours w of int64 values ``[S]`` at u -> w, by name."""
-    graph = edges.graph
-    lists = list_neighbours(graph, hubs, width)
-    near = find_adjacent(edges, lists)
-    place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
-    found = apply_matrix(near, *(values[name].at[place].get(mode="fill", fill_value=0) for name in sums))
-    return {name: x.at[place].add(y, mode="drop") for (name, x), y in zip(sums.items(), found, strict=True)}
+    lists = list_neighbours(edges.graph, hubs, width)
+    at_heads = {name: values[name].at[lists.arcs].get(mode="fill", fill_value=0) for name in sums}
+    products = apply_matrix(find_adjacent(edges, lists), at_heads)
+    return {name: sums[name].at[lists.arcs].add(x, mode="drop") for name, x in products.items()}
 
 
 class Tables(NamedTuple):
@@ -435,11 +415,10 @@ def gather_hub_sums(
     graph, held = edges.graph, sums
     lists = list_neighbours(graph, hubs, width)
     near = find_adjacent(edges, lists)
-    place = jnp.where(lists.real, lists.arcs, graph.heads.shape[0])
 
     def added(sums: jax.Array, found: dict[str, jax.Array], names: tuple[str, ...]) -> jax.Array:
         # All sums of an arc at once: few writes, side by side.
-        return sums.at[place].add(jnp.stack([found[name] for name in names], axis=-1), mode="drop")
+        return sums.at[lists.arcs].add(jnp.stack([found[name] for name in names], axis=-1), mode="drop")
 
     def at(x: jax.Array) -> jax.Array:
         return jnp.where(lists.real, x.at[lists.nodes + graph.core].get(mode="clip"), 0)
@@ -489,8 +468,8 @@ def _sum_with_tables(
     if detail == "graph":
         return found, G
     t = sum_rows(near)
-    side, far = apply_matrix(shared, t, d)
-    found |= {"far": far + leaves, "side": side, "arm": sum_rows(cells.pairs), "roof": apply_matrix(near, w3)[0]}
+    found |= apply_matrix(shared, {"side": t, "far": d}) | apply_matrix(near, {"roof": w3})
+    found |= {"far": found["far"] + leaves, "arm": sum_rows(cells.pairs)}
     if detail == "edge":
         triangles = near * shared  # of each edge: the common neighbours of its ends
         found |= {

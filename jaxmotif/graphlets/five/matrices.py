@@ -6,6 +6,7 @@ The plan says which nodes are hubs or giants, and what memory holds; the engine 
 from __future__ import annotations
 
 import threading
+from collections.abc import Hashable
 from functools import cached_property, partial
 from typing import NamedTuple, cast
 
@@ -54,11 +55,11 @@ class HubPlan(NamedTuple):
       giants: how many nodes, those of highest number, are no hubs; their ``lengths`` are 0.
       cells: cells of matrices of neighbourhoods at a time.
       sizes: the widths that matrices may have.
+      tuning: sizes and limits of the run.
       size: columns of a table.
       index: tells who is adjacent where bits of all pairs would take too much memory.
       sparse: whether tables are made a block of rows at a time, and 5-cycles found path by path. Then rows are shared
         out as hubs are, and no two workers make the same row.
-      tuning: sizes and limits of the run.
       passes: the passes whose sums are wanted.
     """
 
@@ -76,10 +77,10 @@ class HubPlan(NamedTuple):
     giants: int
     cells: int
     sizes: tuple[int, ...]
-    size: int
-    index: graphs.HashedArcs | None
-    sparse: bool
     tuning: FiveTuning
+    size: int = 0
+    index: graphs.HashedArcs | None = None
+    sparse: bool = False
     passes: frozenset[Pass] = ALL_PASSES
 
     @property
@@ -178,19 +179,25 @@ def prepare_graph(graph: Graph, detail: Detail, memory: int | None, device: jax.
         giants=giants,
         cells=cells,
         sizes=_sizes_for(device),
-        size=0,
-        index=None,
-        sparse=False,
         tuning=tuning,
     )
     return _plan_tables(plan, device)
 
 
-def program_sizes(graph: Graph, device: jax.Device) -> tuple[int, ...]:
-    """Return what the programs depend on beside a graph's capacities: columns of tables, and widths of matrices."""
+def programs_of_five(what: Hashable, graph: Graph, device: jax.Device, memory: int | None) -> Hashable:
+    """Return the values that decide which programs a count of five nodes takes.
+
+    They are the graph's capacities, the columns of its tables and the widths of its matrices, beside the arguments.
+
+    Args:
+      what: what is counted.
+      graph: undirected, padded as it is counted.
+      device, memory: as for :func:`prepare_graph`.
+    """
     degrees = graph.degrees[graph.degrees > 1]
-    widths = np.unique(np.searchsorted(_sizes_for(device), degrees))
-    return table_columns(degrees.size, target_of(device).is_accelerator), *widths.tolist()
+    columns = table_columns(degrees.size, target_of(device).is_accelerator)
+    widths = np.unique(np.searchsorted(_sizes_for(device), degrees)).tolist()
+    return "graphlets-5", what, device, memory, graph.node_capacity, graph.slot_capacity, columns, *widths
 
 
 def _sizes_for(device: jax.Device) -> tuple[int, ...]:
@@ -288,15 +295,10 @@ class HubMatrices:
 
     def edge_orbits(self) -> jax.Array | np.ndarray:
         """Solve for the orbits at all edges, ``[m, 68]``, and give the sums up, which take as much as the result."""
-        plan = self._plan
+        plan, together = self._plan, self._plan.tuning.edges_together
         slots = jax.device_put((self._graph.out_offsets, self._graph.out_targets), self._device)
         by_arc = results.solve_at_edges(
-            plan.graph,
-            self._sums,
-            plan.renumbering,
-            slots,
-            wide=self.wide,
-            together=plan.tuning.edges_together,
+            plan.graph, self._sums, plan.renumbering, slots, wide=self.wide, together=together
         )
         self._sums = {}
         return results.take_first(by_arc, edges=self._graph.m).as_integers()
@@ -394,10 +396,11 @@ def _add_all(x: dict[str, jax.Array], y: dict[str, jax.Array]) -> dict[str, jax.
 
 
 Ints = np.ndarray | jax.Array
-"""The first row of a block and the one after its last, int32 ``[2]``."""
+"""Integers, in host memory or on a device."""
 
 
 def _ends(first: int, stop: int) -> np.ndarray:
+    """Return the first row of a block and the one past its last, int32 ``[2]``."""
     return np.array([first, stop], np.int32)
 
 
@@ -480,6 +483,7 @@ class HubSumTask:
         jax.block_until_ready((self._of_hubs, self._walks, self._cliques))
 
     def _gather(self, block: hubs.Tables | None, width: int, ids: Ints, ends: Ints, own: bool) -> None:
+        """Add what some hubs give; the arguments are those of :func:`jaxmotif.graphlets.five.hubs.gather_hub_sums`."""
         plan = self.plan
         self._of_hubs = hubs.gather_hub_sums(
             self._of_hubs,
@@ -496,6 +500,7 @@ class HubSumTask:
         )
 
     def _sum_over_giants(self, known: Giants, block: hubs.Tables, ends: Ints) -> None:
+        """Write the sums over giants of the rows of a block of the tables."""
         if self._of_tables is None:
             zeros = np.zeros((2, *known.near.shape, known.count), np.int64)
             self._of_tables = cast("jax.Array", put64(zeros, self._device))
