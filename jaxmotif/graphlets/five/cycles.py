@@ -7,15 +7,14 @@ Both are dense rows, i by i.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.arrays._rows import offsets_from
 from jaxmotif.graphlets._sparse import loop_in_blocks
 from jaxmotif.graphlets.five.graphs import Adjacency, DegreeOrderedGraph
 from jaxmotif.kernels._expand import FlatWork, expand, flat_work, long, take
@@ -39,6 +38,10 @@ class PathLists(NamedTuple):
     bend_starts: jax.Array
     below: jax.Array
     between: jax.Array
+
+
+def _starts(lengths: jax.Array) -> jax.Array:
+    return jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(lengths.astype(jnp.int64))])
 
 
 def _adjacent(edges: Adjacency, x: jax.Array, y: jax.Array) -> jax.Array:
@@ -87,8 +90,9 @@ def list_paths(edges: Adjacency, later: jax.Array, *, block: int) -> PathLists:
     below, between = loop_in_blocks(jnp.int64(0), work.total, block, triangles, (none, none))
     # Known at the arcs that lead up; the same from either end.
     below, between = (x + x[graph.back] for x in (below, between))
-    wedge_starts, bend_starts = (offsets_from(lengths, np.int64) for lengths in (wedges, bends))
-    return PathLists(lower, flat_work(jnp, wedges), wedge_starts, flat_work(jnp, bends), bend_starts, below, between)
+    return PathLists(
+        lower, flat_work(jnp, wedges), _starts(wedges), flat_work(jnp, bends), _starts(bends), below, between
+    )
 
 
 @partial(jit64, static_argnames=("rows", "size", "block"), donate_argnums=0)
@@ -129,12 +133,50 @@ def add_five_cycles(
 
     none = jnp.zeros(rows * size, jnp.int32)
     table = loop_in_blocks(start, end, block, common, none)
-    later = jnp.diff(graph.offsets) - work.lower
-    bend_start, bend_end = take(work.bend_starts, bounds)
+    counts, paths = _paths(counts, none, table, cell, edges, work, bounds, block)
 
-    def bend(number: jax.Array, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        """Count paths i - j - k - l in their table, and add the choices of x that close them to their arcs."""
-        ij, offset, there = expand(work.bends, bend_start + long(number) * block, bend_end, block)
+    def close(number: jax.Array, counts: jax.Array) -> jax.Array:
+        arc, on, i, x, l, valid = wedge(number)
+        found = paths.at[cell(i, l, valid)].get(mode="fill", fill_value=0).astype(jnp.int64)
+        # Less the paths through x: as their j, and as their k.
+        found -= jnp.where(x < i, take(work.below, on), 0)
+        also = (l < i) & (x < l) & (_adjacent(edges, l, i) > 0)
+        found -= jnp.where((x < i) & (x < l), take(work.between, arc) - also.astype(jnp.int64), 0)
+        for place in (arc, on):
+            counts = counts.at[jnp.where(valid, place, arcs)].add(found, mode="drop")
+        return counts
+
+    return loop_in_blocks(start, end, block, close, counts)
+
+
+def _paths(
+    counts: jax.Array,
+    paths: jax.Array,
+    table: jax.Array,
+    cell: Callable[..., jax.Array],
+    edges: Adjacency,
+    work: PathLists,
+    bounds: jax.Array,
+    block: int,
+) -> tuple[jax.Array, jax.Array]:
+    """Count paths i - j - k - l, and add the choices of x that close them to the counts of their arcs.
+
+    Args:
+      paths: int32, one table, to which each path is added at the cell of i and l.
+      table: int32, the other table, which has the choices of x.
+      cell: gives the place of i and l in the tables.
+      bounds: the first arc i -> j, and the one past the last.
+
+    Returns:
+      The counts and ``paths``.
+    """
+    graph = edges.graph
+    nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
+    start, end = take(work.bend_starts, bounds)
+    later = jnp.diff(graph.offsets) - work.lower
+
+    def bends(number: jax.Array, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        ij, offset, there = expand(work.bends, start + long(number) * block, end, block)
         i, j = (jnp.where(there, take(ends, ij), 0) for ends in (graph.tails, graph.heads))
         jk = jnp.where(there, take(graph.offsets, j) + offset, 0)
         k = jnp.minimum(take(graph.heads, jk), nodes - 1)
@@ -155,23 +197,12 @@ def add_five_cycles(
             counts = counts.at[jnp.where(valid, kl, arcs)].add(found, mode="drop")
             return counts, paths.at[place].add(jnp.ones_like(a), mode="drop"), closed.at[w].add(found)
 
-        none_closed = *state, jnp.zeros(block, jnp.int64)
-        counts, paths, closed = loop_in_blocks(jnp.int64(0), onward.total, block, walk, none_closed)
+        counts, paths = state
+        counts, paths, closed = loop_in_blocks(
+            jnp.int64(0), onward.total, block, walk, (counts, paths, jnp.zeros(block, jnp.int64))
+        )
         for place in (ij, jk):
             counts = counts.at[jnp.where(there, place, arcs)].add(closed, mode="drop")
         return counts, paths
 
-    counts, paths = loop_in_blocks(bend_start, bend_end, block, bend, (counts, none))
-
-    def close(number: jax.Array, counts: jax.Array) -> jax.Array:
-        arc, on, i, x, l, valid = wedge(number)
-        found = paths.at[cell(i, l, valid)].get(mode="fill", fill_value=0).astype(jnp.int64)
-        # Less the paths through x: as their j, and as their k.
-        found -= jnp.where(x < i, take(work.below, on), 0)
-        also = (l < i) & (x < l) & (_adjacent(edges, l, i) > 0)
-        found -= jnp.where((x < i) & (x < l), take(work.between, arc) - also.astype(jnp.int64), 0)
-        for place in (arc, on):
-            counts = counts.at[jnp.where(valid, place, arcs)].add(found, mode="drop")
-        return counts
-
-    return loop_in_blocks(start, end, block, close, counts)
+    return loop_in_blocks(start, end, block, bends, (counts, paths))
