@@ -89,12 +89,7 @@ class Sieve:
         return Placed(tuple(planned), graph.n)
 
     def values(
-        self,
-        placed: Placed,
-        key: jax.Array,
-        number: int = 1,
-        store: Store | None = None,
-        show: bool = False,
+        self, placed: Placed, key: jax.Array, number: int = 1, store: Store | None = None, show: bool = False
     ) -> np.ndarray:
         """Run the sieve once, and return its value at each vertex, uint8 ``[n]``.
 
@@ -153,7 +148,8 @@ class Sieve:
         words = min(share, polynomials.block_words(self.size, rows.vertices, target_of(device)))
         # A word takes eight planes of four bytes, in k rows for every vertex and at most k / 2 sums for every piece.
         bytes_of_word = 32 * (self.size * rows.vertices + (self.size // 2) * rows.pieces)
-        room = default_memory(device) if self._memory is None else self._memory - _nbytes(draw)
+        drawn = sum(x.nbytes for x in jax.tree.leaves(draw))
+        room = default_memory(device) if self._memory is None else self._memory - drawn
         while words > 1 and bytes_of_word * words > room:
             words //= 2
         if self._memory is None:
@@ -203,11 +199,6 @@ class _Task:
         # The steps since the last collection are done again.
         self._start()
         return f"blocks of {self._block} words"
-
-
-def _nbytes(arrays: object) -> int:
-    """Return the bytes of all arrays of a tree."""
-    return sum(x.nbytes for x in jax.tree.leaves(arrays))
 
 
 def capacities(graph: ColoredGraph) -> tuple[int, int]:
