@@ -13,7 +13,9 @@ end.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import jax
@@ -50,7 +52,7 @@ def _convolve(x: Words, y: Words) -> list:
         # The coefficient of x^d is the sum of products of coefficients i and d - i, both in 0..7.
         low = max(0, degree - PLANES + 1)
         terms = [x[i] & y[degree - i] for i in range(low, min(degree, PLANES - 1) + 1)]
-        coefficients.append(_xor(terms))
+        coefficients.append(reduce(operator.xor, terms))
     return coefficients
 
 
@@ -62,13 +64,6 @@ def _reduce(coefficients: Words) -> list:
         for shift in (0, 2, 3, 4):
             planes[degree - PLANES + shift] = planes[degree - PLANES + shift] ^ planes[degree]
     return planes[:PLANES]
-
-
-def _xor(terms: Words):
-    total = terms[0]
-    for term in terms[1:]:
-        total = total ^ term
-    return total
 
 
 # ---- the 27-term domain
@@ -113,7 +108,7 @@ def masks(words: jax.Array) -> list:
 def expand_elements(words: jax.Array) -> jax.Array:
     """Map scalars in the highest bytes of words, uint32, to words whose bit ``r`` selects term ``r`` of a product."""
     # The map is linear over bits, so that the same XORs expand the 8 bits of a scalar.
-    return _xor([mask & jnp.uint32(1 << r) for r, mask in enumerate(expand(masks(words)))])
+    return reduce(operator.xor, (mask & jnp.uint32(1 << r) for r, mask in enumerate(expand(masks(words)))))
 
 
 def selection(words: jax.Array, bit: int) -> jax.Array:
