@@ -21,7 +21,7 @@ for more, so that graphs of about one size share their programs.
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -181,16 +181,13 @@ def open_walks(dyads: Dyads, rows: Rows, i: jax.Array, size: jax.Array) -> Walks
 
 def _lay_out(length: jax.Array) -> tuple[FlatWork, jax.Array]:
     """Lay out lists of these lengths, and return where each of them ends, int64."""
-    size = length.shape[0]
-    is_nonempty = length > 0
-    # The number of nonempty lists up to a list is its place among them.
-    place = jnp.where(is_nonempty, running_sum(is_nonempty, jnp.int32) - 1, size)
-    items = put_at(accumulator(size, jnp.int32), place, jnp.arange(size, dtype=jnp.int32))[:size]
+    items, number = compact(length > 0)
     # The length of one walk fits 32 bits, but their sum may not.
     length = length.astype(jnp.int64)
     end = running_sum(length)
     # Padding starts at the total, which is past the last position.
-    starts = put_at(jnp.full(size + 1, end[-1]), place, end - length)[:size]
+    is_item = jnp.arange(items.shape[0], dtype=jnp.int32) < number
+    starts = jnp.where(is_item, take(end - length, items), end[-1])
     return FlatWork(items, jnp.concatenate([starts, end[-1:]])), end
 
 
@@ -498,26 +495,6 @@ def pair_codes(
     return jnp.stack([high, low]) if wide else low, weights
 
 
-class _VisitArrays(NamedTuple):
-    """The arrays that :func:`visit_codes` reads.
-
-    The field ``nodes`` has one place of the rows after the other, and ``apart``, int32 ``[1]``, is the number of
-    entries from one place to the next. The field ``high`` is ``None`` where codes have one word. The other fields are
-    those of the rows (``graph`` and ``rank``) and of the candidates.
-    """
-
-    dyads: Dyads
-    graph: jax.Array
-    nodes: jax.Array
-    apart: jax.Array
-    rank: jax.Array
-    begin: jax.Array
-    row: jax.Array
-    local: jax.Array
-    low: jax.Array
-    high: jax.Array | None
-
-
 def visit_codes(dyads: Dyads, rows: Rows, added: Candidates, first: jax.Array, *, block: int, wide: bool) -> jax.Array:
     """Return the codes of a row with a candidate u and a neighbour of u that is a candidate or an only neighbour of u.
 
@@ -538,15 +515,16 @@ def visit_codes(dyads: Dyads, rows: Rows, added: Candidates, first: jax.Array, *
     """
     i = rows.nodes.shape[0]
 
-    def visit(read: Read, a: _VisitArrays, at: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[jax.Array, ...]:
-        d, capacity = a.dyads, read.at(a.apart, 0)
-        slot = jnp.where(valid, read.load(a.begin, at) + offset, 0)
-        local, row, low = read.load(d.near, slot), read.load(a.row, at), read.load(a.low, at)
-        graph, rank = read.load(a.graph, row), read.load(a.rank, row)
-        node, last = graph * read.at(d.sizes, 0) + local, read.load(a.nodes, (i - 1) * capacity + row)
+    def visit(read: Read, arrays: Any, at: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[jax.Array, ...]:
+        d, (graphs, nodes, apart, ranks), (begins, of_row, locals_, lows, highs) = arrays
+        capacity = read.at(apart, 0)
+        slot = jnp.where(valid, read.load(begins, at) + offset, 0)
+        local, row, low = read.load(d.near, slot), read.load(of_row, at), read.load(lows, at)
+        graph, rank = read.load(graphs, row), read.load(ranks, row)
+        node, last = graph * read.at(d.sizes, 0) + local, read.load(nodes, (i - 1) * capacity + row)
         states, candidate = jnp.zeros_like(low), slot < 0
         for place in range(i):
-            old = read.load(a.nodes, place * capacity + row)
+            old = read.load(nodes, place * capacity + row)
             state = dyad_state(read, d, old, local)
             valid = valid & (node != old)
             # The node is a candidate if the first node that it touches gives it a rank above that of the last node.
@@ -555,32 +533,23 @@ def visit_codes(dyads: Dyads, rows: Rows, added: Candidates, first: jax.Array, *
             states = states | (state.astype(jnp.uint32) << jnp.uint32(place * d.state_bits))
         # The last bits of the candidate's code are its own pattern.
         before, pattern = low & jnp.uint32((1 << d.new_bits(i)) - 1), _with_label(read, d, states, node, i)
-        second = (pattern > before) | ((pattern == before) & (local > read.load(a.local, at)))
+        second = (pattern > before) | ((pattern == before) & (local > read.load(locals_, at)))
         # A neighbour that touches no node of the row touches u alone, and only u's walk meets it.
         valid = valid & ((states == 0) | (candidate & second))
         state = read.load(d.states, slot).astype(jnp.uint32)  # towards u
         leaf = _with_label(read, d, states | (state << jnp.uint32(i * d.state_bits)), node, i + 1)
-        high = jnp.zeros_like(low) if a.high is None else read.load(a.high, at)
+        high = jnp.zeros_like(low) if highs is None else read.load(highs, at)
         words = append_bits(low, high, leaf, d.new_bits(i + 1))
         words = append_bits(*words, *_graph_bits(d, graph, read))
         # Outputs are int32, where -1 is all ones, which stands for no code.
         return tuple(jnp.where(valid, x.astype(jnp.int32), jnp.int32(-1)) for x in words[: 1 + wide])
 
-    arrays = _VisitArrays(
-        dyads,
-        rows.graph,
-        rows.nodes.reshape(-1),
-        jnp.full(1, rows.nodes.shape[1], jnp.int32),
-        rows.rank,
-        added.begin,
-        added.row,
-        added.local,
-        added.low,
-        added.high if wide else None,
-    )
-    words, _ = each_position(
-        visit, arrays, added.work, first, added.work.total, block=block, fill=(-1,) * (1 + wide), name="census"
-    )
+    # The nodes stand place after place; from one place to the next there are as many entries as rows.
+    apart = jnp.full(1, rows.nodes.shape[1], jnp.int32)
+    of_rows = rows.graph, rows.nodes.reshape(-1), apart, rows.rank
+    of_candidates = added.begin, added.row, added.local, added.low, added.high if wide else None
+    arrays, work, fill = (dyads, of_rows, of_candidates), added.work, (-1,) * (1 + wide)
+    words, _ = each_position(visit, arrays, work, first, work.total, block=block, fill=fill, name="census")
     codes = [lax.bitcast_convert_type(x, jnp.uint32) for x in words]
     return jnp.stack(codes[::-1]) if wide else codes[0]
 
