@@ -354,8 +354,8 @@ def checked_psum(counts: Int64, axis_name: Any) -> tuple[Int64, jax.Array]:
     passes 63.
 
     Args:
-      counts: of each device, of equal shapes.
-      axis_name: as of ``jax.lax.psum``.
+      counts: the counts of each device, all of one shape.
+      axis_name: the name that ``jax.lax.psum`` takes.
     """
     with jax.enable_x64(True):
         values = counts.int64

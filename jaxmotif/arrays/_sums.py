@@ -36,7 +36,7 @@ def running_sum(x: jax.Array, dtype: DTypeLike | None = None) -> jax.Array:
         return jnp.cumsum(x, dtype=x.dtype)
     if x.size <= SHORT or x.size % LANES:
         return _by_doubling(x)
-    # Long ones: stretches side by side, one lane each, then what stands before each stretch.
+    # A long array is cut into stretches, each of which a lane adds up. Then the sums before each stretch are added.
     lanes = x.reshape(LANES, -1)
 
     def step(place: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
