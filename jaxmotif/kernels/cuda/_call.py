@@ -18,6 +18,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from jaxmotif.kernels.cuda._nvrtc import compile_ptx
 from jaxmotif.kernels.cuda._translate import Program, translate
@@ -63,11 +64,11 @@ def ptx_call(
 
 def launch(
     program: Program,
-    operands: Sequence[jax.Array],
+    operands: Sequence[Array],
     shapes: Sequence[jax.ShapeDtypeStruct],
     aliases: dict[int, int],
     grid: tuple[int, int, int],
-) -> Sequence[jax.Array]:
+) -> Sequence[Array]:
     """Launch PTX by XLA itself, whose compiler for GPUs expands a custom call; nothing needs to be registered.
 
     Args:
@@ -88,7 +89,7 @@ def launch(
     )
 
 
-LAUNCHERS: dict[str, Callable[..., Sequence[jax.Array]]] = {"ptx": launch}
+LAUNCHERS: dict[str, Callable[..., Sequence[Array]]] = {"ptx": launch}
 """The functions that run programs, as :func:`launch` does, by the names of the forms of kernels.
 
 Tests add some that need no GPU.
