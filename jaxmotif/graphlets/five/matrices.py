@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from functools import cached_property, partial
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -332,7 +332,7 @@ def _share_out_hubs(
     if total is not None:
         return total.sums, done.notes, known
     padding = plan.graph.heads.shape[0] - plan.arcs
-    sums = {name: put64(np.pad(x, (0, padding)), device) for name, x in done.found.items()}
+    sums: dict[str, Any] = {name: put64(np.pad(x, (0, padding)), device) for name, x in done.found.items()}
     return sums, done.notes, known
 
 
