@@ -148,8 +148,7 @@ class Sieve:
         words = min(share, polynomials.block_words(self.size, rows.vertices, target_of(device)))
         # A word takes eight planes of four bytes, in k rows for every vertex and at most k / 2 sums for every piece.
         bytes_of_word = 32 * (self.size * rows.vertices + (self.size // 2) * rows.pieces)
-        drawn = sum(x.nbytes for x in jax.tree.leaves(draw))
-        room = default_memory(device) if self._memory is None else self._memory - drawn
+        room = default_memory(device) if self._memory is None else self._memory - _nbytes(draw)
         while words > 1 and bytes_of_word * words > room:
             words //= 2
         if self._memory is None:
@@ -199,6 +198,11 @@ class _Task:
         # The steps since the last collection are done again.
         self._start()
         return f"blocks of {self._block} words"
+
+
+def _nbytes(arrays: object) -> int:
+    """Return the bytes of all arrays of a tree, none of which may be a placeholder of a rehearsal."""
+    return sum(x.nbytes for x in jax.tree.leaves(arrays))
 
 
 def capacities(graph: ColoredGraph) -> tuple[int, int]:
