@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import functools
 import logging
 import os
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -33,6 +32,16 @@ LEAST_CORES = 4  # cores from which on work is rehearsed, since fewer have enoug
 _logger = logging.getLogger("jaxmotif")
 _rehearsal: ContextVar[Rehearsal | None] = ContextVar("rehearsal", default=None)
 _known: set[Hashable] = set()  # the kinds of work that were rehearsed in this process
+
+
+@contextlib.contextmanager
+def set_within(variable: ContextVar[T], value: T) -> Iterator[None]:
+    """Give a variable of the context a value within a ``with`` statement, or within a function that this decorates."""
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
 
 
 class Rehearsed(Exception):
@@ -57,16 +66,13 @@ class Rehearsal:
           work: what is rehearsed.
           default: JAX's default device where the work is done; each thread has its own, and programs heed it.
         """
-        token = _rehearsal.set(self)
         try:
-            with jax.default_device(default):
+            with set_within(_rehearsal, self), jax.default_device(default):
                 work()
         except Rehearsed:
             pass
         except Exception as error:  # which the work itself will raise, if it is no matter of a placeholder
             _logger.debug("a rehearsal ended early: %s", error)
-        finally:
-            _rehearsal.reset(token)
 
     def take(self, jitted: Wrapped, args: Any, kwargs: Any) -> Any:
         """Have the program of a call compiled by another thread, and return placeholders of its results."""
@@ -99,18 +105,8 @@ def fetched(numbers: jax.Array | int, as_if: Sequence[int]) -> list[int]:
     return list(as_if) if rehearsal() is not None else np.asarray(numbers).reshape(-1).tolist()
 
 
-def in_earnest(function: Callable[..., T]) -> Callable[..., T]:
-    """Decorate a function of little work that decides what comes next, which a rehearsal does, too."""
-
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> T:
-        token = _rehearsal.set(None)
-        try:
-            return function(*args, **kwargs)
-        finally:
-            _rehearsal.reset(token)
-
-    return call
+in_earnest = set_within(_rehearsal, None)
+"""The decorator of a function of little work that decides what comes next: a rehearsal does that work, too."""
 
 
 def end_rehearsal() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, overload
 
@@ -16,7 +16,7 @@ from jax.core import Tracer, eval_context
 from jax.sharding import Sharding, SingleDeviceSharding
 from jax.stages import Lowered, Wrapped
 
-from jaxmotif.arrays._ahead import rehearsal
+from jaxmotif.arrays._ahead import rehearsal, set_within
 from jaxmotif.arrays._fork import using_jax
 
 T = TypeVar("T")
@@ -151,14 +151,9 @@ def target() -> Target:
     return _traced_for.get() or target_of()
 
 
-@contextlib.contextmanager
-def compiling_for(target: Target) -> Iterator[None]:
+def compiling_for(target: Target) -> AbstractContextManager[None]:
     """Compile functions called inside for this target, wherever their arguments lie (tests; programs for elsewhere)."""
-    token = _traced_for.set(target)
-    try:
-        yield
-    finally:
-        _traced_for.reset(token)
+    return set_within(_traced_for, target)
 
 
 @overload
@@ -241,8 +236,8 @@ def _look_at(arguments: object) -> tuple[jax.Device | None, bool, list[jax.Array
     """Look at each argument once, since every call of every program does so.
 
     Returns:
-      The device that the first of them is bound to, which is bound to one; whether there is a tracer among them; and
-      the arrays among them.
+      The device of the first argument that is bound to one; whether there is a tracer among the arguments; and the
+      arrays among them.
     """
     device, traced, arrays = None, False, []
     for leaf in jax.tree.leaves(arguments):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -58,22 +59,17 @@ class Fetch(NamedTuple):
         memory as it is. That is five to twenty times as fast as a copy to new memory of NumPy's. Where there is not
         enough memory of that kind, such a copy is made.
         """
-        if not is_on_accelerator(counts):
-            return cls(counts, rows, None)
-        size = min(bucket_size(rows), counts.shape[0])
-        try:
-            return cls(counts, rows, _write_to_host(counts, np.int32(rows), size=size))
-        except jax.errors.JaxRuntimeError as error:
-            _raise_unless_memory_ended(error)
-            return cls(counts, rows, None)
+        if is_on_accelerator(counts):
+            size = min(bucket_size(rows), counts.shape[0])
+            with _memory_may_end():
+                return cls(counts, rows, _write_to_host(counts, np.int32(rows), size=size))
+        return cls(counts, rows, None)
 
     def wait(self) -> tuple[np.ndarray, float | None]:
         """Wait for the rows; return them as they were counted, and the sum of their counts where it is known."""
         if self.written is not None:
-            try:
+            with _memory_may_end():
                 return np.asarray(self.written[0])[: self.rows], float(self.written[1])
-            except jax.errors.JaxRuntimeError as error:
-                _raise_unless_memory_ended(error)
         return np.asarray(self.counts)[: self.rows], None
 
     def values(self) -> np.ndarray:
@@ -89,10 +85,14 @@ class Fetch(NamedTuple):
         return values if total < LARGEST_SUM else values.astype(object)
 
 
-def _raise_unless_memory_ended(error: jax.errors.JaxRuntimeError) -> None:
-    """Raise an error of a program again, unless it says that there was not enough memory."""
-    if "RESOURCE_EXHAUSTED" not in str(error):
-        raise error
+@contextlib.contextmanager
+def _memory_may_end() -> Iterator[None]:
+    """Leave a ``with`` statement where there is not enough memory for a program, so that what follows it is done."""
+    try:
+        yield
+    except jax.errors.JaxRuntimeError as error:
+        if "RESOURCE_EXHAUSTED" not in str(error):
+            raise
 
 
 def fetch_int64(counts: jax.Array | np.ndarray, rows: int) -> np.ndarray:
@@ -103,10 +103,8 @@ def fetch_int64(counts: jax.Array | np.ndarray, rows: int) -> np.ndarray:
 def fetch_arrays(arrays: Any) -> Any:
     """Return arrays in host memory, in the same structure; large ones come as fast as those of :class:`Fetch`."""
     if all(map(is_on_accelerator, jax.tree.leaves(arrays))):
-        try:
+        with _memory_may_end():
             return jax.tree.map(np.asarray, _all_to_host(arrays))
-        except jax.errors.JaxRuntimeError as error:
-            _raise_unless_memory_ended(error)
     return jax.device_get(arrays)
 
 

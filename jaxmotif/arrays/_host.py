@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import math
 
-import jax
 import numpy as np
 from numpy.typing import DTypeLike
 
 _LINE = 64
-
-
-def on_device(x: np.ndarray, device: jax.Device) -> jax.Array:
-    """Return the same numbers as an array of JAX, of 64 bits where they are, whatever the user's switch."""
-    with jax.enable_x64(True):
-        return jax.device_put(x, device)
 
 
 def zeros_for_jax(shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:

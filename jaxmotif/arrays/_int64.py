@@ -11,19 +11,17 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.core import Tracer
+from jax.typing import DTypeLike
 
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._fetch import fetch_int64
-
-if TYPE_CHECKING:
-    from jax.typing import DTypeLike
 
 LEAST, MOST = -(2**63), 2**63 - 1
 """The smallest and the largest value."""
@@ -356,8 +354,8 @@ def checked_psum(counts: Int64, axis_name: Any) -> tuple[Int64, jax.Array]:
     passes 63.
 
     Args:
-      counts: of each device, of equal shapes.
-      axis_name: as of ``jax.lax.psum``.
+      counts: the counts of each device, all of one shape.
+      axis_name: the name that ``jax.lax.psum`` takes.
     """
     with jax.enable_x64(True):
         values = counts.int64
@@ -389,9 +387,8 @@ _LOW = np.int64(2**32 - 1)
 
 def _checked(values: np.ndarray) -> np.ndarray:
     """Return integers of any kind as int64, or refuse them."""
-    if values.dtype == object and all(isinstance(x, int | np.integer) for x in values.ravel().tolist()):
-        pass
-    elif values.dtype.kind not in "iu" and values.size:
+    are_python_integers = values.dtype == object and all(isinstance(x, int | np.integer) for x in values.flat)
+    if values.dtype.kind not in "iu" and values.size and not are_python_integers:
         raise TypeError(f"Int64 takes integers, got {values.dtype}")
     if values.dtype.kind in "uO" and values.dtype.itemsize == 8 and values.size:
         least, most = int(values.min()), int(values.max())

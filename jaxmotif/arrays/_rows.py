@@ -96,12 +96,12 @@ def places_of(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
       [5, 6, 0, 1, 2]
     """
     ends = np.cumsum(lengths, dtype=np.int64)
-    # Counted through all rows; what a row's first place is ahead of the count is added to all of it.
+    # The places are counted through all rows, and each row is moved by how far its start is ahead of the count.
     return np.arange(ends[-1] if ends.size else 0) + np.repeat(starts - (ends - lengths), lengths)
 
 
 def offsets_from(lengths: ArrayT, dtype: DTypeLike = np.int32) -> ArrayT:
-    """Offsets of rows of these lengths, int32 or what is asked for, ``[rows + 1]``.
+    """Return the offsets of rows from the rows' lengths, ``[rows + 1]``, int32 or another dtype.
 
     Example:
       >>> offsets_from(np.array([2, 0, 1])).tolist()
@@ -140,7 +140,10 @@ def pad_rows(array: np.ndarray, rows: int, fill: int = 0) -> np.ndarray:
 
 
 def renumber(ids: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Ids below ``n``, of any shape, as 0..k-1 in their order; and the k that occur, ascending, int64.
+    """Replace ids, all below ``n``, by their places among the k different ones that occur.
+
+    Returns:
+      The places, in the shape of the ids, and the ids that occur, ascending, int64 ``[k]``.
 
     Example:
       >>> renumber(np.array([[7, 2], [2, 9]]), 10)

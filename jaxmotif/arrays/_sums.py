@@ -6,16 +6,13 @@ Some are in a fixed order, for numbers that are rounded.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.typing import DTypeLike
 
 from jaxmotif.arrays._compile import target
-
-if TYPE_CHECKING:
-    from jax.typing import DTypeLike
 
 Values = tuple[jax.Array, ...]
 
@@ -39,7 +36,7 @@ def running_sum(x: jax.Array, dtype: DTypeLike | None = None) -> jax.Array:
         return jnp.cumsum(x, dtype=x.dtype)
     if x.size <= SHORT or x.size % LANES:
         return _by_doubling(x)
-    # Long ones: stretches side by side, one lane each, then what stands before each stretch.
+    # A long array is cut into stretches, each of which a lane adds up. Then the sums before each stretch are added.
     lanes = x.reshape(LANES, -1)
 
     def step(place: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
@@ -54,14 +51,7 @@ def running_sum(x: jax.Array, dtype: DTypeLike | None = None) -> jax.Array:
 
 def _by_doubling(x: jax.Array) -> jax.Array:
     """Return the sum of each entry and all before it, by adding the entry 1, 2, 4, .. places before."""
-    size, zeros = x.shape[0], jnp.zeros_like(x)
-
-    def step(number: jax.Array, x: jax.Array) -> jax.Array:
-        # A shift by a power of two, in which zeros come in, is a slice of zeros and the array end to end.
-        begin = size - (jnp.int32(1) << number)
-        return x + lax.dynamic_slice(jnp.concatenate([zeros, x]), (begin,), (size,))
-
-    return lax.fori_loop(jnp.int32(0), jnp.int32((size - 1).bit_length()), step, x)
+    return running(lambda a, b: (a[0] + b[0],), (x,), (0,), depth=0)[0]
 
 
 def running(
@@ -87,6 +77,7 @@ def running(
         before = [jnp.full(size, y, x.dtype) for x, y in zip(entries, none, strict=True)]
 
         def double(number: jax.Array, sums: Values) -> Values:
+            # A shift by a power of two, in which neutral values come in, is a slice of these and the sums end to end.
             begin = size - (jnp.int32(1) << number)
             shifted = (jnp.concatenate(pair) for pair in zip(before, sums, strict=True))
             return add(tuple(lax.dynamic_slice(x, (begin,), (size,)) for x in shifted), sums)

@@ -17,10 +17,9 @@ import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
 from jaxmotif.arrays._bits import bit_of, ones
 from jaxmotif.graph._order import DegreeOrder
@@ -32,7 +31,7 @@ from jaxmotif.kernels._triangles import TriangleBlock
 _LANES = 256  # of a tile; few, because all rows of a tile take as many steps as its longest
 
 
-def row_words(order: DegreeOrder, whole: bool = False) -> jax.Array:
+def row_words(order: DegreeOrder, whole: bool = False) -> Array:
     """Return the number of words of each node's (whole) matrix, int64 ``[N]``, for arrays of JAX or NumPy."""
     d = (order.out_offsets[1:] - order.out_offsets[:-1]).astype(np.int64)
     columns = order.degree.astype(np.int64) if whole else d
@@ -51,7 +50,7 @@ def words_bound(edges: int) -> int:
     return edges * (int(np.sqrt(2 * edges)) // 32 + 2)
 
 
-def lower_places(order: DegreeOrder) -> jax.Array:
+def lower_places(order: DegreeOrder) -> Array:
     """Return the place of each arc among the in arcs of its head, int32 ``[M]``."""
     places = jnp.arange(order.edge_capacity, dtype=jnp.int32) - take(order.in_offsets, take(order.head, order.in_arc))
     return jnp.zeros_like(places).at[order.in_arc].set(places, unique_indices=True)
@@ -82,15 +81,15 @@ class _Corner(NamedTuple):
       first: The first word of the matrix.
     """
 
-    hit: jax.Array
-    i: jax.Array
-    j: jax.Array
-    below: jax.Array | int
-    words: jax.Array
-    first: jax.Array
+    hit: Array
+    i: Array
+    j: Array
+    below: Array | int
+    words: Array
+    first: Array
 
 
-def _corner(order: DegreeOrder, matrices: Matrices, hit: jax.Array, first: jax.Array, second: jax.Array) -> _Corner:
+def _corner(order: DegreeOrder, matrices: Matrices, hit: Array, first: Array, second: Array) -> _Corner:
     """Locate the matrix of the tail of two arcs, and the rows of the arcs."""
     u = take(order.tail, jnp.where(hit, first, 0))
     start = take(order.out_offsets, u)
@@ -104,7 +103,7 @@ def _corner(order: DegreeOrder, matrices: Matrices, hit: jax.Array, first: jax.A
     return _Corner(hit, first - start, second - start, below, (columns + 31) >> 5, take(matrices.base, u))
 
 
-def set_bits(order: DegreeOrder, matrices: Matrices, bits: jax.Array, tri: TriangleBlock) -> jax.Array:
+def set_bits(order: DegreeOrder, matrices: Matrices, bits: Array, tri: TriangleBlock) -> Array:
     """Set the bits of a block of triangles; every triangle may be entered only once.
 
     Args:
@@ -132,7 +131,7 @@ def set_bits(order: DegreeOrder, matrices: Matrices, bits: jax.Array, tri: Trian
     return enter(bits, at_v, at_v.i, take(matrices.lower, jnp.where(found, tri.uv, 0)))
 
 
-def common_bits(order: DegreeOrder, matrices: Matrices, bits: jax.Array, tri: TriangleBlock) -> jax.Array:
+def common_bits(order: DegreeOrder, matrices: Matrices, bits: Array, tri: TriangleBlock) -> Array:
     """Count the common bits of the rows of v and w for each triangle, int32 ``[block]``; 0 where there is no triangle.
 
     The arguments are those of :func:`set_bits`.
@@ -145,7 +144,7 @@ def common_bits(order: DegreeOrder, matrices: Matrices, bits: jax.Array, tri: Tr
     return common
 
 
-def _common(read: Read, bits: jax.Array, row_v: jax.Array, row_w: jax.Array, words: jax.Array) -> tuple[Any]:
+def _common(read: Read, bits: Array, row_v: Array, row_w: Array, words: Array) -> tuple[Any]:
     return (_count_bits(read, bits, (row_v, row_w), words, None),)
 
 
@@ -160,16 +159,16 @@ class _Cliques(NamedTuple):
       rows: The first words of the rows of all its nodes but the lowest one.
     """
 
-    bits: jax.Array
-    first: jax.Array
-    words: jax.Array
-    last: jax.Array
-    rows: tuple[jax.Array, ...]
+    bits: Array
+    first: Array
+    words: Array
+    last: Array
+    rows: tuple[Array, ...]
 
 
 def count_cliques(
-    order: DegreeOrder, matrices: Matrices, bits: jax.Array, tails: tuple[Any, Any], nodes: int, block: int
-) -> jax.Array:
+    order: DegreeOrder, matrices: Matrices, bits: Array, tails: tuple[Any, Any], nodes: int, block: int
+) -> Array:
     """Count the cliques whose lowest node is in a range of ranks, an int64 scalar.
 
     Args:
@@ -190,11 +189,11 @@ def count_cliques(
     return _extend(edges, later[: len(arc)], nodes - 2, block)
 
 
-def _later(read: Read, bits: jax.Array, row: jax.Array, words: jax.Array, after: jax.Array) -> tuple[Any]:
+def _later(read: Read, bits: Array, row: Array, words: Array, after: Array) -> tuple[Any]:
     return (_count_bits(read, bits, (row,), words, after),)
 
 
-def _extend(cliques: _Cliques, later: jax.Array, more: int, block: int) -> jax.Array:
+def _extend(cliques: _Cliques, later: Array, more: int, block: int) -> Array:
     """Count the cliques that have ``more`` nodes more, all above those of a smaller clique.
 
     Args:
@@ -208,7 +207,7 @@ def _extend(cliques: _Cliques, later: jax.Array, more: int, block: int) -> jax.A
     # Lists of very different lengths are laid end to end: each lane has one clique of one node more.
     work, name = flat_work(jnp, later), f"larger_cliques_{len(cliques.rows)}"
 
-    def step(number: jax.Array, total: jax.Array) -> jax.Array:
+    def step(number: Array, total: Array) -> Array:
         first = long(number) * block
         outputs, valid = each_position(
             _next_node, cliques, work, first, work.total, block=block, fill=(0, 0, 0), name=name
@@ -222,7 +221,7 @@ def _extend(cliques: _Cliques, later: jax.Array, more: int, block: int) -> jax.A
     return lax.fori_loop(jnp.int32(0), blocks_of(work.total, block), step, jnp.zeros((), jnp.int64))
 
 
-def _next_node(read: Read, cliques: _Cliques, item: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[Any, ...]:
+def _next_node(read: Read, cliques: _Cliques, item: Array, offset: Array, valid: Array) -> tuple[Any, ...]:
     """Return the clique of each lane, the place of the ``offset``-th node that extends it, and how many come later."""
     first, last = read.load(cliques.first, item, valid), read.load(cliques.last, item, valid)
     words = jnp.where(valid, read.load(cliques.words, item, valid), 0)
@@ -231,9 +230,7 @@ def _next_node(read: Read, cliques: _Cliques, item: jax.Array, offset: jax.Array
     return item, node, _count_bits(read, cliques.bits, (*rows, first + node * words), words, node)
 
 
-def _met(
-    read: Read, bits: jax.Array, rows: Sequence[jax.Array], word: jax.Array, after: jax.Array | None, live: jax.Array
-) -> Any:
+def _met(read: Read, bits: Array, rows: Sequence[Array], word: Array, after: Array | None, live: Array) -> Any:
     """Return a word of the AND of rows, without the bits up to ``after``; 0 where a lane is not live."""
     both = functools.reduce(operator.and_, [read.load(bits, row + word, live) for row in rows])
     if after is None:
@@ -244,13 +241,11 @@ def _met(
     return jnp.where(live & (gone < 32), both & some, jnp.zeros_like(both))
 
 
-def _count_bits(
-    read: Read, bits: jax.Array, rows: Sequence[jax.Array], words: jax.Array, after: jax.Array | None
-) -> Any:
+def _count_bits(read: Read, bits: Array, rows: Sequence[Array], words: Array, after: Array | None) -> Any:
     """Count the bits of the AND of rows, after a place if there is one."""
     start = jnp.zeros_like(words) if after is None else (after + 1) >> 5
 
-    def add(number: jax.Array, total: jax.Array) -> jax.Array:
+    def add(number: Array, total: Array) -> Array:
         word = start + number
         return total + ones(_met(read, bits, rows, word, after, word < words))
 
@@ -258,12 +253,10 @@ def _count_bits(
     return lax.fori_loop(jnp.int32(0), jnp.max(jnp.maximum(words - start, 0)), add, jnp.zeros_like(words))
 
 
-def _nth_after(
-    read: Read, bits: jax.Array, rows: Sequence[jax.Array], words: jax.Array, after: jax.Array, number: jax.Array
-) -> jax.Array:
+def _nth_after(read: Read, bits: Array, rows: Sequence[Array], words: Array, after: Array, number: Array) -> Array:
     """Return the place of the bit of the AND of rows before which ``number`` bits after the place ``after`` are set."""
 
-    def behind(state: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+    def behind(state: tuple[Array, ...]) -> tuple[Array, ...]:
         word, left, here = state
         live = (left >= ones(here)) & (word < words)
         left = jnp.where(live, left - ones(here), left)
@@ -273,7 +266,7 @@ def _nth_after(
     start = (after + 1) >> 5
     here = _met(read, bits, rows, start, after, start < words)
 
-    def seeks(state: tuple[jax.Array, ...]) -> jax.Array:
+    def seeks(state: tuple[Array, ...]) -> Array:
         return jnp.max(jnp.where((state[1] >= ones(state[2])) & (state[0] < words), 1, 0)) > 0
 
     word, left, here = lax.while_loop(seeks, behind, (start, number, here))

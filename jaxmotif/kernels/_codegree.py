@@ -15,7 +15,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
 from jaxmotif.arrays._rows import offsets_from, places_of_true
 from jaxmotif.graph._order import DegreeOrder
@@ -77,8 +77,8 @@ def codegree_plan(xp: ModuleType, order: DegreeOrder, most_light: int, fill: int
 
 
 def light_cycles(
-    order: DegreeOrder, plan: CodegreePlan, cycles: jax.Array, nodes: Any, *, block: int, slots: int, most_light: int
-) -> jax.Array:
+    order: DegreeOrder, plan: CodegreePlan, cycles: Array, nodes: Any, *, block: int, slots: int, most_light: int
+) -> Array:
     """Add the 4-cycles whose highest node is light and in a range of ranks, block by block.
 
     Args:
@@ -140,8 +140,8 @@ def light_cycles(
 
 
 def heavy_cycles(
-    order: DegreeOrder, plan: CodegreePlan, cycles: jax.Array, heavy: Any, *, block: int, counters: int
-) -> jax.Array:
+    order: DegreeOrder, plan: CodegreePlan, cycles: Array, heavy: Any, *, block: int, counters: int
+) -> Array:
     """Add the 4-cycles whose highest node is in a range of heavy nodes.
 
     A dense row has a counter for each node that is no padding, so that padding takes no time.
@@ -186,7 +186,7 @@ def heavy_cycles(
     return lax.fori_loop(jnp.int32(0), blocks_of(stop - first, rows), one_group, cycles)
 
 
-def _sum_closed(table: jax.Array, size: int, cells: jax.Array, part: int) -> jax.Array:
+def _sum_closed(table: Array, size: int, cells: Array, part: int) -> Array:
     """Add L (L - 1), the number of cycles that L wedges of a pair close, over counters.
 
     Args:
@@ -196,7 +196,7 @@ def _sum_closed(table: jax.Array, size: int, cells: jax.Array, part: int) -> jax
       part: The number of counters that are added at a time, static.
     """
 
-    def step(number: jax.Array, total: jax.Array) -> jax.Array:
+    def step(number: Array, total: Array) -> Array:
         first = number * part
         # The last part must begin earlier where it would pass the end, and leaves out what was read already.
         start = jnp.minimum(first, size - part)
@@ -207,7 +207,7 @@ def _sum_closed(table: jax.Array, size: int, cells: jax.Array, part: int) -> jax
     return lax.fori_loop(jnp.int32(0), blocks_of(cells, part), step, jnp.zeros((), jnp.int64))
 
 
-def _close(cycles: jax.Array, wedges: WedgeBlock, codegree: jax.Array) -> jax.Array:
+def _close(cycles: Array, wedges: WedgeBlock, codegree: Array) -> Array:
     """Add the L - 1 4-cycles of each wedge, whose pair has codegree L, to both its arcs."""
     closed = (codegree - 1).astype(jnp.int64)
     if cycles.ndim == 0:

@@ -7,13 +7,14 @@ amount of work whatever the degrees of the nodes.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
 from jaxmotif.arrays._compile import target
 from jaxmotif.arrays._rows import places_of_true
@@ -42,7 +43,7 @@ class FlatWork:
         return self.starts[-1]
 
 
-def flat_work(xp: ModuleType, lengths: np.ndarray | jax.Array) -> FlatWork:
+def flat_work(xp: ModuleType, lengths: np.ndarray | Array) -> FlatWork:
     """Lay lists end to end.
 
     Args:
@@ -63,7 +64,7 @@ def flat_work(xp: ModuleType, lengths: np.ndarray | jax.Array) -> FlatWork:
     return FlatWork(xp.where(items < size, items, np.int32(0)), starts)
 
 
-def window(work: FlatWork, first: jax.Array, block: int) -> tuple[jax.Array, jax.Array]:
+def window(work: FlatWork, first: Array, block: int) -> tuple[Array, Array]:
     """Return the lists that the positions ``first .. first + block`` can lie in.
 
     Returns:
@@ -83,7 +84,7 @@ def window(work: FlatWork, first: jax.Array, block: int) -> tuple[jax.Array, jax
     return lax.dynamic_slice(work.items, (at,), (size,)), jnp.clip(starts, -(2**30), block).astype(jnp.int32)
 
 
-def expand(work: FlatWork, first: jax.Array, stop: jax.Array, block: int) -> tuple[jax.Array, jax.Array, jax.Array]:
+def expand(work: FlatWork, first: Array, stop: Array, block: int) -> tuple[Array, Array, Array]:
     """Return the list of each flat position ``first .. min(first + block, stop)``, and the offset in the list.
 
     Args:
@@ -120,17 +121,17 @@ def search_method() -> str:
     return "scan" if target().platform == "cpu" else "scan_unrolled"
 
 
-def take(array: jax.Array, index: jax.Array) -> jax.Array:
+def take(array: Array, index: Array) -> Array:
     """Gather with indices that the caller guarantees to be in bounds."""
     return array.at[index].get(mode="promise_in_bounds")
 
 
-def long(number: jax.Array) -> jax.Array:
+def long(number: Array) -> Array:
     """Return a loop's int32 counter as int64; it is a Python integer where JAX runs loops without compiling them."""
     return jnp.asarray(number).astype(jnp.int64)
 
 
-def blocks_of(positions: jax.Array, block: Any) -> jax.Array:
+def blocks_of(positions: Array, block: Any) -> Array:
     """Return how many blocks of ``block`` positions it takes to hold some, int32; none where there are fewer than 0."""
     positions = jnp.maximum(positions, 0)
     if not isinstance(block, int) or block & (block - 1):
@@ -140,26 +141,43 @@ def blocks_of(positions: jax.Array, block: Any) -> jax.Array:
     return whole.astype(jnp.int32) + begun.astype(jnp.int32)
 
 
-def first_ones(keys: jax.Array) -> jax.Array:
+def first_ones(keys: Array) -> Array:
     """Return which entries differ from the entry before them, as the first entry does."""
     return jnp.concatenate([jnp.ones(1, bool), keys[1:] != keys[:-1]])
 
 
-def half(x: jax.Array) -> Any:
+def half(x: Array) -> Any:
     """Halve by a logical shift, so that a sum below 2^32 in an int32 is halved rightly."""
     return lax.shift_right_logical(x, jnp.ones_like(x))
 
 
-def lists_at(starts: jax.Array, positions: jax.Array) -> jax.Array:
+Bounds = tuple[Array, Array]
+"""The places from and before which something is searched, integers of one shape."""
+
+
+def halve(is_before: Callable[[Array, Array], Array], bounds: Bounds) -> Bounds:
+    """Halve ranges in a binary search; a range that is empty stays as it is.
+
+    Args:
+      is_before: A function of a place in each range, and of which ranges are not empty, that says which places come
+        before what is searched for. Where a range is empty its answer has no effect.
+      bounds: The ranges.
+    """
+    low, high = bounds
+    middle = half(low + high)
+    active = low < high
+    before = is_before(middle, active)
+    return jnp.where(active & before, middle + 1, low), jnp.where(active & ~before, middle, high)
+
+
+def lists_at(starts: Array, positions: Array) -> Array:
     """Return the list of each flat position, int32 ``[P]``; of lists with the same start this is the last."""
     # An empty list starts where the next one does and has no positions, hence the search from the right.
     after = jnp.searchsorted(starts, positions, side="right", method="scan_unrolled")
     return jnp.maximum(after.astype(jnp.int32) - 1, 0)
 
 
-def find(
-    values: jax.Array, low: jax.Array, high: jax.Array, wanted: jax.Array, steps: int
-) -> tuple[jax.Array, jax.Array]:
+def find(values: Array, low: Array, high: Array, wanted: Array, steps: int) -> tuple[Array, Array]:
     """Find ``wanted`` by binary search in the ascending ``values[low:high]``, which is shorter than ``2 ** steps``.
 
     Returns:
@@ -167,19 +185,15 @@ def find(
     """
     end, last = high, values.shape[0] - 1
 
-    def halve(_: Any, bounds: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        low, high = bounds
-        middle = half(low + high)
-        active = low < high
-        # A lane that is done may point past the array. It reads the last entry, and the value has no effect.
-        less = take(values, jnp.minimum(middle, last)) < wanted
-        return jnp.where(active & less, middle + 1, low), jnp.where(active & ~less, middle, high)
+    def is_before(place: Array, _: Array) -> Array:
+        # A lane that is done may point past the array. It reads the last entry.
+        return take(values, jnp.minimum(place, last)) < wanted
 
     # A CPU searches short arrays in a loop, because XLA compiles unrolled steps again in each operation that uses their
     # result. For long arrays unrolling is worth it, because only then are operations large enough for several threads.
     if target().platform == "cpu" and last < SHORT:
-        low, high = lax.fori_loop(jnp.int32(0), jnp.int32(steps), halve, (low, high))
+        low, high = lax.fori_loop(jnp.int32(0), jnp.int32(steps), lambda _, x: halve(is_before, x), (low, high))
     else:
-        for step in range(steps):
-            low, high = halve(step, (low, high))
+        for _ in range(steps):
+            low, high = halve(is_before, (low, high))
     return low, (low < end) & (take(values, jnp.minimum(low, last)) == wanted)

@@ -13,12 +13,13 @@ end.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
-import jax
 import jax.numpy as jnp
-from jax import lax
+from jax import Array, lax
 
 PLANES = 8
 """Number of planes, which is the number of bits of an element."""
@@ -50,7 +51,7 @@ def _convolve(x: Words, y: Words) -> list:
         # The coefficient of x^d is the sum of products of coefficients i and d - i, both in 0..7.
         low = max(0, degree - PLANES + 1)
         terms = [x[i] & y[degree - i] for i in range(low, min(degree, PLANES - 1) + 1)]
-        coefficients.append(_xor(terms))
+        coefficients.append(reduce(operator.xor, terms))
     return coefficients
 
 
@@ -62,13 +63,6 @@ def _reduce(coefficients: Words) -> list:
         for shift in (0, 2, 3, 4):
             planes[degree - PLANES + shift] = planes[degree - PLANES + shift] ^ planes[degree]
     return planes[:PLANES]
-
-
-def _xor(terms: Words):
-    total = terms[0]
-    for term in terms[1:]:
-        total = total ^ term
-    return total
 
 
 # ---- the 27-term domain
@@ -105,18 +99,18 @@ def _recombine(terms: Words, size: int) -> list:
     return coefficients
 
 
-def masks(words: jax.Array) -> list:
+def masks(words: Array) -> list:
     """Return masks of scalars in the highest bytes of words, uint32: plane ``b`` is all ones where bit ``b`` is set."""
     return [selection(words, 24 + b) for b in range(PLANES)]
 
 
-def expand_elements(words: jax.Array) -> jax.Array:
+def expand_elements(words: Array) -> Array:
     """Map scalars in the highest bytes of words, uint32, to words whose bit ``r`` selects term ``r`` of a product."""
     # The map is linear over bits, so that the same XORs expand the 8 bits of a scalar.
-    return _xor([mask & jnp.uint32(1 << r) for r, mask in enumerate(expand(masks(words)))])
+    return reduce(operator.xor, (mask & jnp.uint32(1 << r) for r, mask in enumerate(expand(masks(words)))))
 
 
-def selection(words: jax.Array, bit: int) -> jax.Array:
+def selection(words: Array, bit: int) -> Array:
     """Return all ones where a bit of words, int32 or uint32, is set and else zero, in the same dtype."""
     # A shift moves the bit to the sign, and an arithmetic shift spreads it, so that nothing is compared or multiplied.
     signed = lax.bitcast_convert_type(words, jnp.int32)
@@ -124,7 +118,7 @@ def selection(words: jax.Array, bit: int) -> jax.Array:
     return lax.bitcast_convert_type(mask, words.dtype)
 
 
-def random_elements(counters, key) -> jax.Array:
+def random_elements(counters, key) -> Array:
     """Draw nonzero elements by a counter-based generator, an element for each counter and key.
 
     The multiplications and shifts are those of Wellons's ``triple32`` (Prospecting for Hash Functions, 2018), the last

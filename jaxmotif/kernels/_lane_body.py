@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
-from jax import lax
+from jax import Array, lax
 
 from jaxmotif.arrays._compile import target
 from jaxmotif.kernels import _expand as ex
@@ -26,7 +26,7 @@ LANES = 1024
 _INTERPRETED_LANES = 16
 
 Arrays = TypeVar("Arrays")  # a pytree of arrays, mostly a NamedTuple, where None stands for an absent array
-Outputs = tuple[jax.Array, ...]
+Vectors = tuple[Array, ...]  # int32 values of all lanes
 
 
 class Read:
@@ -36,17 +36,17 @@ class Read:
     lanes read, which is faster in plain XLA. This is right wherever the index is in bounds in every lane.
     """
 
-    def load(self, array: jax.Array, index: jax.Array, where: jax.Array | None = None) -> jax.Array:
+    def load(self, array: Array, index: Array, where: Array | None = None) -> Array:
         """Read one entry for each lane."""
         return take(array, index if where is None else jnp.where(where, index, 0))
 
-    def at(self, array: jax.Array, index: jax.Array | int) -> jax.Array:
+    def at(self, array: Array, index: Array | int) -> Array:
         """Read one entry for all lanes, at an index that is a scalar."""
         return array.at[index].get(mode="promise_in_bounds")
 
     def find(
-        self, array: jax.Array, low: jax.Array, high: jax.Array, wanted: jax.Array, where: jax.Array, steps: int
-    ) -> tuple[jax.Array, jax.Array]:
+        self, array: Array, low: Array, high: Array, wanted: Array, where: Array, steps: int
+    ) -> tuple[Array, Array]:
         """Find ``wanted`` in the ascending ``array[low:high]``, which is shorter than ``2 ** steps``.
 
         Returns:
@@ -59,24 +59,19 @@ class Read:
 class _Fused(Read):
     """The operations of a GPU's kernel on operands that it sees whole; a lane that does not read gets 0."""
 
-    def load(self, array: jax.Array, index: jax.Array, where: jax.Array | None = None) -> jax.Array:
+    def load(self, array: Array, index: Array, where: Array | None = None) -> Array:
         return load(array, index, where)
 
-    def at(self, array: jax.Array, index: jax.Array | int) -> jax.Array:
+    def at(self, array: Array, index: Array | int) -> Array:
         return array[index]
 
     def find(
-        self, array: jax.Array, low: jax.Array, high: jax.Array, wanted: jax.Array, where: jax.Array, steps: int
-    ) -> tuple[jax.Array, jax.Array]:
-        # A tile ends its search when the ranges of all its lanes are empty, after at most `steps` steps.
-        def step(bounds):
-            a, b = bounds
-            x = ex.half(a + b)
-            active = a < b
-            less = load(array, x, active) < wanted
-            return jnp.where(active & less, x + 1, a), jnp.where(active & ~less, x, b)
+        self, array: Array, low: Array, high: Array, wanted: Array, where: Array, steps: int
+    ) -> tuple[Array, Array]:
+        def step(bounds: ex.Bounds) -> ex.Bounds:
+            return ex.halve(lambda place, active: load(array, place, active) < wanted, bounds)
 
-        # The loop ends when the longest range of the tile is empty; a lane that is done does not change any more.
+        # A tile ends its search when the longest range of its lanes is empty, after at most `steps` steps.
         low, _ = lax.while_loop(lambda bounds: jnp.max(bounds[1] - bounds[0]) > 0, step, (low, high))
         there = where & (low < high)
         return low, there & (load(array, low, there) == wanted)
@@ -86,16 +81,16 @@ PLAIN, FUSED = Read(), _Fused()
 
 
 def each_position(
-    body: Callable[[Read, Arrays, jax.Array, jax.Array, jax.Array], Outputs],
+    body: Callable[[Read, Arrays, Array, Array, Array], Vectors],
     arrays: Arrays,
     work: FlatWork,
-    first: jax.Array,
-    stop: jax.Array,
+    first: Array,
+    stop: Array,
     *,
     block: int,
     fill: tuple[int | None, ...],
     name: str,
-) -> tuple[Outputs, jax.Array]:
+) -> tuple[Vectors, Array]:
     """Run a body at the flat positions ``first .. min(first + block, stop)`` of concatenated lists.
 
     The body is called as ``body(read, arrays, item, offset, valid)``. In every lane the item is one of the lists', so
@@ -128,7 +123,7 @@ def each_position(
     # Sizes are passed as data, so that one kernel serves them all.
     numbers = jnp.stack([count, *(jnp.asarray(0 if x is None else x, jnp.int32) for x in (items.shape[0], *fill))])
 
-    def tile(inputs: tuple[Any, ...], outputs: tuple[jax.Array, ...]) -> None:
+    def tile(inputs: tuple[Any, ...], outputs: tuple[Array, ...]) -> None:
         numbers, items, starts, arrays = inputs
         count, lists, number = numbers[0], numbers[1], pl.program_id(0)
 
@@ -155,8 +150,8 @@ def each_position(
 
 
 def each_lane(
-    body: Callable[..., Outputs], arrays: Any, *per_lane: jax.Array, outputs: int, name: str, lanes: int = LANES
-) -> Outputs:
+    body: Callable[..., Vectors], arrays: Any, *per_lane: Array, outputs: int, name: str, lanes: int = LANES
+) -> Vectors:
     """Run ``body(read, arrays, *per_lane)`` on ``B`` lanes.
 
     Args:
@@ -171,7 +166,7 @@ def each_lane(
         return body(PLAIN, arrays, *per_lane)
     lanes = min(tile_lanes(lanes), per_lane[0].shape[0])
 
-    def tile(inputs: tuple[Any, ...], outputs: tuple[jax.Array, ...]) -> None:
+    def tile(inputs: tuple[Any, ...], outputs: tuple[Array, ...]) -> None:
         arrays, *values = inputs
 
         @each_alone
@@ -190,14 +185,8 @@ def tile_lanes(lanes: int = LANES) -> int:
 
 
 def _tiles(
-    tile: Callable[[Any, Any], None],
-    inputs: tuple[Any, ...],
-    per_lane: tuple[jax.Array, ...],
-    size: int,
-    lanes: int,
-    outputs: int,
-    name: str,
-) -> Outputs:
+    tile: Callable[[Any, Any], None], inputs: tuple, per_lane: Vectors, size: int, lanes: int, outputs: int, name: str
+) -> Vectors:
     """Run ``tile((*inputs, *per_lane), outputs)`` on all tiles of ``size`` lanes, as one kernel.
 
     The arguments of ``tile`` are references to operands. Those of ``inputs`` are whole; those of ``per_lane`` and
@@ -212,7 +201,7 @@ def _tiles(
     operands = (*inputs, *per_lane)
     specs = (*jax.tree.map(lambda _: whole(), inputs), *(of_tile for _ in per_lane))
 
-    def kernel(inputs: tuple[jax.Array, ...], *outputs: jax.Array) -> None:
+    def kernel(inputs: tuple[Array, ...], *outputs: Array) -> None:
         tile(inputs, outputs)
 
     call = kernel_call(
@@ -227,7 +216,7 @@ def _tiles(
     return tuple(call(operands))
 
 
-def _write(outputs: tuple[jax.Array, ...], values: Outputs) -> None:
+def _write(outputs: tuple[Array, ...], values: Vectors) -> None:
     for ref, value in zip(outputs, values, strict=True):
         ref[...] = value
 
@@ -235,9 +224,7 @@ def _write(outputs: tuple[jax.Array, ...], values: Outputs) -> None:
 # ---- parts of bodies on a GPU
 
 
-def tile_lists(
-    starts: jax.Array, lists: jax.Array, count: jax.Array, lanes: int, tile: jax.Array
-) -> tuple[jax.Array, jax.Array]:
+def tile_lists(starts: Array, lists: Array, count: Array, lanes: int, tile: Array) -> tuple[Array, Array]:
     """Find the lists that the first and the last position of a tile lie in, int32 scalars.
 
     Args:
@@ -268,9 +255,7 @@ def tile_lists(
     return low, high
 
 
-def locate_lanes(
-    starts: jax.Array, low: jax.Array, high: jax.Array, count: jax.Array, lanes: int, tile: jax.Array
-) -> tuple[Any, Any, Any]:
+def locate_lanes(starts: Array, low: Array, high: Array, count: Array, lanes: int, tile: Array) -> tuple[Any, Any, Any]:
     """Find the list of each lane of a tile.
 
     Args:

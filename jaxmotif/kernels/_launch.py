@@ -16,6 +16,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from jaxmotif.arrays._compile import PREFERRED, Kernels, Target, compiling_for, default_device, target
 
@@ -30,7 +31,7 @@ def kernel_call(kernel: Callable[..., None], *, lanes: int, warps: int = 4, **op
       lanes: The length of the kernel's vectors, whose shape is ``(lanes,)``. All other values are the same in all
         lanes.
       warps: The number of warps of a program, for Triton.
-      options: Options of ``pl.pallas_call``.
+      options: Options of ``pl.pallas_call``. Operands and results without specifications are seen as a whole.
     """
     now = target()
 
@@ -129,21 +130,21 @@ def _error(device: jax.Device, form: Kernels) -> str | None:
         return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:200]}"
 
 
-def probe(numbers: jax.Array) -> jax.Array:
+def probe(numbers: Array) -> Array:
     """Return the reverse of the numbers 0 to 63 (int32 ``[64]``), by a kernel of the target's form."""
 
-    def kernel(numbers: jax.Array, out: jax.Array) -> None:
+    def kernel(numbers: Array, out: Array) -> None:
         lane = jnp.arange(64, dtype=jnp.int32)
         out[...] = load(numbers, 63 - lane, lane < 63)
 
     shape = jax.ShapeDtypeStruct((64,), jnp.int32)
-    return kernel_call(kernel, lanes=64, out_shape=shape, in_specs=[whole()], out_specs=whole(), name="probe")(numbers)
+    return kernel_call(kernel, lanes=64, out_shape=shape, name="probe")(numbers)
 
 
 # ---- operations that a kernel's body may use
 
 
-def load(ref: Any, index: Any, mask: jax.Array | None = None) -> Any:
+def load(ref: Any, index: Any, mask: Array | None = None) -> Any:
     """Gather from an operand that the kernel sees whole; lanes outside the mask read nothing and get 0."""
     if target().kernels == "triton":
         from jax.experimental.pallas import triton
@@ -152,7 +153,7 @@ def load(ref: Any, index: Any, mask: jax.Array | None = None) -> Any:
     return ref[index] if mask is None else masked_load(ref, index, mask)
 
 
-def store(ref: Any, index: jax.Array, values: jax.Array, mask: jax.Array) -> None:
+def store(ref: Any, index: Array, values: Array, mask: Array) -> None:
     """Scatter to an operand that the kernel sees whole; lanes outside the mask write nothing."""
     if target().kernels == "triton":
         from jax.experimental.pallas import triton
@@ -162,7 +163,7 @@ def store(ref: Any, index: jax.Array, values: jax.Array, mask: jax.Array) -> Non
         masked_store(ref, index, values, mask)
 
 
-def fetch_add(ref: Any, value: jax.Array) -> Any:
+def fetch_add(ref: Any, value: Array) -> Any:
     """Add a scalar to the only entry of an operand, one program after another, and return the value before."""
     if target().kernels == "triton":
         from jax.experimental.pallas import triton
@@ -188,18 +189,18 @@ def each_alone(work: Callable[[], None]) -> None:
 
 
 @jax.jit
-def masked_load(ref: Any, index: jax.Array, mask: jax.Array) -> Any:
+def masked_load(ref: Any, index: Array, mask: Array) -> Any:
     values = ref[jnp.where(mask, index, 0)]
     return jnp.where(mask, values, jnp.zeros_like(values))
 
 
 @jax.jit
-def masked_store(ref: Any, index: jax.Array, values: jax.Array, mask: jax.Array) -> None:
+def masked_store(ref: Any, index: Array, values: Array, mask: Array) -> None:
     ref[jnp.where(mask, index, ref.shape[0])] = values  # An index past the end writes nothing.
 
 
 @jax.jit
-def add_and_fetch(ref: Any, value: jax.Array) -> Any:
+def add_and_fetch(ref: Any, value: Array) -> Any:
     before = ref[0]
     ref[0] = before + value
     return before

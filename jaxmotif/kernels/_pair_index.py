@@ -15,9 +15,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
 from jaxmotif.arrays._compile import jit64, put64, target, target_of
+from jaxmotif.arrays._rows import offsets_from
 from jaxmotif.kernels._expand import find, take
 
 ROUNDS = (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35)
@@ -38,14 +39,14 @@ class PairIndex:
       most: The number of edges of a bucket at most; static.
     """
 
-    starts: jax.Array
-    tags: jax.Array
-    states: jax.Array | None
+    starts: Array
+    tags: Array
+    states: Array | None
     node_bits: int = dataclasses.field(metadata={"static": True})
     bucket_bits: int = dataclasses.field(metadata={"static": True})
     most: int = dataclasses.field(metadata={"static": True})
 
-    def state(self, late: jax.Array, early: jax.Array) -> jax.Array:
+    def state(self, late: Array, early: Array) -> Array:
         """Return the state of dyads, int32, 0 where there is no edge; ``late`` is at least ``early``."""
         high, low = hash_pairs(jnp, late, early, self.node_bits)
         rest = 2 * self.node_bits - self.bucket_bits  # the number of bits of a tag, at most that of a node
@@ -58,7 +59,7 @@ class PairIndex:
             return there.astype(jnp.int32)
         return jnp.where(there, take(self.states, at).astype(jnp.int32), 0)
 
-    def _find(self, low: jax.Array, high: jax.Array, tag: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def _find(self, low: Array, high: Array, tag: Array) -> tuple[Array, Array]:
         """Return a place among the tags from ``low`` to ``high``, and whether the wanted tag is there."""
         last = self.tags.shape[0] - 1
         if target().platform == "cpu":
@@ -145,7 +146,7 @@ def host_index(
     key = np.sort(key) if order is None else key[order]
     rest = np.uint64(2 * node_bits - bucket_bits)
     sizes = np.bincount((key >> rest).astype(np.int64), minlength=1 << bucket_bits)
-    starts = np.concatenate([np.zeros(1, np.int32), np.cumsum(sizes, dtype=np.int32)])
+    starts = offsets_from(sizes)
     padding = (0, near.size // 2 - key.size)
     tags = np.pad((key & ((np.uint64(1) << rest) - np.uint64(1))).astype(np.uint32), padding)
     if states is not None and order is not None:
@@ -154,8 +155,8 @@ def host_index(
 
 
 def device_index(
-    offsets: jax.Array, near: jax.Array, states: jax.Array | None, node_bits: int, bucket_bits: int
-) -> tuple[jax.Array, jax.Array, jax.Array | None, jax.Array]:
+    offsets: Array, near: Array, states: Array | None, node_bits: int, bucket_bits: int
+) -> tuple[Array, Array, Array | None, Array]:
     """Build the arrays of an index on a device, in 64-bit mode; arguments and results as of :func:`host_index`."""
     slots = near.shape[0]
     owner = jnp.cumsum(jnp.zeros(slots, jnp.int32).at[offsets[1:]].add(1, mode="drop"), dtype=jnp.int32)
@@ -170,7 +171,7 @@ def device_index(
     # Padding counts for a further bucket, which is then taken off.
     bucket = jnp.minimum(key >> rest, jnp.uint64(1 << bucket_bits)).astype(jnp.int32)
     sizes = jnp.zeros((1 << bucket_bits) + 1, jnp.int32).at[bucket].add(1, indices_are_sorted=True)[:-1]
-    starts = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(sizes, dtype=jnp.int32)])
+    starts = offsets_from(sizes)
     tags = (key & ((jnp.uint64(1) << rest) - jnp.uint64(1))).astype(jnp.uint32)
     return starts, tags, states, sizes.max()
 
@@ -180,7 +181,7 @@ _device_index = jit64(device_index, static_argnames=("node_bits", "bucket_bits")
 
 def index_on(
     device: jax.Device, offsets: Any, near: Any, states: Any, node_bits: int, bucket_bits: int
-) -> tuple[jax.Array, jax.Array, jax.Array | None, jax.Array]:
+) -> tuple[Array, Array, Array | None, Array]:
     """Build the arrays of an index, in the way that is faster for a device, and leave them on it."""
     if target_of(device).is_accelerator:
         return _device_index(offsets, near, states, node_bits=node_bits, bucket_bits=bucket_bits)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
-from jax import lax
+from jax import Array, lax
 from jax.typing import ArrayLike, DTypeLike
 
 from jaxmotif.arrays._compile import target
@@ -26,24 +26,24 @@ A GPU takes four times as long to clear an array of odd length.
 """
 
 
-def accumulator(size: int, dtype: DTypeLike) -> jax.Array:
+def accumulator(size: int, dtype: DTypeLike) -> Array:
     """Return zeros, ``[size + 1]``, for :func:`add_at` and :func:`put_at`."""
     return jnp.zeros(size + 1, dtype)
 
 
-def add_at(array: jax.Array, index: jax.Array, values: ArrayLike) -> jax.Array:
+def add_at(array: Array, index: Array, values: ArrayLike) -> Array:
     """Add values at int32 indices in ``0 .. size``; afterwards the spare entry at ``size`` is arbitrary."""
     index, mode = _index_and_mode(array, index)
     return array.at[index].add(values, mode=mode)
 
 
-def put_at(array: jax.Array, index: jax.Array, values: ArrayLike) -> jax.Array:
+def put_at(array: Array, index: Array, values: ArrayLike) -> Array:
     """Write values at int32 indices in ``0 .. size``; of several values for an entry any one is written whole."""
     index, mode = _index_and_mode(array, index)
     return array.at[index].set(values, mode=mode)
 
 
-def compact(valid: jax.Array) -> tuple[jax.Array, jax.Array]:
+def compact(valid: Array) -> tuple[Array, Array]:
     """Return an order that moves valid entries to the front, int32 ``[B]``, and the number of valid entries, int32.
 
     Past that number the order is arbitrary.
@@ -55,7 +55,7 @@ def compact(valid: jax.Array) -> tuple[jax.Array, jax.Array]:
     return order, count[-1]
 
 
-def count_at(size: int, index: jax.Array, most_cells: int = 2**31 - 1) -> jax.Array:
+def count_at(size: int, index: Array, most_cells: int = 2**31 - 1) -> Array:
     """Count how often each int32 index in ``0 .. size`` occurs, ``[size + 1]``; the last entry is arbitrary.
 
     On a CPU all rows of a ``vmap`` become one, since XLA's scatter over several rows takes a fifth longer. Where they
@@ -66,10 +66,10 @@ def count_at(size: int, index: jax.Array, most_cells: int = 2**31 - 1) -> jax.Ar
         return add_at(accumulator(size, jnp.int32), index, jnp.ones(index.shape, jnp.int32))
     kind = jnp.uint16 if index.size < 2**16 else jnp.int32  # A CPU is faster with counts of few bytes.
 
-    def count(index: jax.Array, cells: int) -> jax.Array:
+    def count(index: Array, cells: int) -> Array:
         return jnp.zeros(cells, kind).at[index].add(jnp.ones(index.shape, kind), mode="promise_in_bounds")
 
-    def count_rows(rows: int, _: list[bool], index: jax.Array) -> tuple[jax.Array, bool]:
+    def count_rows(rows: int, _: list[bool], index: Array) -> tuple[Array, bool]:
         if rows * cells > most_cells:
             return lax.map(one_row, index), True
         # The rows follow one another, each with a spare entry of its own.
@@ -82,8 +82,8 @@ def count_at(size: int, index: jax.Array, most_cells: int = 2**31 - 1) -> jax.Ar
 
 
 def all_occur(
-    size: int, touched: Sequence[jax.Array], asked: Sequence[jax.Array], times: Sequence[ArrayLike], most: int
-) -> jax.Array:
+    size: int, touched: Sequence[Array], asked: Sequence[Array], times: Sequence[ArrayLike], most: int
+) -> Array:
     """Return whether positions occur among other positions exactly as often as they should, bool ``[A]``.
 
     A GPU counts the positions of a list in order. It is fastest when positions that are near each other in the list are
@@ -98,11 +98,11 @@ def all_occur(
       most: How often a position occurs at most, static.
     """
 
-    def compare(counts_of: Callable[[jax.Array], jax.Array]) -> jax.Array:
+    def compare(counts_of: Callable[[Array], Array]) -> Array:
         equal = [counts_of(x) == wanted for x, wanted in zip(asked, times, strict=True)]
         return functools.reduce(operator.and_, equal)
 
-    def one_by_one() -> jax.Array:
+    def one_by_one() -> Array:
         counts = count_at(size, jnp.concatenate([x.reshape(-1) for x in touched]))
         return compare(lambda x: counts.at[x].get(mode="promise_in_bounds").astype(jnp.int32))
 
@@ -127,7 +127,7 @@ def all_occur(
     return lax.while_loop(lambda state: ~state[0], lambda _: (jnp.bool_(True), one_by_one()), (fit, equal))[1]
 
 
-def side_by_side(first: jax.Array, second: jax.Array) -> jax.Array:
+def side_by_side(first: Array, second: Array) -> Array:
     """Return the values of two arrays ``[B]`` as one, in which a GPU finds those of one place next to each other."""
     if _unchecked():
         return jnp.concatenate([first, second])
@@ -135,7 +135,7 @@ def side_by_side(first: jax.Array, second: jax.Array) -> jax.Array:
     return jnp.where(jnp.arange(2) == 0, first[:, None], second[:, None])
 
 
-def _count_in_words(size: int, touched: Sequence[jax.Array], together: int) -> jax.Array:
+def _count_in_words(size: int, touched: Sequence[Array], together: int) -> Array:
     """Count how often each position occurs, with 2 or 4 (``together``) counts in an int32 word."""
     spare = size // together | WHOLE_LINES
     words = accumulator(spare, jnp.int32)
@@ -145,18 +145,18 @@ def _count_in_words(size: int, touched: Sequence[jax.Array], together: int) -> j
     return words
 
 
-def _read_in_words(words: jax.Array, asked: jax.Array, together: int) -> jax.Array:
+def _read_in_words(words: Array, asked: Array, together: int) -> Array:
     word, shift = _word_of(asked, together)
     return (words.at[word].get(mode="promise_in_bounds") >> shift) & ((1 << 32 // together) - 1)
 
 
-def _word_of(index: jax.Array, together: int) -> tuple[jax.Array, jax.Array]:
+def _word_of(index: Array, together: int) -> tuple[Array, Array]:
     """Return the word that holds a count, and the bit at which the count begins."""
     bits = together.bit_length() - 1
     return index >> bits, (index & (together - 1)) << (5 - bits)
 
 
-def sum_between(values: jax.Array, begins: jax.Array) -> jax.Array:
+def sum_between(values: Array, begins: Array) -> Array:
     """Add int32 values from each of the places ``begins``, ``[S + 1]``, to the next, ``[S]``.
 
     This takes differences of a running sum, because on a GPU additions to the same cell wait for each other. The
@@ -170,7 +170,7 @@ def _unchecked() -> bool:
     return target().platform == "cpu"
 
 
-def _index_and_mode(array: jax.Array, index: jax.Array) -> tuple[jax.Array, str]:
+def _index_and_mode(array: Array, index: Array) -> tuple[Array, str]:
     """Return indices and the scatter's mode, for which positions to leave out go to the spare entry or nowhere."""
     if _unchecked():
         return index, "promise_in_bounds"

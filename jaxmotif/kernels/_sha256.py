@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
 from jaxmotif.kernels._lane_body import Read, each_lane
 
 _LANES = 64  # of a tile; few, so that the tiles of a large table keep all of a GPU busy until the end
 
-Words = tuple[jax.Array, ...]
+Words = tuple[Array, ...]
 
 
 def _fractions(degree: int, count: int) -> np.ndarray:
@@ -28,7 +27,7 @@ def _fractions(degree: int, count: int) -> np.ndarray:
 _START, _ROUNDS = _fractions(2, 8), _fractions(3, 64)
 
 
-def hash_leaves(words: jax.Array, end: bytes) -> jax.Array:
+def hash_leaves(words: Array, end: bytes) -> Array:
     """Return the SHA-256 of messages that end alike, int32 ``[8, L]``: the eight words of each, the highest first.
 
     Args:
@@ -50,15 +49,15 @@ def hash_leaves(words: jax.Array, end: bytes) -> jax.Array:
     return jnp.stack(each_lane(_hash, arrays, lane, outputs=8, name="sha256", lanes=_LANES))[:, :leaves]
 
 
-def _hash(read: Read, arrays: tuple[jax.Array, jax.Array, jax.Array], lane: jax.Array) -> Words:
+def _hash(read: Read, arrays: tuple[Array, Array, Array], lane: Array) -> Words:
     """Hash the message of each lane."""
     words, constants, sizes = arrays
 
-    def add_block(block: jax.Array, state: Words) -> Words:
+    def add_block(block: Array, state: Words) -> Words:
         first = 16 * block * read.at(sizes, 1)
         window = tuple(read.load(words, first + i * read.at(sizes, 1) + lane) for i in range(16))
 
-        def mix(group: jax.Array, carry: tuple[Words, Words]) -> tuple[Words, Words]:
+        def mix(group: Array, carry: tuple[Words, Words]) -> tuple[Words, Words]:
             state, window = carry
             for i in range(16):
                 state = _mix(state, read.at(constants, 16 * group + i) + window[0])
@@ -74,7 +73,7 @@ def _hash(read: Read, arrays: tuple[jax.Array, jax.Array, jax.Array], lane: jax.
     return tuple(lax.bitcast_convert_type(word, jnp.int32) for word in state)
 
 
-def _mix(state: Words, word: jax.Array) -> Words:
+def _mix(state: Words, word: Array) -> Words:
     """Return the state after a round, from the state before and the sum of the round's constant and word."""
     a, b, c, d, e, f, g, h = state
     added = h + (_rotated(e, 6) ^ _rotated(e, 11) ^ _rotated(e, 25)) + ((e & f) ^ (~e & g)) + word
@@ -82,13 +81,13 @@ def _mix(state: Words, word: jax.Array) -> Words:
     return added + more, a, b, c, d + added, e, f, g
 
 
-def _schedule(window: Words) -> jax.Array:
+def _schedule(window: Words) -> Array:
     """Return the word sixteen rounds later, from the words of sixteen rounds."""
     early, late = window[1], window[14]
     small = _rotated(early, 7) ^ _rotated(early, 18) ^ (early >> 3)
     return window[0] + small + window[9] + (_rotated(late, 17) ^ _rotated(late, 19) ^ (late >> 10))
 
 
-def _rotated(word: jax.Array, places: int) -> jax.Array:
+def _rotated(word: Array, places: int) -> Array:
     """Return 32 bits rotated to the right."""
     return (word >> places) | (word << (32 - places))

@@ -13,12 +13,12 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-from jax import lax
+from jax import Array, lax
 from jax.experimental import pallas as pl
 
 from jaxmotif.kernels import _gf256 as gf256
 from jaxmotif.kernels._gf256 import PLANES, TERMS, label_sums
-from jaxmotif.kernels._launch import kernel_call, whole
+from jaxmotif.kernels._launch import kernel_call
 from jaxmotif.kernels._sieve_rows import Rows
 
 BLOCK_WORDS = 64
@@ -38,7 +38,7 @@ def _block(words: int) -> int:
     return block
 
 
-def start(labels: jax.Array, keys: jax.Array, first_word: jax.Array, num_words: int, rows: Rows) -> jax.Array:
+def start(labels: Array, keys: Array, first_word: Array, num_words: int, rows: Rows) -> Array:
     """Run :func:`jaxmotif.kernels._sieve_round.start` as two kernels for some vertices at a time, forms between."""
     vertices, total, block = labels.shape[0], keys.shape[0] + 1, _block(num_words)
     chunk = min(vertices, FORMS_AT_ONCE)
@@ -84,8 +84,6 @@ def start(labels: jax.Array, keys: jax.Array, first_word: jax.Array, num_words: 
             lanes=block,
             warps=1,
             grid=(chunk, num_words // block),
-            in_specs=[whole()] * 4,
-            out_specs=whole(),
             out_shape=jax.ShapeDtypeStruct(P.shape, jnp.uint32),
             input_output_aliases={3: 0},
             name="sieve_start",
@@ -95,20 +93,19 @@ def start(labels: jax.Array, keys: jax.Array, first_word: jax.Array, num_words: 
     return lax.fori_loop(0, -(-vertices // chunk), part, empty)
 
 
-def _label_forms(labels: jax.Array, keys: jax.Array, rows: Rows, chunk: int) -> Callable:
+def _label_forms(labels: Array, keys: Array, rows: Rows, chunk: int) -> Callable:
     """Return a function of a first vertex that takes the forms of ``chunk`` vertices, ``[chunk, 8, lanes]``.
 
     Each form has a lane. The number of lanes of Triton's arrays is a power of two; those that are added hold anything.
     """
     lanes = pl.next_power_of_2(max(keys.shape[0], 1))
     keys = jnp.pad(keys, ((0, lanes - keys.shape[0]), (0, 0))).T
-    call = partial(kernel_call, lanes=lanes, warps=1, out_specs=whole())
+    call = partial(kernel_call, lanes=lanes, warps=1)
     inputs, cut = [rows.targets, keys, labels], []
     if rows.pieces:
         pieces = call(
             partial(_label_forms_kernel, lanes, False),
             grid=(rows.pieces,),
-            in_specs=[whole()] * 6,
             out_shape=jax.ShapeDtypeStruct((rows.pieces, PLANES, lanes), jnp.uint32),
             name="sieve_label_pieces",
         )(*inputs, jnp.zeros(1, jnp.int32), rows.piece_starts, rows.piece_stops)
@@ -118,7 +115,6 @@ def _label_forms(labels: jax.Array, keys: jax.Array, rows: Rows, chunk: int) -> 
         return call(
             partial(_label_forms_kernel, lanes, bool(cut)),
             grid=(chunk,),
-            in_specs=[whole()] * (6 + len(cut)),
             out_shape=jax.ShapeDtypeStruct((chunk, PLANES, lanes), jnp.uint32),
             name="sieve_label_forms",
         )(*inputs, *cut, first_vertex.reshape(1), rows.starts, rows.stops)
@@ -149,11 +145,11 @@ def _label_forms_kernel(lanes, cut, targets_ref, keys_ref, labels_ref, *refs):
         out_ref[own, b, lane] = sums[b]
 
 
-def extend(P: jax.Array, size: jax.Array, first_form: jax.Array, keys: jax.Array, rows: Rows) -> jax.Array:
+def extend(P: Array, size: Array, first_form: Array, keys: Array, rows: Rows) -> Array:
     """Run :func:`jaxmotif.kernels._sieve_round.extend` as one kernel, or two when long rows are cut."""
     total, vertices, _, words = P.shape
     block = _block(words)
-    call = partial(kernel_call, lanes=block, warps=1, out_specs=whole())
+    call = partial(kernel_call, lanes=block, warps=1)
     # Sizes are passed as data, so that one kernel serves them all.
     numbers = jnp.stack([size, first_form, jnp.int32(total), jnp.int32(rows.targets.shape[0] - 1)])
     inputs = [numbers, rows.targets, keys]
@@ -162,7 +158,6 @@ def extend(P: jax.Array, size: jax.Array, first_form: jax.Array, keys: jax.Array
             partial(_pieces_kernel, block),
             grid=(rows.pieces, words // block),
             # Round 2 has the most forms of all rounds that come here, (k - 1) // 2.
-            in_specs=[whole()] * 6,
             out_shape=jax.ShapeDtypeStruct(((total - 1) // 2, rows.pieces, PLANES, words), jnp.uint32),
             name="sieve_pieces",
         )(*inputs, rows.piece_starts, rows.piece_stops, P)
@@ -171,7 +166,6 @@ def extend(P: jax.Array, size: jax.Array, first_form: jax.Array, keys: jax.Array
     return call(
         partial(_round_kernel, block, bool(rows.pieces)),
         grid=(vertices, words // block),
-        in_specs=[whole()] * len(inputs),
         out_shape=jax.ShapeDtypeStruct(P.shape, jnp.uint32),
         # P is most of the memory, so it is written in place.
         input_output_aliases={len(inputs) - 1: 0},

@@ -25,7 +25,7 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
-from jax import lax
+from jax import Array, lax
 
 from jaxmotif.arrays._compile import target
 from jaxmotif.kernels import _gf256 as gf256
@@ -43,7 +43,7 @@ def num_forms(size: int) -> list[int]:
     return [0, 0, *((size - 1) // t for t in range(2, size))][: max(size, 2)]
 
 
-def _label_forms(labels: jax.Array, keys: jax.Array, rows: Rows) -> jax.Array:
+def _label_forms(labels: Array, keys: Array, rows: Rows) -> Array:
     """Return weighted neighbour sums of the labels, ``sum over neighbours j of alpha[1, x, (i, j)] zeta_{j,l}``.
 
     Args:
@@ -75,7 +75,7 @@ def _label_forms(labels: jax.Array, keys: jax.Array, rows: Rows) -> jax.Array:
     return jnp.moveaxis(forms, 2, 0)
 
 
-def start(labels: jax.Array, keys: jax.Array, first_word, num_words: int, rows: Rows) -> jax.Array:
+def start(labels: Array, keys: Array, first_word, num_words: int, rows: Rows) -> Array:
     """Return the rows after round 1, in which every child is a vertex: ``P[s] = P[s - 1] * (label sum of form s - 1)``.
 
     Args:
@@ -118,7 +118,7 @@ def start(labels: jax.Array, keys: jax.Array, first_word, num_words: int, rows: 
     return lax.fori_loop(0, _tiles(rows.live), tile, P)
 
 
-def extend(P: jax.Array, size, first_form, keys: jax.Array, rows: Rows) -> jax.Array:
+def extend(P: Array, size, first_form, keys: Array, rows: Rows) -> Array:
     """Attach child trees of ``t`` vertices, which is round ``t`` of the recurrence.
 
     Args:
@@ -186,12 +186,12 @@ def _indices(*indices) -> tuple:
     return tuple(jnp.asarray(index, jnp.int32) for index in indices)
 
 
-def _rows_of(P: jax.Array, s, tile) -> jax.Array:
+def _rows_of(P: Array, s, tile) -> Array:
     """Return row ``s`` of the vertices of a tile, ``[TILE, 8, W]``."""
     return lax.dynamic_slice(P, _indices(s, tile * TILE, 0, 0), (1, TILE, *P.shape[2:]))[0]
 
 
-def _expand(P: jax.Array, s, tiles) -> jax.Array:
+def _expand(P: Array, s, tiles) -> Array:
     """Return row ``s`` of the vertices of the first tiles in the 27-term domain, ``[V, 27, W]``."""
 
     def tile(index, terms):
@@ -202,7 +202,7 @@ def _expand(P: jax.Array, s, tiles) -> jax.Array:
     return lax.fori_loop(0, tiles, tile, jnp.zeros((P.shape[1], TERMS, P.shape[-1]), jnp.uint32))
 
 
-def _multiply(x: jax.Array, y: jax.Array) -> jax.Array:
+def _multiply(x: Array, y: Array) -> Array:
     return jnp.stack(gf256.multiply([x[:, b] for b in range(PLANES)], [y[:, b] for b in range(PLANES)]), axis=1)
 
 

@@ -9,8 +9,9 @@ import dataclasses
 
 import jax
 import jax.numpy as jnp
+from jax import Array
 
-from jaxmotif.arrays._rows import inverse_order
+from jaxmotif.arrays._rows import inverse_order, offsets_from
 
 MAX_ROW = 64
 """Number of neighbours that one unit of work sums at most; longer rows are cut."""
@@ -38,14 +39,14 @@ class Rows:
       piece_owners: The vertex of each piece, int32 ``[H]``.
     """
 
-    targets: jax.Array
-    starts: jax.Array
-    stops: jax.Array
-    live: jax.Array
-    piece_starts: jax.Array
-    piece_stops: jax.Array
-    piece_offsets: jax.Array
-    piece_owners: jax.Array
+    targets: Array
+    starts: Array
+    stops: Array
+    live: Array
+    piece_starts: Array
+    piece_stops: Array
+    piece_offsets: Array
+    piece_owners: Array
 
     @property
     def vertices(self) -> int:
@@ -69,7 +70,7 @@ def max_pieces(slots: int, max_row: int = MAX_ROW) -> int:
     return 2 * slots // max_row
 
 
-def plan_rows(offsets: jax.Array, targets: jax.Array, pieces: int, max_row: int = MAX_ROW) -> tuple[Rows, jax.Array]:
+def plan_rows(offsets: Array, targets: Array, pieces: int, max_row: int = MAX_ROW) -> tuple[Rows, Array]:
     """Order the vertices by degree, and cut long adjacency rows.
 
     Args:
@@ -89,7 +90,7 @@ def plan_rows(offsets: jax.Array, targets: jax.Array, pieces: int, max_row: int 
     rank = inverse_order(order)
     starts, stops = jnp.pad(offsets[:-1][order], (0, more)), jnp.pad(offsets[1:][order], (0, more))
     counts = num_pieces(stops - starts, max_row)
-    piece_offsets = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(counts, dtype=jnp.int32)])
+    piece_offsets = offsets_from(counts)
     piece = jnp.arange(pieces + -pieces % TILE, dtype=jnp.int32)
     used = piece < piece_offsets[-1]
     # A vertex without pieces has the offset of the next one, hence the search from the right, which finds the owner.

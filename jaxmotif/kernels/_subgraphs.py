@@ -21,11 +21,11 @@ for more, so that graphs of about one size share their programs.
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
+from jax import Array, lax
 from jax.typing import DTypeLike
 
 from jaxmotif.arrays._compile import target
@@ -38,11 +38,11 @@ from jaxmotif.kernels._scatter import accumulator, compact, put_at
 NO_CODE = 0xFFFFFFFF
 """Value that stands for no code, in each word of a code."""
 
-Words = tuple[jax.Array, jax.Array]
+Words = tuple[Array, Array]
 """The low and the high half of codes, uint32, or another pair of arrays."""
 
 
-def all_ones(dtype: DTypeLike) -> jax.Array:
+def all_ones(dtype: DTypeLike) -> Array:
     """Return the value that stands for no key and no code, as an array, since jax 0.11 refuses a Python integer."""
     return jnp.array(jnp.iinfo(dtype).max, dtype)
 
@@ -71,23 +71,23 @@ class Dyads:
       search_steps: A number such that every row has fewer than ``2 ** search_steps`` neighbours; static.
     """
 
-    offsets: jax.Array
-    near: jax.Array
-    states: jax.Array
-    matrix: jax.Array | None
-    node_codes: jax.Array | None
-    sizes: jax.Array
+    offsets: Array
+    near: Array
+    states: Array
+    matrix: Array | None
+    node_codes: Array | None
+    sizes: Array
     entries: int = dataclasses.field(metadata={"static": True})
     state_bits: int = dataclasses.field(metadata={"static": True})
     label_bits: int = dataclasses.field(metadata={"static": True})
     search_steps: int = dataclasses.field(metadata={"static": True})
 
     @property
-    def n(self) -> jax.Array:
+    def n(self) -> Array:
         """The number of nodes of each graph."""
         return self.sizes[0]
 
-    def new_bits(self, nodes: jax.Array | int) -> jax.Array | int:
+    def new_bits(self, nodes: Array | int) -> Array | int:
         """Return how many bits the code of a row of ``nodes`` nodes gains with the next node."""
         return self.label_bits + nodes * self.state_bits
 
@@ -106,15 +106,15 @@ class Rows(NamedTuple):
       high: The high word of the code, uint32 ``[C]``.
     """
 
-    graph: jax.Array
-    nodes: jax.Array
-    begins: jax.Array
-    rank: jax.Array
-    low: jax.Array
-    high: jax.Array
+    graph: Array
+    nodes: Array
+    begins: Array
+    rank: Array
+    low: Array
+    high: Array
 
 
-def roots(dyads: Dyads, first: jax.Array, *, nodes: int, capacity: int) -> Rows:
+def roots(dyads: Dyads, first: Array, *, nodes: int, capacity: int) -> Rows:
     """Return the nodes from ``first`` on as subgraphs of one node.
 
     Args:
@@ -134,7 +134,7 @@ def roots(dyads: Dyads, first: jax.Array, *, nodes: int, capacity: int) -> Rows:
     return Rows(graph, jnp.broadcast_to(node, room), jnp.broadcast_to(begin, room), jnp.zeros_like(node), low, none)
 
 
-def edge_codes(dyads: Dyads, *, wide: bool) -> jax.Array:
+def edge_codes(dyads: Dyads, *, wide: bool) -> Array:
     """Return the codes of all subgraphs of two nodes, in the form of :func:`visit_codes`, ``[S]``."""
     capacity, slots = dyads.offsets.shape[0] - 1, dyads.near.shape[0]
     rows = roots(dyads, jnp.int32(0), nodes=1, capacity=capacity)
@@ -160,10 +160,10 @@ class Walks(NamedTuple):
     """
 
     work: FlatWork
-    ends: jax.Array
+    ends: Array
 
 
-def open_walks(dyads: Dyads, rows: Rows, i: jax.Array, size: jax.Array) -> Walks:
+def open_walks(dyads: Dyads, rows: Rows, i: Array, size: Array) -> Walks:
     """Lay out the walks of the first ``size`` rows of ``i`` nodes.
 
     Item ``I * row + a`` is the walk over the neighbours of node a of a row.
@@ -179,18 +179,15 @@ def open_walks(dyads: Dyads, rows: Rows, i: jax.Array, size: jax.Array) -> Walks
     return Walks(work, ends.reshape(capacity, room)[:, -1])
 
 
-def _lay_out(length: jax.Array) -> tuple[FlatWork, jax.Array]:
+def _lay_out(length: Array) -> tuple[FlatWork, Array]:
     """Lay out lists of these lengths, and return where each of them ends, int64."""
-    size = length.shape[0]
-    is_nonempty = length > 0
-    # The number of nonempty lists up to a list is its place among them.
-    place = jnp.where(is_nonempty, running_sum(is_nonempty, jnp.int32) - 1, size)
-    items = put_at(accumulator(size, jnp.int32), place, jnp.arange(size, dtype=jnp.int32))[:size]
+    items, number = compact(length > 0)
     # The length of one walk fits 32 bits, but their sum may not.
     length = length.astype(jnp.int64)
     end = running_sum(length)
     # Padding starts at the total, which is past the last position.
-    starts = put_at(jnp.full(size + 1, end[-1]), place, end - length)[:size]
+    is_item = jnp.arange(items.shape[0], dtype=jnp.int32) < number
+    starts = jnp.where(is_item, take(end - length, items), end[-1])
     return FlatWork(items, jnp.concatenate([starts, end[-1:]])), end
 
 
@@ -206,16 +203,16 @@ class Extensions(NamedTuple):
       pattern: The bits that the neighbour adds to the code, uint32.
     """
 
-    valid: jax.Array
-    row: jax.Array
-    phase: jax.Array
-    slot: jax.Array
-    local: jax.Array
-    pattern: jax.Array
+    valid: Array
+    row: Array
+    phase: Array
+    slot: Array
+    local: Array
+    pattern: Array
 
 
 def extensions(
-    dyads: Dyads, rows: Rows, i: jax.Array | int, work: FlatWork, first: jax.Array, stop: jax.Array, *, block: int
+    dyads: Dyads, rows: Rows, i: Array | int, work: FlatWork, first: Array, stop: Array, *, block: int
 ) -> Extensions:
     """Return the nodes met at the flat positions ``first .. min(first + block, stop)`` of walks.
 
@@ -244,14 +241,14 @@ def extensions(
     return Extensions(valid, row, phase, slot, local, _with_label(PLAIN, dyads, pattern, node, i))
 
 
-def append_bits(low: jax.Array, high: jax.Array, pattern: jax.Array, bits: jax.Array | int) -> Words:
+def append_bits(low: Array, high: Array, pattern: Array, bits: Array | int) -> Words:
     """Shift a code of two words left by ``bits`` (0..31), and put a pattern into the bits that are free."""
     bits = jnp.uint32(bits)
     # The high word takes two shifts, since one shift by 32, where there are no bits to append, would be undefined.
     return (low << bits) | pattern, (high << bits) | ((low >> jnp.uint32(1)) >> (jnp.uint32(31) - bits))
 
 
-def dyad_state(read: Read, dyads: Dyads, node: jax.Array, local: jax.Array) -> jax.Array:
+def dyad_state(read: Read, dyads: Dyads, node: Array, local: Array) -> Array:
     """Return the state of the dyads (node, local), int32; 0 where there is no edge, as between a node and itself."""
     if dyads.matrix is not None:
         return read.load(dyads.matrix, node * read.at(dyads.sizes, 0) + local).astype(jnp.int32)
@@ -261,25 +258,22 @@ def dyad_state(read: Read, dyads: Dyads, node: jax.Array, local: jax.Array) -> j
     return jnp.where(there, read.load(dyads.states, at, there).astype(jnp.int32), jnp.int32(0))
 
 
-def _first_after(dyads: Dyads, node: jax.Array, local: jax.Array, needed: jax.Array | bool = True) -> jax.Array:
+def _first_after(dyads: Dyads, node: Array, local: Array, needed: Array | bool = True) -> Array:
     """Return the first slot of each node whose neighbour comes after ``local``; an arbitrary slot where not needed."""
     low, high = take(dyads.offsets, node), take(dyads.offsets, node + 1)
     if target().is_accelerator:
         return ex.find(dyads.near, low, high, local + 1, steps=dyads.search_steps)[0]
     last = dyads.near.shape[0] - 1
 
-    def halve(bounds: Words) -> Words:
-        low, high = bounds
-        middle = ex.half(low + high)
-        active, before = low < high, take(dyads.near, jnp.minimum(middle, last)) <= local
-        return jnp.where(active & before, middle + 1, low), jnp.where(active & ~before, middle, high)
+    def is_before(place: Array, _: Array) -> Array:
+        return take(dyads.near, jnp.minimum(place, last)) <= local
 
-    high = jnp.where(needed, high, low)
+    begin = low, jnp.where(needed, high, low)
     # On a CPU the search is a loop, which compiles in a third of the time and ends when all lanes are done.
-    return lax.while_loop(lambda bounds: (bounds[0] < bounds[1]).any(), halve, (low, high))[0]
+    return lax.while_loop(lambda x: (x[0] < x[1]).any(), lambda x: ex.halve(is_before, x), begin)[0]
 
 
-def _with_label(read: Read, dyads: Dyads, states: jax.Array, node: jax.Array, nodes: jax.Array | int) -> jax.Array:
+def _with_label(read: Read, dyads: Dyads, states: Array, node: Array, nodes: Array | int) -> Array:
     """Return the pattern of a node from the states of its dyads with ``nodes`` others, by adding the node's label."""
     if dyads.node_codes is None:
         return states
@@ -287,22 +281,14 @@ def _with_label(read: Read, dyads: Dyads, states: jax.Array, node: jax.Array, no
     return states | (read.load(dyads.node_codes, node).astype(jnp.uint32) << jnp.uint32(nodes * dyads.state_bits))
 
 
-def _graph_bits(dyads: Dyads, graph: jax.Array, read: Read = PLAIN) -> tuple[jax.Array, jax.Array]:
+def _graph_bits(dyads: Dyads, graph: Array, read: Read = PLAIN) -> tuple[Array, Array]:
     """Return what a counted code ends with: the number of its graph, and how many bits it has."""
     return graph.astype(jnp.uint32), read.at(dyads.sizes, 2).astype(jnp.uint32)
 
 
 def fill(
-    dyads: Dyads,
-    rows: Rows,
-    i: jax.Array,
-    work: FlatWork,
-    first: jax.Array,
-    table: Rows,
-    size: jax.Array,
-    *,
-    block: int,
-) -> tuple[Rows, jax.Array, jax.Array]:
+    dyads: Dyads, rows: Rows, i: Array, work: FlatWork, first: Array, table: Rows, size: Array, *, block: int
+) -> tuple[Rows, Array, Array]:
     """Append extended rows to the next table, until the walks end or another block might not fit.
 
     Args:
@@ -321,12 +307,12 @@ def fill(
     room, capacity = rows.nodes.shape[0], table.rank.shape[0]
     place = jnp.arange(room, dtype=jnp.int32)[:, None]
 
-    def more(carry: tuple[Rows, jax.Array, jax.Array]) -> jax.Array:
+    def more(carry: tuple[Rows, Array, Array]) -> Array:
         _, size, first = carry
         # A block is written whole, so that the table must have room for one, however few of its rows are valid.
         return (first < work.total) & (size + block <= capacity)
 
-    def step(carry: tuple[Rows, jax.Array, jax.Array]) -> tuple[Rows, jax.Array, jax.Array]:
+    def step(carry: tuple[Rows, Array, Array]) -> tuple[Rows, Array, Array]:
         table, size, first = carry
         tried = extensions(dyads, rows, i, work, first, work.total, block=block)
         # Valid extensions are moved to the front. The next block overwrites the rest of this one.
@@ -365,18 +351,18 @@ class Candidates(NamedTuple):
         candidate.
     """
 
-    row: jax.Array
-    local: jax.Array
-    begin: jax.Array
+    row: Array
+    local: Array
+    begin: Array
     work: FlatWork
-    low: jax.Array
-    high: jax.Array
-    keys: jax.Array
+    low: Array
+    high: Array
+    keys: Array
 
 
 def candidates(
-    dyads: Dyads, rows: Rows, size: jax.Array, walks: Walks, first: jax.Array, *, block: int
-) -> tuple[Candidates, jax.Array]:
+    dyads: Dyads, rows: Rows, size: Array, walks: Walks, first: Array, *, block: int
+) -> tuple[Candidates, Array]:
     """Return all candidates of the rows ``first .. stop``, which are as many rows as fit in the block.
 
     Args:
@@ -425,13 +411,13 @@ class Runs(NamedTuple):
         several candidates, the run itself.
     """
 
-    row: jax.Array
-    pattern: jax.Array
-    count: jax.Array
+    row: Array
+    pattern: Array
+    count: Array
     work: FlatWork
 
 
-def pattern_runs(keys: jax.Array, first: jax.Array, *, bits: int) -> Runs:
+def pattern_runs(keys: Array, first: Array, *, bits: int) -> Runs:
     """Count how often each pattern occurs among the candidates of each row.
 
     Args:
@@ -463,9 +449,7 @@ def pattern_runs(keys: jax.Array, first: jax.Array, *, bits: int) -> Runs:
     return Runs(row + first, pattern, count, _lay_out(length)[0])
 
 
-def pair_codes(
-    dyads: Dyads, rows: Rows, runs: Runs, first: jax.Array, *, block: int, wide: bool
-) -> tuple[jax.Array, jax.Array]:
+def pair_codes(dyads: Dyads, rows: Rows, runs: Runs, first: Array, *, block: int, wide: bool) -> tuple[Array, Array]:
     """Return the codes of pairs of candidates as if no pair had an edge between its nodes, for some pairs of runs.
 
     Args:
@@ -498,27 +482,7 @@ def pair_codes(
     return jnp.stack([high, low]) if wide else low, weights
 
 
-class _VisitArrays(NamedTuple):
-    """The arrays that :func:`visit_codes` reads.
-
-    The field ``nodes`` has one place of the rows after the other, and ``apart``, int32 ``[1]``, is the number of
-    entries from one place to the next. The field ``high`` is ``None`` where codes have one word. The other fields are
-    those of the rows (``graph`` and ``rank``) and of the candidates.
-    """
-
-    dyads: Dyads
-    graph: jax.Array
-    nodes: jax.Array
-    apart: jax.Array
-    rank: jax.Array
-    begin: jax.Array
-    row: jax.Array
-    local: jax.Array
-    low: jax.Array
-    high: jax.Array | None
-
-
-def visit_codes(dyads: Dyads, rows: Rows, added: Candidates, first: jax.Array, *, block: int, wide: bool) -> jax.Array:
+def visit_codes(dyads: Dyads, rows: Rows, added: Candidates, first: Array, *, block: int, wide: bool) -> Array:
     """Return the codes of a row with a candidate u and a neighbour of u that is a candidate or an only neighbour of u.
 
     Pairs of candidates are met from both ends. They are taken where the second node has the larger pattern or, if both
@@ -538,15 +502,16 @@ def visit_codes(dyads: Dyads, rows: Rows, added: Candidates, first: jax.Array, *
     """
     i = rows.nodes.shape[0]
 
-    def visit(read: Read, a: _VisitArrays, at: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[jax.Array, ...]:
-        d, capacity = a.dyads, read.at(a.apart, 0)
-        slot = jnp.where(valid, read.load(a.begin, at) + offset, 0)
-        local, row, low = read.load(d.near, slot), read.load(a.row, at), read.load(a.low, at)
-        graph, rank = read.load(a.graph, row), read.load(a.rank, row)
-        node, last = graph * read.at(d.sizes, 0) + local, read.load(a.nodes, (i - 1) * capacity + row)
+    def visit(read: Read, arrays: Any, at: Array, offset: Array, valid: Array) -> tuple[Array, ...]:
+        d, (graphs, nodes, apart, ranks), (begins, of_row, locals_, lows, highs) = arrays
+        capacity = read.at(apart, 0)
+        slot = jnp.where(valid, read.load(begins, at) + offset, 0)
+        local, row, low = read.load(d.near, slot), read.load(of_row, at), read.load(lows, at)
+        graph, rank = read.load(graphs, row), read.load(ranks, row)
+        node, last = graph * read.at(d.sizes, 0) + local, read.load(nodes, (i - 1) * capacity + row)
         states, candidate = jnp.zeros_like(low), slot < 0
         for place in range(i):
-            old = read.load(a.nodes, place * capacity + row)
+            old = read.load(nodes, place * capacity + row)
             state = dyad_state(read, d, old, local)
             valid = valid & (node != old)
             # The node is a candidate if the first node that it touches gives it a rank above that of the last node.
@@ -555,39 +520,28 @@ def visit_codes(dyads: Dyads, rows: Rows, added: Candidates, first: jax.Array, *
             states = states | (state.astype(jnp.uint32) << jnp.uint32(place * d.state_bits))
         # The last bits of the candidate's code are its own pattern.
         before, pattern = low & jnp.uint32((1 << d.new_bits(i)) - 1), _with_label(read, d, states, node, i)
-        second = (pattern > before) | ((pattern == before) & (local > read.load(a.local, at)))
+        second = (pattern > before) | ((pattern == before) & (local > read.load(locals_, at)))
         # A neighbour that touches no node of the row touches u alone, and only u's walk meets it.
         valid = valid & ((states == 0) | (candidate & second))
         state = read.load(d.states, slot).astype(jnp.uint32)  # towards u
         leaf = _with_label(read, d, states | (state << jnp.uint32(i * d.state_bits)), node, i + 1)
-        high = jnp.zeros_like(low) if a.high is None else read.load(a.high, at)
+        high = jnp.zeros_like(low) if highs is None else read.load(highs, at)
         words = append_bits(low, high, leaf, d.new_bits(i + 1))
         words = append_bits(*words, *_graph_bits(d, graph, read))
         # Outputs are int32, where -1 is all ones, which stands for no code.
         return tuple(jnp.where(valid, x.astype(jnp.int32), jnp.int32(-1)) for x in words[: 1 + wide])
 
-    arrays = _VisitArrays(
-        dyads,
-        rows.graph,
-        rows.nodes.reshape(-1),
-        jnp.full(1, rows.nodes.shape[1], jnp.int32),
-        rows.rank,
-        added.begin,
-        added.row,
-        added.local,
-        added.low,
-        added.high if wide else None,
-    )
-    words, _ = each_position(
-        visit, arrays, added.work, first, added.work.total, block=block, fill=(-1,) * (1 + wide), name="census"
-    )
+    # The nodes stand place after place; from one place to the next there are as many entries as rows.
+    apart = jnp.full(1, rows.nodes.shape[1], jnp.int32)
+    of_rows = rows.graph, rows.nodes.reshape(-1), apart, rows.rank
+    of_candidates = added.begin, added.row, added.local, added.low, added.high if wide else None
+    arrays, work, fill = (dyads, of_rows, of_candidates), added.work, (-1,) * (1 + wide)
+    words, _ = each_position(visit, arrays, work, first, work.total, block=block, fill=fill, name="census")
     codes = [lax.bitcast_convert_type(x, jnp.uint32) for x in words]
     return jnp.stack(codes[::-1]) if wide else codes[0]
 
 
-def ordered_pair(
-    dyads: Dyads, low: jax.Array, high: jax.Array, pattern: jax.Array, nodes: int
-) -> tuple[jax.Array, jax.Array]:
+def ordered_pair(dyads: Dyads, low: Array, high: Array, pattern: Array, nodes: int) -> tuple[Array, Array]:
     """Return the code of a row extended by a pattern, as :func:`pair_codes` and :func:`visit_codes` write it.
 
     The smaller pattern of two candidates comes first.

@@ -23,15 +23,14 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
 from jaxmotif.arrays._bits import scramble
 from jaxmotif.arrays._compile import target
 from jaxmotif.arrays._sums import Values, running
-from jaxmotif.kernels._expand import half, take
+from jaxmotif.kernels._expand import halve, take
 from jaxmotif.kernels._lane_body import PLAIN
 from jaxmotif.kernels._pair_index import PairIndex
 from jaxmotif.kernels._subgraphs import Dyads, all_ones, dyad_state
@@ -58,10 +57,10 @@ class Tables(NamedTuple):
       limit: The number of children that a node may have, 1 or 2, or 0 for no limit; int32.
     """
 
-    prefix: jax.Array
-    sums: jax.Array
-    ways: jax.Array
-    limit: jax.Array
+    prefix: Array
+    sums: Array
+    ways: Array
+    limit: Array
 
 
 class Maps(NamedTuple):
@@ -76,11 +75,11 @@ class Maps(NamedTuple):
       limit: The field of :class:`Tables`.
     """
 
-    prefix: jax.Array
-    nodes: jax.Array
-    roots: jax.Array
-    total: jax.Array
-    limit: jax.Array
+    prefix: Array
+    nodes: Array
+    roots: Array
+    total: Array
+    limit: Array
 
 
 class Order(NamedTuple):
@@ -93,19 +92,19 @@ class Order(NamedTuple):
       total: The number of maps that share out the roots, float64; 0 where the root of each map is drawn on its own.
     """
 
-    stream: jax.Array
-    first: jax.Array
-    stop: jax.Array
-    total: jax.Array
+    stream: Array
+    first: Array
+    stop: Array
+    total: Array
 
 
-def rounded(x: jax.Array) -> jax.Array:
+def rounded(x: Array) -> Array:
     """Round float64 values that are not negative to 24 bits of mantissa."""
     bits = lax.bitcast_convert_type(x, jnp.int64)
     return lax.bitcast_convert_type((bits + (1 << 28)) & ~jnp.int64((1 << 29) - 1), jnp.float64)
 
 
-def row_sums(dyads: Dyads, begins: jax.Array, f: jax.Array) -> tuple[jax.Array, jax.Array]:
+def row_sums(dyads: Dyads, begins: Array, f: Array) -> tuple[Array, Array]:
     """Add ``f`` over the neighbours of each node.
 
     Args:
@@ -128,7 +127,7 @@ def row_sums(dyads: Dyads, begins: jax.Array, f: jax.Array) -> tuple[jax.Array, 
     return prefix, jnp.where(high > low, take(prefix, jnp.maximum(high - 1, 0)), 0.0)
 
 
-def begun(dyads: Dyads, size: int, limit: jax.Array) -> tuple[Tables, jax.Array, jax.Array]:
+def begun(dyads: Dyads, size: int, limit: Array) -> tuple[Tables, Array, Array]:
     """Begin the tables with the numbers of trees of one node.
 
     Args:
@@ -152,12 +151,12 @@ def begun(dyads: Dyads, size: int, limit: jax.Array) -> tuple[Tables, jax.Array,
     return Tables(jnp.zeros((size - 2, slots)), sums, ways, limit), g, begins
 
 
-def extended(dyads: Dyads, begins: jax.Array, tables: Tables, f: jax.Array, n: jax.Array) -> tuple[Tables, jax.Array]:
+def extended(dyads: Dyads, begins: Array, tables: Tables, f: Array, n: Array) -> tuple[Tables, Array]:
     """Extend the tables by the numbers of trees of n nodes, at least two, from ``f`` = f_n; return them and f_{n+1}."""
     prefix, g = row_sums(dyads, begins, f)
     sums = lax.dynamic_update_index_in_dim(tables.sums, rounded(g), n, 0)
 
-    def add(i: jax.Array, acc: jax.Array) -> jax.Array:
+    def add(i: Array, acc: Array) -> Array:
         # Both products are exact, of 4 and 24 bits and of these with 24 more bits. Past n the sums are still zeros.
         return acc + (i.astype(jnp.float64) * sums[i])[None] * tables.ways[:-1, jnp.maximum(n - i, 0)]
 
@@ -172,7 +171,7 @@ def extended(dyads: Dyads, begins: jax.Array, tables: Tables, f: jax.Array, n: j
     return Tables(prefixes, sums, ways, tables.limit), rounded(new[1] + new[2])
 
 
-def finished(sums: jax.Array, ways: jax.Array, f: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+def finished(sums: Array, ways: Array, f: Array) -> tuple[Array, Array, Array]:
     """Return the fields ``nodes``, ``roots`` and ``total`` of :class:`Maps`, from ``f`` = f_k."""
     (roots,) = running(lambda a, b: (a[0] + b[0],), (f,), (0.0,))
     return jnp.concatenate([sums[None], ways]).transpose(2, 0, 1), roots, roots[-1]
@@ -192,24 +191,19 @@ def uniform(xp: ModuleType, stream: Any, lane: Any, step: Any) -> Any:
     return (z >> u(11)).astype(np.int64).astype(np.float64) * 2.0**-53
 
 
-def first_above(
-    values: jax.Array, base: jax.Array, low: jax.Array, high: jax.Array, target: jax.Array, steps: int
-) -> jax.Array:
+def first_above(values: Array, base: Array, low: Array, high: Array, target: Array, steps: int) -> Array:
     """Find the first place in ``low .. high`` whose value ``values[base + place]`` is above the target, else ``high``.
 
     The values ascend, and the range is shorter than ``2 ** steps``.
     """
 
-    def halve(_: jax.Array, bounds: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        low, high = bounds
-        middle = half(low + high)
-        right = (take(values, base + middle.astype(base.dtype)) <= target) & (low < high)
-        return jnp.where(right, middle + 1, low), jnp.where(right, high, middle)
+    def is_before(place: Array, _: Array) -> Array:
+        return take(values, base + place.astype(base.dtype)) <= target
 
-    return _each(jnp.int32(0), jnp.int32(steps), steps, halve, (low, high))[0]
+    return _each(jnp.int32(0), jnp.int32(steps), steps, lambda _, x: halve(is_before, x), (low, high))[0]
 
 
-def _each(first: jax.Array, stop: jax.Array, most: int, step: Callable[[jax.Array, T], T], carry: T) -> T:
+def _each(first: Array, stop: Array, most: int, step: Callable[[Array, T], T], carry: T) -> T:
     """Apply ``step`` for each number from ``first`` to before ``stop``.
 
     On accelerators the steps are unrolled, up to ``first + most - 1`` whatever ``stop`` is, and become one kernel.
@@ -222,7 +216,7 @@ def _each(first: jax.Array, stop: jax.Array, most: int, step: Callable[[jax.Arra
     return carry
 
 
-def draw_maps(dyads: Dyads, tables: Maps, order: Order, *, size: int, lanes: int) -> tuple[jax.Array, jax.Array]:
+def draw_maps(dyads: Dyads, tables: Maps, order: Order, *, size: int, lanes: int) -> tuple[Array, Array]:
     """Draw maps of trees of ``size`` nodes.
 
     Returns:
@@ -241,7 +235,7 @@ def draw_maps(dyads: Dyads, tables: Maps, order: Order, *, size: int, lanes: int
     steps = tables.roots.shape[0].bit_length()
     root = first_above(tables.roots, zero, zero, jnp.broadcast_to(last, (lanes,)), mass, steps)
 
-    def grow(t: jax.Array, carry: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[jax.Array, ...]:
+    def grow(t: Array, carry: tuple[Array, Array, Array]) -> tuple[Array, ...]:
         # For each node that is placed, `rest` is the number of nodes still to come below it, and `children` is the
         # number of its children still to come, or -1 where that is not drawn yet.
         nodes, rest, children = carry
@@ -254,14 +248,14 @@ def draw_maps(dyads: Dyads, tables: Maps, order: Order, *, size: int, lanes: int
         base_of_v = v.astype(jnp.int64) * ((1 + LEVELS) * size)  # Tables may have more than 2^31 entries.
         u = [uniform(jnp, order.stream, lane, 3 * t + number) for number in (-2, -1, 0)]
 
-        def way(level: jax.Array, below: jax.Array) -> jax.Array:
+        def way(level: Array, below: Array) -> Array:
             return take(numbers, base_of_v + ((1 + level) * size + below).astype(jnp.int64))
 
         one, two = way(jnp.int32(1), r), way(jnp.int32(2), r)
         c = jnp.where(c < 0, 1 + (one <= u[0] * (one + two)).astype(jnp.int32), c)
         whole = u[1] * jnp.where(c > 1, two, one) * r.astype(jnp.float64)
 
-        def pick(i: jax.Array, so_far: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        def pick(i: Array, so_far: tuple[Array, Array]) -> tuple[Array, Array]:
             j, acc = so_far
             g = take(numbers, base_of_v + i.astype(jnp.int64))
             term = jnp.where(i <= r, i.astype(jnp.float64) * g * way(c - 1, jnp.maximum(r - i, 0)), 0.0)
@@ -289,7 +283,7 @@ def draw_maps(dyads: Dyads, tables: Maps, order: Order, *, size: int, lanes: int
     return nodes, lane
 
 
-def codes_of(dyads: Dyads, index: PairIndex | None, nodes: jax.Array, places: jax.Array) -> jax.Array:
+def codes_of(dyads: Dyads, index: PairIndex | None, nodes: Array, places: Array) -> Array:
     """Return the codes of the subgraphs on some nodes, uint64 ``[lanes]``; all ones where a node is there twice.
 
     Args:
@@ -303,7 +297,7 @@ def codes_of(dyads: Dyads, index: PairIndex | None, nodes: jax.Array, places: ja
     size, lanes = nodes.shape
     pairs = size * (size - 1) // 2
 
-    def add(b: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+    def add(b: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
         code, good = carry
         old, young = nodes[places[b, 0]], nodes[places[b, 1]]
         late, early = jnp.maximum(old, young), jnp.minimum(old, young)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.kernels._expand import FlatWork
@@ -21,9 +21,9 @@ from jaxmotif.kernels._lane_body import Read, each_position
 class TriangleBlock(NamedTuple):
     """The arcs of triangles u < v < w, int32 ``[block]`` each; M, the number of arcs, where there is no triangle."""
 
-    uv: jax.Array
-    uw: jax.Array
-    vw: jax.Array
+    uv: Array
+    uw: Array
+    vw: Array
 
 
 def triangle_tests(xp: ModuleType, order: DegreeOrder) -> Any:
@@ -35,9 +35,7 @@ def triangle_tests(xp: ModuleType, order: DegreeOrder) -> Any:
     return xp.where(arc < order.num_edges, xp.minimum(after, row), xp.zeros_like(arc))
 
 
-def triangle_block(
-    order: DegreeOrder, work: FlatWork, first: jax.Array, stop: jax.Array, *, block: int
-) -> TriangleBlock:
+def triangle_block(order: DegreeOrder, work: FlatWork, first: Array, stop: Array, *, block: int) -> TriangleBlock:
     """Find the triangles at the positions ``first .. min(first + block, stop)`` of the membership tests.
 
     Args:
@@ -50,7 +48,7 @@ def triangle_block(
     edges = order.edge_capacity
     steps = int(np.sqrt(2 * edges)).bit_length()  # a node has at most sqrt(2 m) out arcs to search
 
-    def test(read: Read, arrays: Any, arc: jax.Array, offset: jax.Array, valid: jax.Array) -> tuple[Any, ...]:
+    def test(read: Read, arrays: Any, arc: Array, offset: Array, valid: Array) -> tuple[Any, ...]:
         out_offsets, tails, heads, none = arrays
         u, v = read.load(tails, arc), read.load(heads, arc)
         u_end, v_start, v_end = (read.load(out_offsets, row) for row in (u + 1, v, v + 1))

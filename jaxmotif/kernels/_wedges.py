@@ -9,8 +9,8 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
+from jax import Array
 
 from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.kernels._expand import FlatWork
@@ -28,11 +28,11 @@ class WedgeBlock(NamedTuple):
       valid: Which positions are valid.
     """
 
-    uv: jax.Array
-    uw: jax.Array
-    v: jax.Array
-    w: jax.Array
-    valid: jax.Array
+    uv: Array
+    uw: Array
+    v: Array
+    w: Array
+    valid: Array
 
 
 def wedge_lengths(xp: ModuleType, order: DegreeOrder) -> Any:
@@ -44,7 +44,7 @@ def wedge_lengths(xp: ModuleType, order: DegreeOrder) -> Any:
     return xp.where(xp.arange(order.edge_capacity, dtype=np.int32) < order.num_edges, below, xp.zeros_like(below))
 
 
-def wedge_block(order: DegreeOrder, work: FlatWork, first: jax.Array, stop: jax.Array, *, block: int) -> WedgeBlock:
+def wedge_block(order: DegreeOrder, work: FlatWork, first: Array, stop: Array, *, block: int) -> WedgeBlock:
     """Return the wedges at the positions ``first .. min(first + block, stop)``.
 
     Args:
@@ -62,9 +62,7 @@ def wedge_block(order: DegreeOrder, work: FlatWork, first: jax.Array, stop: jax.
     return WedgeBlock(uv, uw, v, w, valid)
 
 
-def _wedge(
-    read: Read, arcs: tuple[jax.Array, ...], position: jax.Array, offset: jax.Array, valid: jax.Array
-) -> tuple[Any, ...]:
+def _wedge(read: Read, arcs: tuple[Array, ...], position: Array, offset: Array, valid: Array) -> tuple[Any, ...]:
     out_offsets, in_offsets, tail, head, in_arc, row_arc, row_end = arcs
     uv = read.load(in_arc, position)
     u, v = read.load(tail, uv), read.load(head, uv)

@@ -13,6 +13,7 @@ in a match.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator
 
 import jax
@@ -49,39 +50,35 @@ def is_match(graph: prune.ColoredGraph, motif: Motif, vertices: Iterable[int]) -
     return bool((csgraph.maximum_bipartite_matching(may_take) >= 0).all())
 
 
+@dataclasses.dataclass(eq=False)
 class Matches:
-    """A finder of the matches of a motif in a graph, in no particular order.
+    """The matches of a motif in a graph, in no particular order, found one by one as they are asked for.
 
-    Args:
+    Attributes:
       sieve: a sieve for motifs of this size.
       graph: the graph.
       motif: the motif.
-      key: a random key.
+      key: a random key, which is split for each run.
       repetitions: how many runs must answer no before a part of the space counts as empty.
       capacities: padded numbers of vertices and slots; numbers that were used before save a compilation.
     """
 
-    def __init__(
-        self,
-        sieve: Sieve,
-        graph: prune.ColoredGraph,
-        motif: Motif,
-        key: jax.Array,
-        repetitions: int,
-        capacities: tuple[int, int],
-    ):
-        self.sieve, self.graph, self.motif = sieve, graph, motif
-        self.repetitions = repetitions
-        self._key = key
-        self._order = np.random.default_rng(np.asarray(jax.random.key_data(key)).ravel())
-        self._capacities = capacities
+    sieve: Sieve
+    graph: prune.ColoredGraph
+    motif: Motif
+    key: jax.Array
+    repetitions: int
+    capacities: tuple[int, int]
 
-    def among(self, positive: np.ndarray) -> Iterator[tuple[int, ...]]:
-        """Yield distinct matches, each as ascending vertices, among the vertices of a mask."""
+    def __post_init__(self) -> None:
+        self._order = np.random.default_rng(np.asarray(jax.random.key_data(self.key)).ravel())
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        """Yield distinct matches, each as ascending vertices."""
         known: set[tuple[int, ...]] = set()
         searched: set[tuple[bytes, frozenset[int]]] = set()
         # Vertices, those of them that are forced, and whether the vertices are known to be one component.
-        parts: list[tuple[np.ndarray, frozenset[int], bool]] = [(np.flatnonzero(positive), frozenset(), False)]
+        parts: list[tuple[np.ndarray, frozenset[int], bool]] = [(np.arange(self.graph.n), frozenset(), False)]
         while parts:
             vertices, forced, connected = parts.pop()
             if not connected:
@@ -120,13 +117,17 @@ class Matches:
                     vertices = vertices[near[vertices]]
                 forced = forced | {vertex}
 
+    def _next_key(self) -> jax.Array:
+        self.key, key = jax.random.split(self.key)
+        return key
+
     def _mask(self, vertices: np.ndarray | list[int]) -> np.ndarray:
         """Return some vertices as a mask."""
         mask = np.zeros(self.graph.n, bool)
         mask[vertices] = True
         return mask
 
-    def _parts(self, vertices: np.ndarray, forced: frozenset[int] = frozenset()) -> list[np.ndarray]:
+    def _parts(self, vertices: np.ndarray, forced: frozenset[int]) -> list[np.ndarray]:
         """Return the components of some vertices that could hold a match with the forced ones, largest first.
 
         Vertices ascend, in a component as well.
@@ -174,12 +175,9 @@ class Matches:
     def _shrink_inside(self, region: np.ndarray, rest: np.ndarray, forced: frozenset[int]) -> tuple[int, ...]:
         """Find a match in a region, of which the sieve has left ``rest``, without a look at other vertices."""
         inside, _ = prune.restrict(self.graph, self._mask(region))
-        self._key, key = jax.random.split(self._key)
-        finder = Matches(self.sieve, inside, self.motif, key, self.repetitions, self._capacities)
-        match = finder._shrink(
-            np.searchsorted(region, rest), frozenset(np.searchsorted(region, sorted(forced)).tolist())
-        )
-        return tuple(region[list(match)].tolist())
+        inner = dataclasses.replace(self, graph=inside, key=self._next_key())
+        needed = frozenset(np.searchsorted(region, sorted(forced)).tolist())
+        return tuple(region[list(inner._shrink(np.searchsorted(region, rest), needed))].tolist())
 
     def _shrink(self, rest: np.ndarray, forced: frozenset[int]) -> tuple[int, ...]:
         """Find a match among some vertices where the sieve answers yes, as it did before on the whole graph."""
@@ -235,9 +233,8 @@ class Matches:
         # One run covers all components that could hold a match.
         keep = self._mask(np.concatenate(parts))
         inside, ids = prune.restrict(self.graph._replace(shades=shades), keep)
-        self._key, key = jax.random.split(self._key)
-        placed = self.sieve.place(inside, self.sieve.upload(inside, smaller_capacities(inside, self._capacities)))
-        in_match = self.sieve.values(placed, key) != 0
+        placed = self.sieve.place(inside, self.sieve.upload(inside, smaller_capacities(inside, self.capacities)))
+        in_match = self.sieve.values(placed, self._next_key()) != 0
         if not in_match.any():
             return None
         if inside.arcs is not None:

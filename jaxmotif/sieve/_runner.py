@@ -89,12 +89,7 @@ class Sieve:
         return Placed(tuple(planned), graph.n)
 
     def values(
-        self,
-        placed: Placed,
-        key: jax.Array,
-        number: int = 1,
-        store: Store | None = None,
-        show: bool = False,
+        self, placed: Placed, key: jax.Array, number: int = 1, store: Store | None = None, show: bool = False
     ) -> np.ndarray:
         """Run the sieve once, and return its value at each vertex, uint8 ``[n]``.
 
@@ -206,7 +201,7 @@ class _Task:
 
 
 def _nbytes(arrays: object) -> int:
-    """Return the bytes of all arrays of a tree."""
+    """Return the bytes of all arrays of a tree, none of which may be a placeholder of a rehearsal."""
     return sum(x.nbytes for x in jax.tree.leaves(arrays))
 
 

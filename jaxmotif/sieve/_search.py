@@ -189,10 +189,9 @@ def find_color_motif(
         # All vertices of a match are positive, up to the error, or are reached from a positive root.
         region = positive if colored.arcs is None else prune.reached(colored, positive, parsed.size - 1)
         inside, inner = prune.restrict(colored, region)
-        finder = Matches(sieve, inside, parsed, match_key, repetitions, capacities(colored))
-        some_matches = itertools.islice(finder.among(np.ones(inside.n, bool)), limit)
+        all_matches = Matches(sieve, inside, parsed, match_key, repetitions, capacities(colored))
         with meter(limit, unit="matches", label="extracting", enabled=progress) as shown:
-            for match in some_matches:
+            for match in itertools.islice(all_matches, limit):
                 matches.append(tuple(ids[inner[list(match)]].tolist()))
                 shown.advance()
     vertices, notes = ids[positive].astype(np.int64), (*ignored, *sieve.notes)

@@ -25,7 +25,8 @@ from numba import config as numba_config
 from numba import types
 from numba.extending import intrinsic
 
-from jaxmotif.arrays._host import on_device, zeros_for_jax
+from jaxmotif.arrays._compile import put64
+from jaxmotif.arrays._host import zeros_for_jax
 from jaxmotif.arrays._private_folder import make_private, user_cache_folder, why_not_private
 from jaxmotif.devices._job import Job, run_job, workers_on
 from jaxmotif.devices._ranges import Span
@@ -721,7 +722,7 @@ class CpuLoops:
 
         if self.wide:
             return results.Limbs.of(solve, wide=True).as_integers()
-        return on_device(solve(lambda x: x), self._device)
+        return put64(solve(lambda x: x), self._device)
 
 
 class LoopTask:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Hashable
 from functools import cached_property, partial
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,6 @@ import numpy as np
 
 from jaxmotif.arrays._ahead import in_earnest, rehearsal
 from jaxmotif.arrays._compile import jit64, put64, target_of
-from jaxmotif.arrays._host import on_device
 from jaxmotif.arrays._sizes import table_columns
 from jaxmotif.devices._job import Job, run_alone, run_job, workers_on
 from jaxmotif.devices._memory import default_memory, working_memory
@@ -335,7 +334,7 @@ def _share_out_hubs(
     if total is not None:
         return total.sums, done.notes, known
     padding = plan.graph.heads.shape[0] - plan.arcs
-    sums = {name: on_device(np.pad(x, (0, padding)), device) for name, x in done.found.items()}
+    sums: dict[str, Any] = {name: put64(np.pad(x, (0, padding)), device) for name, x in done.found.items()}
     return sums, done.notes, known
 
 

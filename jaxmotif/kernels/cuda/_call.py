@@ -18,6 +18,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from jaxmotif.kernels.cuda._nvrtc import compile_ptx
 from jaxmotif.kernels.cuda._translate import Program, translate
@@ -28,26 +29,11 @@ def shipped_name(program: Program) -> str:
     return f"{program.name}-{hashlib.sha256(program.text.encode()).hexdigest()[:16]}.ptx.z"
 
 
-def ptx_of(program: Program) -> str:
-    """Return the PTX of a kernel, for compute capability 7.5 and later."""
-    return _ptx(shipped_name(program), program.text)
-
-
 @functools.cache
 def _ptx(name: str, text: str) -> str:
+    """Return the PTX of a kernel, for compute capability 7.5 and later, from its :func:`shipped_name` and its text."""
     shipped = files("jaxmotif.kernels.cuda").joinpath("ptx", name)
     return zlib.decompress(shipped.read_bytes()).decode() if shipped.is_file() else compile_ptx(text)
-
-
-Launcher = Callable[
-    [Program, Sequence[jax.Array], Sequence[jax.ShapeDtypeStruct], dict[int, int], tuple[int, int, int]],
-    Sequence[jax.Array],
-]
-"""A function that runs a program and returns its results.
-
-Its arguments are the program, the operands, the shapes of the results, for operands that are written in place the
-number of the result by that of the operand, and the grid.
-"""
 
 
 def ptx_call(
@@ -71,37 +57,40 @@ def ptx_call(
     arrays = [leaves[traced.jaxpr.invars.index(v)] for v in equation.invars]
     x, y, z = (*(int(n) for n in equation.params["grid_mapping"].grid), 1, 1, 1)[:3]
     shapes = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in equation.params["out_avals"]]
-    results = LAUNCHERS[launcher](
-        program,
-        [*arrays, jnp.asarray(program.sizes)],
-        shapes,
-        dict(equation.params["input_output_aliases"]),
-        (x, y, z),
-    )
+    aliases = dict(equation.params["input_output_aliases"])
+    results = LAUNCHERS[launcher](program, [*arrays, jnp.asarray(program.sizes)], shapes, aliases, (x, y, z))
     return jax.tree.unflatten(jax.tree.structure(out), results)
 
 
 def launch(
     program: Program,
-    operands: Sequence[jax.Array],
+    operands: Sequence[Array],
     shapes: Sequence[jax.ShapeDtypeStruct],
     aliases: dict[int, int],
     grid: tuple[int, int, int],
-) -> Sequence[jax.Array]:
-    """Launch PTX by XLA itself, whose compiler for GPUs expands a custom call; nothing needs to be registered."""
-    block = {"block_x": np.int32(program.threads), "block_y": np.int32(1), "block_z": np.int32(1)}
+) -> Sequence[Array]:
+    """Launch PTX by XLA itself, whose compiler for GPUs expands a custom call; nothing needs to be registered.
+
+    Args:
+      program: The program.
+      operands: What it reads.
+      shapes: The shapes of the results.
+      aliases: For operands that are written in place, the number of the result by that of the operand.
+      grid: The number of programs along each axis.
+    """
+    numbers = {"block_x": program.threads, "block_y": 1, "block_z": 1, "shared_mem_bytes": 0}
+    numbers |= {f"grid_{axis}": size for axis, size in zip("xyz", grid, strict=True)}
     return jax.ffi.ffi_call("__gpu$xla.gpu.ptx", shapes, input_output_aliases=aliases, vmap_method="sequential")(
         *operands,
         name=program.name,
         kernel_type="ptx",
-        kernel_data=ptx_of(program),
-        grid_x=np.int32(grid[0]),
-        grid_y=np.int32(grid[1]),
-        grid_z=np.int32(grid[2]),
-        **block,
-        shared_mem_bytes=np.int32(0),
+        kernel_data=_ptx(shipped_name(program), program.text),
+        **{name: np.int32(number) for name, number in numbers.items()},
     )
 
 
-LAUNCHERS: dict[str, Launcher] = {"ptx": launch}
-"""The launchers by the names of the forms of kernels; tests add some that need no GPU."""
+LAUNCHERS: dict[str, Callable[..., Sequence[Array]]] = {"ptx": launch}
+"""The functions that run programs, as :func:`launch` does, by the names of the forms of kernels.
+
+Tests add some that need no GPU.
+"""

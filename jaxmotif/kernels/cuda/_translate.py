@@ -13,45 +13,29 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
+from jax.experimental import pallas as pl
 from jax.extend import core as jcore
 
-C = {
-    "bool": "bool",
-    "int8": "signed char",
-    "uint8": "unsigned char",
-    "int16": "short",
-    "uint16": "unsigned short",
-    "int32": "int",
-    "uint32": "unsigned",
-    "int64": "long long",
-    "uint64": "unsigned long long",
+OF_SIGNED = {"int8": "signed char", "int16": "short", "int32": "int", "int64": "long long"}
+UNSIGNED = {
+    "signed char": "unsigned char",
+    "short": "unsigned short",
+    "int": "unsigned",
+    "long long": "unsigned long long",
 }
-SIGNED = {
-    "unsigned char": "signed char",
-    "unsigned short": "short",
-    "unsigned": "int",
-    "unsigned long long": "long long",
-}
-UNSIGNED = {signed: unsigned for unsigned, signed in SIGNED.items()}
-INFIX = {
-    "and": "&",
-    "or": "|",
-    "xor": "^",
-    "div": "/",
-    "rem": "%",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "eq": "==",
-    "ne": "!=",
-}
+SIGNED = {unsigned: signed for signed, unsigned in UNSIGNED.items()}
+C = {"bool": "bool", **OF_SIGNED, **{f"u{dtype}": UNSIGNED[kind] for dtype, kind in OF_SIGNED.items()}}
+"""Types of C++ by dtype."""
+COMPARED = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+INFIX = {"and": "&", "or": "|", "xor": "^", "div": "/", "rem": "%", **COMPARED}
 WRAPPING = {"add": "+", "sub": "-", "mul": "*"}
 REDUCED = {"reduce_sum": "Sum", "reduce_max": "Max", "reduce_min": "Min", "reduce_or": "Or", "reduce_and": "And"}
 SAME = ("broadcast_in_dim", "reshape", "squeeze", "expand_dims", "stop_gradient", "copy")
@@ -157,10 +141,12 @@ class _Writer:
     def put(self, line: str) -> None:
         self.lines.append("  " * self._depth + line)
 
-    def block(self, head: str, body: Callable[[], None]) -> None:
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """Write a block in braces, of what is written inside the ``with`` statement."""
         self.put(head + " {")
         self._depth += 1
-        body()
+        yield
         self._depth -= 1
         self.put("}")
 
@@ -183,10 +169,9 @@ class _Writer:
         return math.prod(aval.shape)
 
     def kind(self, aval: Any) -> str:
-        try:
-            return C[str(aval.dtype)]
-        except KeyError:
-            raise self.refuse(f"values of type {aval.dtype}") from None
+        if str(aval.dtype) not in C:
+            raise self.refuse(f"values of type {aval.dtype}")
+        return C[str(aval.dtype)]
 
     def declare(self, aval: Any) -> str:
         name, length = f"v{next(self._ids)}", self.length(aval)
@@ -340,11 +325,9 @@ class _Writer:
 
     def indices(self, tree: Any, leaves: Sequence[Any], shape: tuple[int, ...]) -> Sequence[Any]:
         """Return the indices of a reference's only indexer, as variables and literals."""
-        import jax
-
         transforms = jax.tree.unflatten(tree, leaves)
         if not transforms:
-            return [_Whole(0, length) for length in shape]
+            return [pl.ds(0, length) for length in shape]
         if len(transforms) > 1 or not hasattr(transforms[0], "indices"):
             raise self.refuse("a reference that is transformed more than by an index")
         return transforms[0].indices
@@ -360,11 +343,6 @@ class _Writer:
         head = f"if ({' && '.join(guards)}) " if guards else ""
         loop = f"UNROLL for (int e = 0; e < {length}; e++) " if length else ""
         self.put(f"{loop}{head}{place} = {value};")
-
-
-class _Whole(NamedTuple):
-    start: int
-    size: int
 
 
 # ---- rules of primitives that do not work element by element, which return the names of the results
@@ -416,13 +394,11 @@ def _lane_alone(writer: _Writer, env: Env, equation: Any) -> list[str]:
         return writer.run(_inner(equation), [writer.operand(env, v) for v in equation.invars])
     args = [writer.read(env, v) if writer.is_vector(v.aval) else writer.operand(env, v) for v in equation.invars]
 
-    def body() -> None:
+    # A thread takes one lane after another, and other threads run while it waits for memory.
+    with writer.block(f"NO_UNROLL for (int e = 0; e < {writer.each}; e++)"):
         writer.single_lane = True
         writer.run(_inner(equation), args)
         writer.single_lane = False
-
-    # A thread takes one lane after another, and other threads run while it waits for memory.
-    writer.block(f"NO_UNROLL for (int e = 0; e < {writer.each}; e++)", body)
     return []
 
 
@@ -518,12 +494,10 @@ def _while(writer: _Writer, env: Env, equation: Any) -> list[str]:
     like = body.invars[params["body_nconsts"] :]
     names = _carry(writer, env, ins[second:], like)
 
-    def turn() -> None:
+    with writer.block("while (true)"):
         (goes_on,) = writer.run(test, of_test + names)
         writer.put(f"if (!{goes_on}) break;")
         _assign(writer, names, writer.run(body, of_body + names), like)
-
-    writer.block("while (true)", turn)
     return names
 
 
@@ -534,10 +508,8 @@ def _cond(writer: _Writer, env: Env, equation: Any) -> list[str]:
     outs = equation.outvars
     names = [writer.declare(v.aval) for v in outs]
     for number, branch in enumerate(equation.params["branches"]):
-        writer.block(
-            f"{'else ' if number else ''}if ((int){index} == {number})",
-            lambda branch=branch: _assign(writer, names, writer.run(branch.jaxpr, args), outs),
-        )
+        with writer.block(f"{'else ' if number else ''}if ((int){index} == {number})"):
+            _assign(writer, names, writer.run(branch.jaxpr, args), outs)
     return names
 
 
