@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,10 +40,6 @@ class Role(NamedTuple):
     members: tuple[int, ...]
     counts: np.ndarray
 
-    def top(self, most: int = SHOWN) -> list[int]:
-        """Return the nodes that take the part most often."""
-        return [i for i in np.argsort(-self.counts, kind="stable")[:most].tolist() if self.counts[i]]
-
 
 class Located(NamedTuple):
     """An excerpt of the network in which a pattern occurs.
@@ -67,9 +63,9 @@ def count_roles(graph: Graph, pattern: Pattern, induced: bool = True, wildcard: 
       >>> from jaxmotif.patterns import named_pattern
       >>> star = Graph.from_edges([(0, 1), (0, 2), (0, 3)], node_names=["hub", "a", "b", "c"])
       >>> for role in count_roles(star, named_pattern("2-star")):
-      ...     print(role.name, role.members, role.counts, role.top())
-      degree 2 (0,) [3 0 0 0] [0]
-      degree 1 (1, 2) [0 2 2 2] [1, 2, 3]
+      ...     print(role.name, role.members, role.counts, top_nodes(star, role.counts))
+      degree 2 (0,) [3 0 0 0] [('hub', 3)]
+      degree 1 (1, 2) [0 2 2 2] [('a', 2), ('b', 2), ('c', 2)]
     """
     # The work runs on a device of this process, because of several processes only one writes the report.
     devices = [select_devices(None).main]
@@ -78,6 +74,12 @@ def count_roles(graph: Graph, pattern: Pattern, induced: bool = True, wildcard: 
     for name, members in _parts(pattern):
         roles.append(Role(name, members, counts[:, members[0]]))  # The column of one member counts the whole orbit.
     return roles
+
+
+def top_nodes(graph: Graph, counts: np.ndarray) -> list[tuple[Any, int]]:
+    """Return the names of the nodes with the largest of some counts ``[n]``, and these counts."""
+    names = graph._names
+    return [(names[i], int(counts[i])) for i in np.argsort(-counts, kind="stable")[:SHOWN].tolist() if counts[i]]
 
 
 def _parts(pattern: Pattern) -> list[tuple[str, tuple[int, ...]]]:
@@ -110,17 +112,12 @@ def locate(graph: Graph, pattern: Pattern) -> Located:
         if len(nodes.union(row)) <= _MOST_SHOWN:
             nodes |= set(row)
             chosen.append(row)
-    order = sorted(nodes)
-    place = {node: i for i, node in enumerate(order)}
-    parts = _parts(pattern)
-    takes, edges = np.zeros((len(order), len(parts)), np.int64), set()
-    for row in chosen:
-        for number, (_, members) in enumerate(parts):
-            for member in members:
-                takes[place[row[member]], number] += 1
-        edges |= {(place[row[a]], place[row[b]]) for a, b in np.argwhere(pattern.adjacency).tolist()}
+    order, places = np.unique(np.array(chosen, np.int64), return_inverse=True)
+    places, parts = places.reshape(-1, pattern.num_nodes), _parts(pattern)
+    takes = np.stack([np.bincount(places[:, members].ravel(), minlength=order.size) for _, members in parts], axis=1)
+    edges = places[:, np.argwhere(pattern.adjacency)].reshape(-1, 2)
     names = graph._names[order].astype(str)
-    excerpt = Graph.from_edges(sorted(edges), len(order), graph.directed, node_names=names)
+    excerpt = Graph.from_edges(np.unique(edges, axis=0), order.size, graph.directed, node_names=names)
     drawing = draw_network(excerpt, takes.argmax(axis=1).tolist(), "where the class occurs")
     return Located(drawing, [name for name, _ in parts], len(chosen))
 
@@ -135,10 +132,9 @@ def role_card(graph: Graph, pattern: Pattern, title: str, roles: Sequence[Role],
       roles: Its roles.
       names: The names of the pattern's nodes, if they have some.
     """
-    parts, node_names = [f"<h3>{as_text(title)}</h3>"], graph._names
+    parts = [f"<h3>{as_text(title)}</h3>"]
     for role in roles:
         called = f"{title}, {role.name or 'a role'}"
         drawing = draw_pattern(pattern, *graph._label_words, role.members, called, names)
-        nodes = [(node_names[i], int(role.counts[i])) for i in role.top()]
-        parts.append(role_list(drawing.svg(), nodes, role.name))
+        parts.append(role_list(drawing.svg(), top_nodes(graph, role.counts), role.name))
     return "".join(parts)
