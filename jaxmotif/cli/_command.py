@@ -34,26 +34,22 @@ def run_command(args: argparse.Namespace) -> None:
     sign.daemon = True
     sign.start()
     try:
-        _run_command(args)
+        run = import_module(f"{__package__}._{args.command}").run
+        if not hasattr(args, "output"):
+            run(args)
+            return
+        args.format = choose_format(args.format, args.output)
+        check_outputs(args)
+        if hasattr(args, "device"):
+            with program_cache(args), use_devices(args):
+                report = dataclasses.replace(run(args), run=how(args))
+        else:
+            report = run(args)
+        write_report(report, args.format, args.output, args.wide, args.escape_formulas)
+        if args.unwritten is not None:
+            raise args.unwritten
     finally:
         sign.cancel()
-
-
-def _run_command(args: argparse.Namespace) -> None:
-    run = import_module(f"{__package__}._{args.command}").run
-    if not hasattr(args, "output"):
-        run(args)
-        return
-    args.format = choose_format(args.format, args.output)
-    check_outputs(args)
-    if hasattr(args, "device"):
-        with program_cache(args), use_devices(args):
-            report = dataclasses.replace(run(args), run=how(args))
-    else:
-        report = run(args)
-    write_report(report, args.format, args.output, args.wide, args.escape_formulas)
-    if args.unwritten is not None:
-        raise args.unwritten
 
 
 def how(args: argparse.Namespace) -> dict[str, Any]:
@@ -137,11 +133,11 @@ def use_devices(args: argparse.Namespace) -> Iterator[None]:
         yield
 
 
+def place_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of a job that say where it runs, and in how much memory."""
+    return {"devices": args.device, "memory": args.memory}
+
+
 def work_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments that a job takes from the options of ``options.txt``."""
-    return {
-        "devices": args.device,
-        "memory": args.memory,
-        "checkpoint": args.checkpoint,
-        "progress": not args.quiet,
-    }
+    return {**place_options(args), "checkpoint": args.checkpoint, "progress": not args.quiet}

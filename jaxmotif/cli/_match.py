@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxmotif import report
 from jaxmotif.arrays._present import meant
-from jaxmotif.cli._command import refuse
+from jaxmotif.cli._command import place_options, refuse
 from jaxmotif.cli._input import load_graph, network_name
 from jaxmotif.cli._occurrences import write_occurrences, write_query_subnetwork
 from jaxmotif.cli._output import Report
@@ -38,9 +38,9 @@ def run(args: argparse.Namespace) -> Report:
 
     paths = query_paths(args.query)
     listing = hasattr(args, "limit")
-    if listing and len(paths) > 1:
-        raise ValueError(f"--limit lists the matches of one query, and {args.query} holds {len(paths)}")
     if len(paths) > 1:
+        if listing:
+            raise ValueError(f"--limit lists the matches of one query, and {args.query} holds {len(paths)}")
         why = f"for one query, and {args.query} holds {len(paths)}; leave it out"
         refuse(args, ("certificate", "roles", "subnetwork"), why)
     if args.subnetwork is not None and args.subnetwork[0]:
@@ -64,8 +64,7 @@ def run(args: argparse.Namespace) -> Report:
                 parse(args.query)
             raise
     wildcard = _wildcard(args.wildcard, labels)
-    options = {"per": args.per, "wildcard": wildcard, "time_limit": args.seconds}
-    options |= {"devices": args.device, "memory": args.memory}
+    options = {"per": args.per, "wildcard": wildcard, "time_limit": args.seconds, **place_options(args)}
     rows = (
         ({"query": name}, bind(query, target) if isinstance(query, Query) else query) for name, query in queries.items()
     )
