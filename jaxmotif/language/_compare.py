@@ -113,10 +113,8 @@ def _each(test: Callable[[object, object], object], left: Sequence[object], righ
     """Compare values one by one; values that cannot be compared give false."""
     result = np.zeros(len(left), bool)
     for i, (value, other) in enumerate(zip(left, right, strict=True)):
-        if value is None:
-            continue
         try:
-            result[i] = bool(test(value, other))
+            result[i] = value is not None and bool(test(value, other))
         except (TypeError, ValueError):
             continue
     return result
