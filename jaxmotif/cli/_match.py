@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,15 +92,11 @@ def _write_pictures(
 
     patterns = {name: check_query(query, target, wildcard, args.per) for name, query in queries.items()}
     write_figures(args, patterns, target)
-
-    def make(run: Mapping[str, object]) -> str:
-        matched = {}
-        for name, query in queries.items():
-            matched[name] = report.Matched(patterns[name], results[name], getattr(query, "names", ()))
-        network = network_name(args.graph)
-        return report.match_report(network, target, matched, args.induced, args.per, wildcard, run)
-
-    write_page(args, make)
+    matched = {}
+    for name, query in queries.items():
+        matched[name] = report.Matched(patterns[name], results[name], getattr(query, "names", ()))
+    shown = network_name(args.graph), target, matched, args.induced, args.per, wildcard
+    write_page(args, lambda run: report.match_report(*shown, run))
 
 
 def _read_query(args: argparse.Namespace, path: Path, target: Graph, labels: dict[str, int]) -> Graph:

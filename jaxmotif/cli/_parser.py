@@ -147,10 +147,8 @@ def add_options(parser: Any, heading: str) -> None:
             add_options(parser.add_argument_group(rest), rest)
         elif word == "default":
             parser.set_defaults(**dict([rest.split("=")]))
-        elif word == "either":
-            exclusive = parser.add_mutually_exclusive_group()
-            _add_option(exclusive, *rest.split(" | "))
-        elif word == "or":
+        elif word in ("either", "or"):
+            exclusive = exclusive if word == "or" else parser.add_mutually_exclusive_group()
             _add_option(exclusive, *rest.split(" | "))
         else:
             _add_option(parser, *line.split(" | "))

@@ -126,11 +126,11 @@ def _profile_section(
 
 def _comparison_section(found: MotifComparison, distances: Mapping[str, np.ndarray]) -> str:
     """Return the correlations of the profiles of networks, and other distances of these, as square tables and trees."""
-    tables = {f"all {len(found.classes)} classes": found.correlation}
+    titled = {f"Correlation over all {len(found.classes)} classes": found.correlation}
     if not found.tested.all():
-        closed = int(np.count_nonzero(found.tested))
-        tables[f"the {closed} closed classes, from which the others follow"] = found.tested_correlation
-    titled = {f"Correlation over {name}": matrix for name, matrix in tables.items()} | dict(distances)
+        closed = f"the {np.count_nonzero(found.tested)} closed classes, from which the others follow"
+        titled[f"Correlation over {closed}"] = found.tested_correlation
+    titled |= distances
     parts = [f"<h3>{as_text(title)}</h3>" + _square(found.names, matrix) for title, matrix in titled.items()]
     for words, matrix in ({"1 - correlation": 1 - found.correlation} | dict(distances)).items():
         parts.append(html.figure(tree_chart(found.names, matrix, words), f"tree {words}"))
@@ -169,7 +169,7 @@ def _class_section(
     rows = []
     for i, name in enumerate(classes):
         if name in row_of:
-            cells = [html.Cell(drawings[name].svg()), *shared.class_cells(columns, i, graph)]
+            cells = [html.Cell(drawings[name].svg()), *shared.class_cells(columns, i)]
             rows.append([*cells, *_statistics_cells(motifs, row_of[name], longest_bar)])
     note = html.say("classes of motifs", rule=motifs.rule, omitted=omitted)
     heads = ["", *shared.class_heads(columns), *_HEADS]

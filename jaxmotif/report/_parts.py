@@ -8,7 +8,6 @@ from importlib.metadata import version
 import numpy as np
 
 import jaxmotif
-from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, counted
 from jaxmotif.drawing._drawing import as_text
 from jaxmotif.graph import Graph
@@ -48,19 +47,19 @@ def class_heads(columns: ClassColumns) -> tuple[str, str]:
     return ("class", "labels") if None in columns["id"] else ("id", "class")
 
 
-def class_cells(columns: ClassColumns, i: int, graph: Graph) -> list[html.Cell]:
+def class_cells(columns: ClassColumns, i: int) -> list[html.Cell]:
     """Return two cells that say which class ``i`` is.
 
     Classes of unlabelled graphs get their number and their name, or their string where they have no name. Classes
     of labelled graphs, which are not numbered, get their name and their reading in words.
     """
-    full = in_words(columns["class"][i], *graph._label_words) if None not in columns["id"] else columns["reading"][i]
+    labelled, number = None in columns["id"], columns["id"][i]
+    full = columns["reading" if labelled else "class"][i]
     short = full if len(full) <= _MOST_LETTERS else full[: _MOST_LETTERS - 1] + "…"
     string = f'<span class="soft small">{as_text(short)}</span>'
     name = " · ".join(filter(None, (columns["name"][i], columns["przulj"][i])))
-    if None in columns["id"]:
+    if labelled:
         return [html.text_cell(name), html.Cell(string, full)]
-    number = columns["id"][i]
     return [html.Cell(str(number), number), html.text_cell(name) if name else html.Cell(string, full)]
 
 

@@ -65,7 +65,7 @@ def census_report(
         drawing = draw_pattern(pattern, *graph._label_words, title=shared.class_title(columns, i))
         counts = [html.count_cell(getattr(census, name)[i]) for name in amounts]
         shares = html.share_cell(share), html.Cell(bar(share, 1.0))
-        rows.append([html.Cell(drawing.svg()), *shared.class_cells(columns, i, graph), *counts, *shares])
+        rows.append([html.Cell(drawing.svg()), *shared.class_cells(columns, i), *counts, *shares])
     sections = [html.section("Classes", html.table(heads, rows, shared.MEANINGS, wide), note=note), more]
     sections.append(shared.origin_section("census", run))
     return html.page(f"Subgraphs of {name}", f"Census · {census.size} nodes", name, as_text(lead), sections)

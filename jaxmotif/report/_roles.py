@@ -70,10 +70,8 @@ def count_roles(graph: Graph, pattern: Pattern, induced: bool = True, wildcard: 
     # The work runs on a device of this process, because of several processes only one writes the report.
     devices = [select_devices(None).main]
     counts = participation_counts(pattern, graph, induced, per="occurrence", wildcard=wildcard, devices=devices)
-    roles = []
-    for name, members in _parts(pattern):
-        roles.append(Role(name, members, counts[:, members[0]]))  # The column of one member counts the whole orbit.
-    return roles
+    # The column of one member counts the whole orbit.
+    return [Role(name, members, counts[:, members[0]]) for name, members in _parts(pattern)]
 
 
 def top_nodes(graph: Graph, counts: np.ndarray) -> list[tuple[Any, int]]:
@@ -102,10 +100,9 @@ def locate(graph: Graph, pattern: Pattern) -> Located:
       >>> len(found.drawing.nodes), found.occurrences
       (7, 3)
     """
-    blocks = list(
-        iter_matches(pattern, graph, True, _MOST_LISTED, per="occurrence", devices=[select_devices(None).main])
-    )
-    listed = np.concatenate(blocks) if blocks else np.zeros((0, pattern.num_nodes), np.int64)
+    devices = [select_devices(None).main]
+    blocks = iter_matches(pattern, graph, True, _MOST_LISTED, per="occurrence", devices=devices)
+    listed = np.concatenate([np.zeros((0, pattern.num_nodes), np.int64), *blocks])
     times = np.bincount(listed.reshape(-1), minlength=graph.n)
     nodes, chosen = set[int](), []
     for row in listed[np.argsort(-times[listed].sum(axis=1), kind="stable")].tolist():
