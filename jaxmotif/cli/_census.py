@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxmotif import report
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import place_options, refuse, timed, work_options
+from jaxmotif.cli._command import place_options, timed, work_options
 from jaxmotif.cli._input import load_graph, network_name
 from jaxmotif.cli._occurrences import check_class, write_class_files
 from jaxmotif.cli._output import Column, Report
@@ -21,28 +21,11 @@ if TYPE_CHECKING:
     from jaxmotif.graph import Graph
 
 
-_WHERE = ("occurrences", "roles", "subnetwork")
-_OF_THE_GRAPH = ("estimate", *_WHERE, "report", "figures", "disjoint", "strengths", "certificate")
-
-
 def run(args: argparse.Namespace) -> Report:
     """Count every connected induced subgraph of K nodes by isomorphism class, or estimate the counts.
 
     Estimates are for graphs with too many subgraphs to be enumerated. Labels in the file are part of a class.
     """
-    if args.estimate:
-        exact = (*_WHERE, "disjoint", "strengths", "certificate")
-        refuse(args, exact, "for exact censuses; leave it out with --estimate")
-    else:
-        refuse(args, ("samples", "error", "level"), "for estimates; add --estimate")
-    if args.strengths is None:
-        refuse(args, ("random_weights",), "for strengths; add --strengths")
-        if not args.estimate:
-            refuse(args, ("seed",), "for estimates and random weights; add --estimate or --strengths")
-    elif args.weight is None:
-        raise ValueError("--strengths is for weights; name their column with --weight")
-    if args.per != "graph":
-        refuse(args, _OF_THE_GRAPH, f"for the whole graph; leave it out with --per {args.per}")
     graph = load_graph(args)
     check_class(args, graph)
     if args.per != "graph":

@@ -9,14 +9,14 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import jaxmotif
 from jaxmotif.cli._output import check_outputs, choose_format, write_report
-from jaxmotif.cli._parser import option_names
+from jaxmotif.cli._parser import check_together, option_names
 from jaxmotif.devices._progress import Progress
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def run_command(args: argparse.Namespace) -> None:
             return
         args.format = choose_format(args.format, args.output)
         check_outputs(args)
+        check_together(args)
         if hasattr(args, "device"):
             with program_cache(args), use_devices(args):
                 report = dataclasses.replace(run(args), run=how(args))
@@ -72,12 +73,6 @@ def timed(what: str) -> Iterator[None]:
     started = time.monotonic()
     yield
     logger.info("%s in %.2f s", what, time.monotonic() - started)
-
-
-def refuse(args: argparse.Namespace, options: Iterable[str], why: str) -> None:
-    """Raise ValueError if the user gave options that have no meaning here, with the reason."""
-    if meaningless := [f"--{name.replace('_', '-')}" for name in options if getattr(args, name) is not None]:
-        raise ValueError(f"{', '.join(meaningless)} {'is' if len(meaningless) == 1 else 'are'} {why}")
 
 
 def without_directions(graph: Graph) -> Graph:

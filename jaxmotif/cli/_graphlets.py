@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from jaxmotif import report
-from jaxmotif.cli._command import place_options, refuse, timed, without_directions, work_options
+from jaxmotif.cli._command import place_options, timed, without_directions, work_options
 from jaxmotif.cli._input import load_graph, network_name
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import write_figures, write_page
@@ -20,8 +20,6 @@ def run(args: argparse.Namespace) -> Report:
     from jaxmotif.patterns import named_pattern
 
     functions = {"graph": graphlets.graphlet_counts, "edge": graphlets.edge_graphlets, "node": graphlets.node_orbits}
-    if args.typed:
-        refuse(args, ("report",), "for graphlets without types; leave it, or --typed, out")
     graph = load_graph(args) if args.typed else without_directions(load_graph(args))
     with timed("counted"):
         kind = {"size": args.size, "induced": not args.not_induced, "typed": args.typed}

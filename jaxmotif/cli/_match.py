@@ -13,10 +13,11 @@ import numpy as np
 
 from jaxmotif import report
 from jaxmotif.arrays._present import meant
-from jaxmotif.cli._command import place_options, refuse
+from jaxmotif.cli._command import place_options
 from jaxmotif.cli._input import load_graph, network_name
 from jaxmotif.cli._occurrences import write_occurrences, write_query_subnetwork
 from jaxmotif.cli._output import Report
+from jaxmotif.cli._parser import refuse
 from jaxmotif.cli._report import write_figures, write_page
 
 if TYPE_CHECKING:
@@ -42,13 +43,13 @@ def run(args: argparse.Namespace) -> Report:
         if listing:
             raise ValueError(f"--limit lists the matches of one query, and {args.query} holds {len(paths)}")
         why = f"for one query, and {args.query} holds {len(paths)}; leave it out"
-        refuse(args, ("certificate", "roles", "subnetwork"), why)
+        refuse(args, ("--certificate", "--roles", "--subnetwork"), why)
     if args.subnetwork is not None and args.subnetwork[0]:
         raise ValueError(f"--subnetwork is for the query; name the file alone, {args.subnetwork[1]}")
     if listing:
-        refuse(args, ("report",), "for counts, and --limit lists; leave one of them out")
+        refuse(args, ("--report",), "for counts, and --limit lists; leave one of them out")
         if args.checkpoint is not None:
-            refuse(args, ("certificate", "cluster"), "not for a listing with --checkpoint; leave one of them out")
+            refuse(args, ("--certificate", "--cluster"), "not for a listing with --checkpoint; leave one of them out")
     labels: dict[str, int] = {}
     language_queries = _parse_queries(args.query, paths)
     target = load_graph(args, label_ids=labels, attributes=bool(language_queries) or args.subnetwork is not None)

@@ -13,11 +13,12 @@ import numpy as np
 
 from jaxmotif import report
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import place_options, refuse, timed, without_directions, work_options
+from jaxmotif.cli._command import place_options, timed, without_directions, work_options
 from jaxmotif.cli._input import load_graph, network_name
-from jaxmotif.cli._keep import check_keep, null_model
+from jaxmotif.cli._keep import null_model
 from jaxmotif.cli._occurrences import check_class, write_class_files
 from jaxmotif.cli._output import Column, Report
+from jaxmotif.cli._parser import refuse
 from jaxmotif.cli._report import write_figures, write_page
 
 if TYPE_CHECKING:
@@ -35,18 +36,10 @@ def run(args: argparse.Namespace) -> Report:
     """
     from jaxmotif.motifs._compare import check_networks, compare_motifs, correct_together
 
-    if args.random != "auto":
-        refuse(args, ("most",), "for --random auto")
-    files = ("occurrences", "roles", "subnetwork")
     if len(args.graph) > 1:
-        refuse(args, files, "for one network; give them one by one")
-    if args.estimate:
-        refuse(args, files, "for exact counts; leave it out with --estimate")
+        refuse(args, ("--occurrences", "--roles", "--subnetwork"), "for one network; give them one by one")
     else:
-        refuse(args, ("samples",), "for estimates; add --estimate")
-    if len(args.graph) == 1:
-        refuse(args, ("together", "gcd"), "for several networks; name more")
-    check_keep(args)
+        refuse(args, ("--together", "--gcd"), "for several networks; name more")
     names = [network_name(path) for path in args.graph]
     if len(set(names)) < len(names):
         names = args.graph
