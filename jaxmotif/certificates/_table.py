@@ -72,7 +72,7 @@ def certified_table(counts: jax.Array | np.ndarray, rows: int, whole: int) -> Ho
     Args:
       counts: int64 or Python integers, none negative, ``[rows or more, columns]``.
       rows: how many rows count.
-      whole: how many numbers a table has at most that is fetched as a whole anyway.
+      whole: the most numbers of a table that is fetched whole, since the certificate shows all of it.
     """
     fits = whole < rows * counts.shape[1] and counts.size * 8 <= MOST_LEAVES * modular.LEAF
     if fits and is_on_accelerator(counts):

@@ -241,7 +241,7 @@ class _Strokes:
         self.texts: list[tuple[complex, str]] = []
 
     def shapes(self) -> tuple[tuple[Any, ...], ...]:
-        """Return the lines, dashes and heads as pairs of coordinates."""
+        """Return the lines, the dashes and the heads, with coordinates for points."""
         return tuple(tuple(map(_pairs, some)) for some in (self.lines, self.dashes, self.heads))
 
     def add(self, a: complex, b: complex, kind: str | None, both: bool = False, aside: float = 0.0) -> None:
@@ -282,10 +282,12 @@ def _in_plane(places: np.ndarray) -> list[complex]:
 
 
 def _pair(point: complex) -> Point:
+    """Return the coordinates of a point."""
     return point.real, point.imag
 
 
 def _pairs(points: Iterable[complex]) -> tuple[Any, ...]:
+    """Return the coordinates of each point."""
     return tuple(map(_pair, points))
 
 
