@@ -240,9 +240,9 @@ class _Strokes:
         self.heads: list[tuple[complex, complex, complex]] = []
         self.texts: list[tuple[complex, str]] = []
 
-    def shapes(self) -> tuple[tuple[Any, ...], ...]:
+    def shapes(self) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
         """Return the lines, the dashes and the heads, with coordinates for points."""
-        return tuple(tuple(map(_pairs, some)) for some in (self.lines, self.dashes, self.heads))
+        return tuple(map(_pairs, self.lines)), tuple(map(_pairs, self.dashes)), tuple(map(_pairs, self.heads))
 
     def add(self, a: complex, b: complex, kind: str | None, both: bool = False, aside: float = 0.0) -> None:
         """Add an edge or arc between two centres, moved to its right; the kind ``None`` stands for a forbidden one."""

@@ -116,9 +116,9 @@ def _node_table(graph: Graph, taken: Mapping[str, np.ndarray]) -> str:
 
 def _where(graph: Graph, pattern: Pattern, title: str, count: int) -> str:
     """Return a figure of a part of the network in which a class occurs, ``count`` times in all."""
-    found = locate(graph, pattern)
-    caption = f"{as_text(title)}: {found.occurrences:,} of {counted(count, 'subgraph')}"
-    return html.figure(found.drawing.svg(), f"where {title}", f"{caption}. {html.legend_of_groups(found.roles)}")
+    drawing, roles, shown = locate(graph, pattern)
+    caption = f"{as_text(title)}: {shown:,} of {counted(count, 'subgraph')}. {html.legend_of_groups(roles)}"
+    return html.figure(drawing.svg(), f"where {title}", caption)
 
 
 def origin_section(job: str, run: Mapping[str, object] | None) -> str:

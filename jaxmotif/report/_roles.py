@@ -41,21 +41,6 @@ class Role(NamedTuple):
     counts: np.ndarray
 
 
-class Located(NamedTuple):
-    """An excerpt of the network in which a pattern occurs.
-
-    Attributes:
-      drawing: The nodes with their names, coloured by the part that each takes most often there, and the edges of
-        occurrences.
-      roles: The parts, in the order of the colours.
-      occurrences: The number of occurrences that are shown.
-    """
-
-    drawing: Drawing
-    roles: list[str]
-    occurrences: int
-
-
 def count_roles(graph: Graph, pattern: Pattern, induced: bool = True, wildcard: int | None = None) -> list[Role]:
     """Return the roles of a pattern and how often each node takes them, where an occurrence counts once.
 
@@ -90,15 +75,19 @@ def _parts(pattern: Pattern) -> list[tuple[str, tuple[int, ...]]]:
     return [(words[own[0]], tuple(own.tolist())) for own in members]
 
 
-def locate(graph: Graph, pattern: Pattern) -> Located:
+def locate(graph: Graph, pattern: Pattern) -> tuple[Drawing, list[str], int]:
     """Draw some of the nodes and edges that a pattern occurs on, those that take part in most occurrences first.
+
+    Returns:
+      The nodes with their names, coloured by the part that each takes most often there, and the edges of occurrences;
+      the parts, in the order of the colours; and the number of occurrences that are drawn.
 
     Example:
       >>> from jaxmotif import datasets
       >>> from jaxmotif.patterns import named_pattern
-      >>> found = locate(datasets.load("florentine"), named_pattern("triangle"))
-      >>> len(found.drawing.nodes), found.occurrences
-      (7, 3)
+      >>> drawing, parts, occurrences = locate(datasets.load("florentine"), named_pattern("triangle"))
+      >>> len(drawing.nodes), len(parts), occurrences
+      (7, 1, 3)
     """
     devices = [select_devices(None).main]
     blocks = iter_matches(pattern, graph, True, _MOST_LISTED, per="occurrence", devices=devices)
@@ -116,7 +105,7 @@ def locate(graph: Graph, pattern: Pattern) -> Located:
     names = graph._names[order].astype(str)
     excerpt = Graph.from_edges(np.unique(edges, axis=0), order.size, graph.directed, node_names=names)
     drawing = draw_network(excerpt, takes.argmax(axis=1).tolist(), "where the class occurs")
-    return Located(drawing, [name for name, _ in parts], len(chosen))
+    return drawing, [name for name, _ in parts], len(chosen)
 
 
 def role_card(graph: Graph, pattern: Pattern, title: str, roles: Sequence[Role], names: Sequence[str] = ()) -> str:
