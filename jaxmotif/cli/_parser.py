@@ -200,6 +200,7 @@ def check_together(args: argparse.Namespace) -> None:
             continue
         options, condition, why = rest.split(" | ")
         word, *others = condition.split()
+        # A rule with "if" holds where one of the others is given, a rule with "unless" or "always" where none is.
         if any(_is_given(args, option) for option in others) != (word == "if"):
             continue
         if rule == "refuse":
