@@ -37,12 +37,11 @@ def fulfils(column: np.ndarray, operator: str, value: Value) -> np.ndarray:
         return result & _present(column) if operator == "!contains" else result
     if column.dtype.kind not in "biuf":
         return _each(_TESTS[operator], column.tolist(), [value] * len(column))
-    nowhere = np.zeros(len(column), bool)
     if operator == "in" and isinstance(value, tuple):
-        return np.any([nowhere, *(fulfils(column, "==", item) for item in value)], axis=0)
+        return np.any([fulfils(column, "==", item) for item in value], axis=0) if value else np.zeros(len(column), bool)
     number = _number(value)
     if number is None or operator in ("in", "contains"):
-        return nowhere
+        return np.zeros(len(column), bool)
     return np.asarray(_TESTS[operator](column, number), bool)
 
 
@@ -113,8 +112,10 @@ def _each(test: Callable[[object, object], object], left: Sequence[object], righ
     """Compare values one by one; values that cannot be compared give false."""
     result = np.zeros(len(left), bool)
     for i, (value, other) in enumerate(zip(left, right, strict=True)):
+        if value is None:
+            continue
         try:
-            result[i] = value is not None and bool(test(value, other))
+            result[i] = bool(test(value, other))
         except (TypeError, ValueError):
             continue
     return result
