@@ -13,18 +13,7 @@ from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.arrays._fetch import fetch_int64, is_on_accelerator
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.kernels._sha256 import hash_leaves
-from jaxmotif.verify._modular import (
-    LEAF,
-    LEAF_END,
-    P,
-    digest,
-    exact_sum,
-    join_leaves,
-    multiply,
-    row_factors,
-    row_weights,
-    weighted_sums,
-)
+from jaxmotif.verify import _modular as modular
 
 MOST_LEAVES = 2**20
 """Limit of the leaves that a device hashes, whose words have 32-bit numbers."""
@@ -42,12 +31,12 @@ class HostTable:
 
     def fix(self) -> tuple[list[int], str]:
         """Return the sum of each column, and the hash of the table."""
-        return [exact_sum(column) for column in self._counts.T], digest(self._counts)
+        return [modular.exact_sum(column) for column in self._counts.T], modular.digest(self._counts)
 
     def show(self, seed: bytes, rows: Sequence[int]) -> tuple[list[int], list[list[int]]]:
         """Return the sums of the columns with the weights of a seed, modulo P, and some rows."""
-        weights = row_weights(seed, len(self._counts))
-        return weighted_sums(weights, self._counts), self._counts[rows].tolist()
+        weights = modular.row_weights(seed, len(self._counts))
+        return modular.weighted_sums(weights, self._counts), self._counts[rows].tolist()
 
 
 class DeviceTable:
@@ -64,16 +53,17 @@ class DeviceTable:
 
     def fix(self) -> tuple[list[int], str]:
         """Return the sum of each column, and the hash of the table."""
-        number = -(-8 * self.shape[0] * self.shape[1] // LEAF)
-        return _join_halves(self._halves), join_leaves(self.shape, 8, np.asarray(self._leaves)[:number].tobytes())
+        number = -(-8 * self.shape[0] * self.shape[1] // modular.LEAF)
+        leaves = np.asarray(self._leaves)[:number].tobytes()
+        return _join_halves(self._halves), modular.join_leaves(self.shape, 8, leaves)
 
     def show(self, seed: bytes, rows: Sequence[int]) -> tuple[list[int], list[list[int]]]:
         """Return the sums of the columns with the weights of a seed, modulo P, and some rows."""
-        factors = row_factors(seed, self.shape[0])
+        factors = modular.row_factors(seed, self.shape[0])
         side = np.int32(factors.shape[1])
         room = ((0, 0), (0, bucket_size(int(side)) - int(side)))  # so that graphs of a class share the program
         halves, shown = _show(self._counts, self._rows, np.pad(factors, room), side, np.asarray(rows, np.int32))
-        return [total % P for total in _join_halves(halves)], np.asarray(shown).tolist()
+        return [total % modular.P for total in _join_halves(halves)], np.asarray(shown).tolist()
 
 
 def certified_table(counts: jax.Array | np.ndarray, rows: int, whole: int) -> HostTable | DeviceTable:
@@ -82,9 +72,9 @@ def certified_table(counts: jax.Array | np.ndarray, rows: int, whole: int) -> Ho
     Args:
       counts: int64 or Python integers, none negative, ``[rows or more, columns]``.
       rows: how many rows count.
-      whole: how many numbers a table has at most that is fetched as a whole anyway.
+      whole: the most numbers of a table that is fetched whole, since the certificate shows all of it.
     """
-    fits = whole < rows * counts.shape[1] and counts.size * 8 <= MOST_LEAVES * LEAF
+    fits = whole < rows * counts.shape[1] and counts.size * 8 <= MOST_LEAVES * modular.LEAF
     if fits and is_on_accelerator(counts):
         try:
             return DeviceTable(counts, rows)
@@ -114,8 +104,8 @@ def _fix(counts: jax.Array, rows: jax.Array) -> tuple[jax.Array, jax.Array]:
     counts = _real(counts, rows)
     # The high half of each number is first, as in what the checker hashes.
     words = jnp.stack([counts >> 32, counts], axis=-1).astype(jnp.uint32).reshape(-1)
-    words = jnp.pad(words, (0, -words.size % (LEAF // 4))).reshape(-1, LEAF // 4)
-    hashes = lax.bitcast_convert_type(hash_leaves(words, LEAF_END).T, jnp.uint8)
+    words = jnp.pad(words, (0, -words.size % (modular.LEAF // 4))).reshape(-1, modular.LEAF // 4)
+    hashes = lax.bitcast_convert_type(hash_leaves(words, modular.LEAF_END).T, jnp.uint8)
     return for_host(_halves(counts)), for_host(hashes[..., ::-1])  # a device has the lowest byte first
 
 
@@ -125,7 +115,7 @@ def _show(
 ) -> tuple[jax.Array, jax.Array]:
     row = jnp.arange(counts.shape[0], dtype=jnp.int32)
     # Rows beyond the last one have no factor; they are zeros.
-    weights = multiply(factors[0][row % side], factors[1].at[row // side].get(mode="clip"))
-    residues = _real(counts, rows).astype(jnp.uint64) % np.uint64(P)
-    products = multiply(weights[:, None], residues).astype(jnp.int64)
+    weights = modular.multiply(factors[0][row % side], factors[1].at[row // side].get(mode="clip"))
+    residues = _real(counts, rows).astype(jnp.uint64) % np.uint64(modular.P)
+    products = modular.multiply(weights[:, None], residues).astype(jnp.int64)
     return for_host(_halves(products)), for_host(counts[shown])

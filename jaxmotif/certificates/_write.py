@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 WITNESSES = 500
 WHOLE = 10_000
-"""Rows of a table that a certificate shows, and the most numbers of one that it shows as a whole."""
+"""Number of rows of a large table that a certificate shows, and the most numbers of a table that it shows whole."""
 
 CertificateFile = str | os.PathLike[str] | None
 """Argument ``certify`` of a front door: the file for a certificate, or ``None`` for none."""
@@ -54,7 +54,7 @@ def certify_graphlets(
       induced: as for :func:`jaxmotif.graphlet_counts`.
       columns: names of the columns.
       table: int64 or Python integers ``[rows or more, columns]``.
-      meanwhile: begins what a device may do while the file is written.
+      meanwhile: a function that starts further work on a device, to be done while the file is written.
     """
     fixed = None if table is None else certified_table(table, graph.m if at == "edge" else graph.n, WHOLE)
     shapes, columns_shown = _graphlet_shapes(at, tuple(counts), tuple(columns))
@@ -113,9 +113,9 @@ def certify_matches(
     Args:
       path: the file.
       graph: the target.
-      query: the query, wildcard and induced: as for :func:`jaxmotif.count_matches`.
-      wildcard: see there.
-      induced: see there.
+      query: the query.
+      wildcard: as for :func:`jaxmotif.count_matches`, also ``induced``.
+      induced: whether maps keep non-edges too.
       count: how many maps there are.
       part: a query node, and how many maps send it to each target node, int64 ``[n]``.
       maps: integers ``[count, k]``, all maps.
@@ -219,7 +219,7 @@ def _write(
       table: the table, if there is one.
       order: for maps, the order of the query's nodes.
       images: for maps, a function of the seed that returns the fingerprints.
-      meanwhile: begins what a device may do while the file is written.
+      meanwhile: a function that starts further work on a device, to be done while the file is written.
     """
     sums, sha256 = ([], "") if table is None else table.fix()
     claim = {"maps": images is not None, "induced": induced, "shapes": shapes, "order": order}

@@ -11,9 +11,9 @@ import numpy as np
 
 from jaxmotif import report
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import refuse, timed, work_options
+from jaxmotif.cli._command import place_options, timed, work_options
 from jaxmotif.cli._input import load_graph, network_name
-from jaxmotif.cli._occurrences import check_class, class_rows, write_class_subnetwork, write_occurrences, write_roles
+from jaxmotif.cli._occurrences import check_class, write_class_files
 from jaxmotif.cli._output import Column, Report
 from jaxmotif.cli._report import write_figures, write_page
 
@@ -21,31 +21,11 @@ if TYPE_CHECKING:
     from jaxmotif.graph import Graph
 
 
-_WHERE = ("occurrences", "roles", "subnetwork")
-_OF_THE_GRAPH = ("estimate", *_WHERE, "report", "figures", "disjoint", "strengths", "certificate")
-
-
 def run(args: argparse.Namespace) -> Report:
     """Count every connected induced subgraph of K nodes by isomorphism class, or estimate the counts.
 
     Estimates are for graphs with too many subgraphs to be enumerated. Labels in the file are part of a class.
     """
-    if args.estimate:
-        refuse(
-            args,
-            (*_WHERE, "disjoint", "strengths", "certificate"),
-            "for exact censuses; leave it out with --estimate",
-        )
-    else:
-        refuse(args, ("samples", "error", "level"), "for estimates; add --estimate")
-    if args.strengths is None:
-        refuse(args, ("random_weights",), "for strengths; add --strengths")
-        if not args.estimate:
-            refuse(args, ("seed",), "for estimates and random weights; add --estimate or --strengths")
-    elif args.weight is None:
-        raise ValueError("--strengths is for weights; name their column with --weight")
-    if args.per != "graph":
-        refuse(args, _OF_THE_GRAPH, f"for the whole graph; leave it out with --per {args.per}")
     graph = load_graph(args)
     check_class(args, graph)
     if args.per != "graph":
@@ -85,9 +65,7 @@ def _count(args: argparse.Namespace, graph: Graph) -> Report:
     if args.disjoint is not None:
         columns |= _disjoint(args, graph, census.classes)
     table = class_report(columns, graph, shown)
-    write_occurrences(args, graph, class_rows(table.columns, census.classes, graph.directed))
-    write_roles(args, graph, census.classes)
-    write_class_subnetwork(args, graph)
+    write_class_files(args, graph, table.columns, census.classes)
     _draw(args, graph, census.classes, census.counts)
     write_page(args, lambda run: report.census_report(network_name(args.graph), graph, census, run))
     return dataclasses.replace(table, scalars=summary)
@@ -99,7 +77,7 @@ def _disjoint(args: argparse.Namespace, graph: Graph, classes: Sequence[str]) ->
 
     counts, bounds = [], []
     for name in classes:
-        disjoint = disjoint_occurrences(graph, name, args.disjoint, memory=args.memory, devices=args.device)
+        disjoint = disjoint_occurrences(graph, name, args.disjoint, **place_options(args))
         counts.append(disjoint.count)
         bounds.append(disjoint.upper)
     return {"disjoint": counts, "disjoint_upper": bounds}
@@ -116,11 +94,8 @@ def _estimate(args: argparse.Namespace, graph: Graph) -> Report:
     write_page(args, lambda run: report.census_report(network_name(args.graph), graph, estimate, run))
     names = ("size", "directed", "total", "total_low", "total_high", "level")
     summary = {name: getattr(estimate, name) for name in names}
-    summary |= {
-        "samples": sum(estimate.samples),
-        "accepted": sum(estimate.accepted),
-        "notes": "; ".join(estimate.notes),
-    }
+    summary |= {name: sum(getattr(estimate, name)) for name in ("samples", "accepted")}
+    summary["notes"] = "; ".join(estimate.notes)
     return dataclasses.replace(class_report(estimate.table(), graph, ["count", "low", "high", "hits"]), scalars=summary)
 
 

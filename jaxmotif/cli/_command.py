@@ -9,14 +9,14 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import jaxmotif
 from jaxmotif.cli._output import check_outputs, choose_format, write_report
-from jaxmotif.cli._parser import option_names
+from jaxmotif.cli._parser import check_together, option_names
 from jaxmotif.devices._progress import Progress
 
 if TYPE_CHECKING:
@@ -34,26 +34,23 @@ def run_command(args: argparse.Namespace) -> None:
     sign.daemon = True
     sign.start()
     try:
-        _run_command(args)
+        run = import_module(f"{__package__}._{args.command}").run
+        if not hasattr(args, "output"):
+            run(args)
+            return
+        args.format = choose_format(args.format, args.output)
+        check_outputs(args)
+        check_together(args)
+        if hasattr(args, "device"):
+            with program_cache(args), use_devices(args):
+                report = dataclasses.replace(run(args), run=how(args))
+        else:
+            report = run(args)
+        write_report(report, args.format, args.output, args.wide, args.escape_formulas)
+        if args.unwritten is not None:
+            raise args.unwritten
     finally:
         sign.cancel()
-
-
-def _run_command(args: argparse.Namespace) -> None:
-    run = import_module(f"{__package__}._{args.command}").run
-    if not hasattr(args, "output"):
-        run(args)
-        return
-    args.format = choose_format(args.format, args.output)
-    check_outputs(args)
-    if hasattr(args, "device"):
-        with program_cache(args), use_devices(args):
-            report = dataclasses.replace(run(args), run=how(args))
-    else:
-        report = run(args)
-    write_report(report, args.format, args.output, args.wide, args.escape_formulas)
-    if args.unwritten is not None:
-        raise args.unwritten
 
 
 def how(args: argparse.Namespace) -> dict[str, Any]:
@@ -76,12 +73,6 @@ def timed(what: str) -> Iterator[None]:
     started = time.monotonic()
     yield
     logger.info("%s in %.2f s", what, time.monotonic() - started)
-
-
-def refuse(args: argparse.Namespace, options: Iterable[str], why: str) -> None:
-    """Raise ValueError if the user gave options that have no meaning here, with the reason."""
-    if meaningless := [f"--{name.replace('_', '-')}" for name in options if getattr(args, name) is not None]:
-        raise ValueError(f"{', '.join(meaningless)} {'is' if len(meaningless) == 1 else 'are'} {why}")
 
 
 def without_directions(graph: Graph) -> Graph:
@@ -137,11 +128,11 @@ def use_devices(args: argparse.Namespace) -> Iterator[None]:
         yield
 
 
+def place_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of a job that say where it runs, and in how much memory."""
+    return {"devices": args.device, "memory": args.memory}
+
+
 def work_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments that a job takes from the options of ``options.txt``."""
-    return {
-        "devices": args.device,
-        "memory": args.memory,
-        "checkpoint": args.checkpoint,
-        "progress": not args.quiet,
-    }
+    return {**place_options(args), "checkpoint": args.checkpoint, "progress": not args.quiet}

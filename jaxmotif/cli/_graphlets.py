@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from jaxmotif import report
-from jaxmotif.cli._command import refuse, timed, without_directions, work_options
+from jaxmotif.cli._command import place_options, timed, without_directions, work_options
 from jaxmotif.cli._input import load_graph, network_name
 from jaxmotif.cli._output import Report
 from jaxmotif.cli._report import write_figures, write_page
@@ -20,25 +20,16 @@ def run(args: argparse.Namespace) -> Report:
     from jaxmotif.patterns import named_pattern
 
     functions = {"graph": graphlets.graphlet_counts, "edge": graphlets.edge_graphlets, "node": graphlets.node_orbits}
-    if args.typed:
-        refuse(args, ("report",), "for graphlets without types; leave it, or --typed, out")
     graph = load_graph(args) if args.typed else without_directions(load_graph(args))
     with timed("counted"):
-        result = functions[args.per](
-            graph,
-            size=args.size,
-            induced=not args.not_induced,
-            typed=args.typed,
-            certify=args.certificate,
-            **work_options(args),
-        )
+        kind = {"size": args.size, "induced": not args.not_induced, "typed": args.typed}
+        result = functions[args.per](graph, **kind, certify=args.certificate, **work_options(args))
     if args.figures is not None:
         write_figures(args, {name: named_pattern(name, graph.directed) for name in result.counts}, graph)
     if args.report is not None:
         orbits = result
         if args.per != "node" or args.not_induced:
-            options = {"size": args.size, "devices": args.device, "memory": args.memory}
-            orbits = graphlets.node_orbits(graph, progress=not args.quiet, **options)
+            orbits = graphlets.node_orbits(graph, size=args.size, progress=not args.quiet, **place_options(args))
         name = network_name(args.graph)
         write_page(args, lambda run: report.graphlets_report(name, graph, orbits, run))
     sizes = {"nodes": graph.n, "edges": graph.m}

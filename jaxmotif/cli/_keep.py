@@ -8,26 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxmotif.cli._command import refuse
 from jaxmotif.cli._input import node_rows
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
     from jaxmotif.motifs import NullModel
-
-
-_NEEDS = {"blocks": "blocks", "positions": "distances", "bins": "distances"}
-
-
-def check_keep(args: argparse.Namespace) -> None:
-    """Raise ValueError if options do not go together; this is called before anything is read."""
-    for option, keep in _NEEDS.items():
-        if args.keep != keep:
-            refuse(args, (option,), f"for --keep {keep}, not for --keep {args.keep}")
-        elif option != "bins" and getattr(args, option) is None:
-            raise ValueError(f"--keep {keep} takes a file: add --{option} FILE")
-    if args.keep in ("bidegree", "degree"):
-        refuse(args, ("degrees",), f"for --keep labels, blocks or distances; --keep {args.keep} says it already")
 
 
 def null_model(args: argparse.Namespace, graph: Graph) -> str | NullModel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,11 @@ import numpy as np
 
 from jaxmotif import report
 from jaxmotif.arrays._present import meant
-from jaxmotif.cli._command import refuse
+from jaxmotif.cli._command import place_options
 from jaxmotif.cli._input import load_graph, network_name
 from jaxmotif.cli._occurrences import write_occurrences, write_query_subnetwork
 from jaxmotif.cli._output import Report
+from jaxmotif.cli._parser import refuse
 from jaxmotif.cli._report import write_figures, write_page
 
 if TYPE_CHECKING:
@@ -38,17 +39,17 @@ def run(args: argparse.Namespace) -> Report:
 
     paths = query_paths(args.query)
     listing = hasattr(args, "limit")
-    if listing and len(paths) > 1:
-        raise ValueError(f"--limit lists the matches of one query, and {args.query} holds {len(paths)}")
     if len(paths) > 1:
+        if listing:
+            raise ValueError(f"--limit lists the matches of one query, and {args.query} holds {len(paths)}")
         why = f"for one query, and {args.query} holds {len(paths)}; leave it out"
-        refuse(args, ("certificate", "roles", "subnetwork"), why)
+        refuse(args, ("--certificate", "--roles", "--subnetwork"), why)
     if args.subnetwork is not None and args.subnetwork[0]:
         raise ValueError(f"--subnetwork is for the query; name the file alone, {args.subnetwork[1]}")
     if listing:
-        refuse(args, ("report",), "for counts, and --limit lists; leave one of them out")
+        refuse(args, ("--report",), "for counts, and --limit lists; leave one of them out")
         if args.checkpoint is not None:
-            refuse(args, ("certificate", "cluster"), "not for a listing with --checkpoint; leave one of them out")
+            refuse(args, ("--certificate", "--cluster"), "not for a listing with --checkpoint; leave one of them out")
     labels: dict[str, int] = {}
     language_queries = _parse_queries(args.query, paths)
     target = load_graph(args, label_ids=labels, attributes=bool(language_queries) or args.subnetwork is not None)
@@ -64,8 +65,7 @@ def run(args: argparse.Namespace) -> Report:
                 parse(args.query)
             raise
     wildcard = _wildcard(args.wildcard, labels)
-    options = {"per": args.per, "wildcard": wildcard, "time_limit": args.seconds}
-    options |= {"devices": args.device, "memory": args.memory}
+    options = {"per": args.per, "wildcard": wildcard, "time_limit": args.seconds, **place_options(args)}
     rows = (
         ({"query": name}, bind(query, target) if isinstance(query, Query) else query) for name, query in queries.items()
     )
@@ -93,15 +93,11 @@ def _write_pictures(
 
     patterns = {name: check_query(query, target, wildcard, args.per) for name, query in queries.items()}
     write_figures(args, patterns, target)
-
-    def make(run: Mapping[str, object]) -> str:
-        matched = {}
-        for name, query in queries.items():
-            matched[name] = report.Matched(patterns[name], results[name], getattr(query, "names", ()))
-        network = network_name(args.graph)
-        return report.match_report(network, target, matched, args.induced, args.per, wildcard, run)
-
-    write_page(args, make)
+    matched = {}
+    for name, query in queries.items():
+        matched[name] = report.Matched(patterns[name], results[name], getattr(query, "names", ()))
+    shown = network_name(args.graph), target, matched, args.induced, args.per, wildcard
+    write_page(args, lambda run: report.match_report(*shown, run))
 
 
 def _read_query(args: argparse.Namespace, path: Path, target: Graph, labels: dict[str, int]) -> Graph:

@@ -13,11 +13,12 @@ import numpy as np
 
 from jaxmotif import report
 from jaxmotif.cli._columns import class_patterns, class_report
-from jaxmotif.cli._command import refuse, timed, without_directions, work_options
+from jaxmotif.cli._command import place_options, timed, without_directions, work_options
 from jaxmotif.cli._input import load_graph, network_name
-from jaxmotif.cli._keep import check_keep, null_model
-from jaxmotif.cli._occurrences import check_class, class_rows, write_class_subnetwork, write_occurrences, write_roles
+from jaxmotif.cli._keep import null_model
+from jaxmotif.cli._occurrences import check_class, write_class_files
 from jaxmotif.cli._output import Column, Report
+from jaxmotif.cli._parser import refuse
 from jaxmotif.cli._report import write_figures, write_page
 
 if TYPE_CHECKING:
@@ -35,17 +36,10 @@ def run(args: argparse.Namespace) -> Report:
     """
     from jaxmotif.motifs._compare import check_networks, compare_motifs, correct_together
 
-    if args.random != "auto":
-        refuse(args, ("most",), "for --random auto")
     if len(args.graph) > 1:
-        refuse(args, ("occurrences", "roles", "subnetwork"), "for one network; give them one by one")
-    if args.estimate:
-        refuse(args, ("occurrences", "roles", "subnetwork"), "for exact counts; leave it out with --estimate")
+        refuse(args, ("--occurrences", "--roles", "--subnetwork"), "for one network; give them one by one")
     else:
-        refuse(args, ("samples",), "for estimates; add --estimate")
-    if len(args.graph) == 1:
-        refuse(args, ("together", "gcd"), "for several networks; name more")
-    check_keep(args)
+        refuse(args, ("--together", "--gcd"), "for several networks; name more")
     names = [network_name(path) for path in args.graph]
     if len(set(names)) < len(names):
         names = args.graph
@@ -63,11 +57,7 @@ def run(args: argparse.Namespace) -> Report:
     distances = _distances(args, graphs)
     reports = [_report(graph, found) for graph, found in zip(graphs, motifs, strict=True)]
     if len(names) == 1:
-        table = motifs[0].table()
-        rows = class_rows(reports[0].columns, table["class"], graphs[0].directed)
-        write_occurrences(args, graphs[0], rows)
-        write_roles(args, graphs[0], [str(text) for text in table["class"]])
-        write_class_subnetwork(args, graphs[0])
+        write_class_files(args, graphs[0], reports[0].columns, motifs[0].table()["class"])
     networks = list(zip(names, graphs, motifs, strict=True))
     if args.figures is not None:
         ranked = list(dict.fromkeys(str(text) for found in motifs for text in found.table()["class"]))
@@ -88,7 +78,7 @@ def _distances(args: argparse.Namespace, graphs: Sequence[Graph]) -> dict[str, n
     from jaxmotif.graphlets import node_orbits
 
     size: Literal[4, 5] = 4 if args.gcd == "11" else 5
-    options = {"size": size, "devices": args.device, "memory": args.memory}
+    options = {"size": size, **place_options(args)}
     orbits = [np.asarray(node_orbits(without_directions(graph), **options).values) for graph in graphs]
     matrices = [graphlet_correlation_matrix(values, size) for values in orbits]
     return {f"GCD-{args.gcd}": np.array([[graphlet_correlation_distance(a, b) for b in matrices] for a in matrices])}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 import numpy as np
 
 from jaxmotif.arrays._extras import load_extra
-from jaxmotif.cli._command import how
+from jaxmotif.cli._command import how, place_options
 from jaxmotif.cli._output import (
     Column,
     Report,
@@ -36,14 +36,28 @@ Blocks = Iterator[tuple[list[object], np.ndarray]]
 """Values with which rows begin, and a block of nodes by name, a row for each occurrence."""
 
 
-def write_roles(args: argparse.Namespace, graph: Graph, classes: Sequence[str]) -> None:
-    """Write who takes which role in some classes to the file that the user asked for, if any."""
-    if args.roles is None:
-        return
-    from jaxmotif.features import role_table
+def write_class_files(
+    args: argparse.Namespace, graph: Graph, columns: Mapping[str, Column], classes: Iterable[str]
+) -> None:
+    """Write where classes occur, and who takes which role in them, to the files that the user asked for, if any.
 
-    table = role_table(graph, classes, devices=args.device, memory=args.memory, progress=not args.quiet)
-    _write_role_table(args, table, f"{len(table['node'])} roles of nodes")
+    Args:
+      args: The options.
+      graph: The graph.
+      columns: The columns of the table of classes.
+      classes: The strings of the classes, in the order of the table.
+    """
+    classes = list(map(str, classes))
+    write_occurrences(args, graph, _class_rows(columns, classes, graph.directed))
+    if args.roles is not None:
+        from jaxmotif.features import role_table
+
+        table = role_table(graph, classes, **place_options(args), progress=not args.quiet)
+        _write_role_table(args, table, f"{len(table['node'])} roles of nodes")
+    if args.subnetwork is not None:
+        from jaxmotif.matching import subnetwork
+
+        _write_subnetwork(args, subnetwork(graph, args.subnetwork[0], **place_options(args)))
 
 
 def _write_role_table(args: argparse.Namespace, table: Mapping[str, Column], what: str) -> None:
@@ -63,22 +77,13 @@ def check_class(args: argparse.Namespace, graph: Graph) -> None:
         as_pattern(args.subnetwork[0], graph, name="the class of --subnetwork")
 
 
-def write_class_subnetwork(args: argparse.Namespace, graph: Graph) -> None:
-    """Write the nodes and edges in which a class occurs to the file that the user asked for, if any."""
-    if args.subnetwork is not None:
-        from jaxmotif.matching import subnetwork
-
-        _write_subnetwork(args, subnetwork(graph, args.subnetwork[0], memory=args.memory, devices=args.device))
-
-
 def write_query_subnetwork(args: argparse.Namespace, graph: Graph, query: Any, wildcard: int | None) -> None:
     """Write where a query occurs, and its nodes by role, to the files that the user asked for, if any."""
     if args.subnetwork is None and args.roles is None:
         return
     from jaxmotif.matching import subnetwork
 
-    work = {"memory": args.memory, "devices": args.device}
-    part = subnetwork(graph, query, induced=args.induced, wildcard=wildcard, **work)
+    part = subnetwork(graph, query, induced=args.induced, wildcard=wildcard, **place_options(args))
     if args.subnetwork is not None:
         _write_subnetwork(args, part)
     if args.roles is not None:
@@ -134,7 +139,7 @@ def write_occurrences(
         work = {"memory": args.memory, "devices": args.device if args.cluster is None else None}
         for head, pattern in listed:
             for block in occurrences(graph, pattern, induced=induced, wildcard=wildcard, **work):
-                yield [_plain(value) for value in head.values()], block
+                yield list(head.values()), block
                 written += len(block)
 
     numbers = graph.node_names is None or graph.node_names.dtype.kind in "iu"
@@ -153,8 +158,8 @@ def write_occurrences(
         logger.info("%d occurrences written to %s", written, args.occurrences)
 
 
-def class_rows(
-    columns: Mapping[str, Column], classes: Column, directed: bool
+def _class_rows(
+    columns: Mapping[str, Column], classes: Sequence[str], directed: bool
 ) -> Iterator[tuple[dict[str, Any], Pattern]]:
     """Yield the values that stand before the nodes, and the class as a pattern, for each class that the graph has.
 
@@ -169,10 +174,11 @@ def class_rows(
     from jaxmotif.patterns._readings import role_words
 
     names = [name for name in ("class", "id", "name", "verdict") if name in columns]
-    for i, count in enumerate(columns["count"]):
+    values = [np.asarray(columns[name], object).tolist() for name in ("count", *names)]
+    for text, count, *row in zip(classes, *values, strict=True):
         if count:
-            pattern = named_pattern(str(classes[i]), directed)
-            yield {name: columns[name][i] for name in names} | {"roles": ", ".join(role_words(pattern))}, pattern
+            pattern = named_pattern(text, directed)
+            yield dict(zip(names, row, strict=True)) | {"roles": ", ".join(role_words(pattern))}, pattern
 
 
 def _write_csv(
@@ -204,7 +210,3 @@ def _write_parquet(
             values += [pa.array(column, next(types)) for column in block.T]
             values += [pa.nulls(len(block), kind) for kind in types]
             writer.write_table(pa.table(values, schema=schema))
-
-
-def _plain(value: object) -> object:
-    return value.item() if isinstance(value, np.generic) else value

@@ -10,7 +10,7 @@ import functools
 import json
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -141,16 +141,16 @@ def add_options(parser: Any, heading: str) -> None:
     exclusive = parser
     for line in _blocks()[heading]:
         word, _, rest = line.partition(" ")
+        if word in ("refuse", "need"):
+            continue
         if word == "include":
             add_options(parser, rest)
         elif word == "group":
             add_options(parser.add_argument_group(rest), rest)
         elif word == "default":
             parser.set_defaults(**dict([rest.split("=")]))
-        elif word == "either":
-            exclusive = parser.add_mutually_exclusive_group()
-            _add_option(exclusive, *rest.split(" | "))
-        elif word == "or":
+        elif word in ("either", "or"):
+            exclusive = exclusive if word == "or" else parser.add_mutually_exclusive_group()
             _add_option(exclusive, *rest.split(" | "))
         else:
             _add_option(parser, *line.split(" | "))
@@ -189,6 +189,37 @@ def _literal(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def check_together(args: argparse.Namespace) -> None:
+    """Raise ValueError if options do not go together, as lines of ``options.txt`` say."""
+    [lines] = [lines for heading, lines in _blocks().items() if heading.startswith(f"{args.command} | ")]
+    for line in lines:
+        rule, _, rest = line.partition(" ")
+        if rule not in ("refuse", "need"):
+            continue
+        options, condition, why = rest.split(" | ")
+        word, *others = condition.split()
+        # A rule with "if" holds where one of the others is given, a rule with "unless" or "always" where none is.
+        if any(_is_given(args, option) for option in others) != (word == "if"):
+            continue
+        if rule == "refuse":
+            refuse(args, options.split(), why.format(**vars(args)))
+        elif not _is_given(args, options):
+            raise ValueError(why)
+
+
+def refuse(args: argparse.Namespace, options: Iterable[str], why: str) -> None:
+    """Raise ValueError if the user gave options that have no meaning here, with the reason."""
+    if given := [option for option in options if _is_given(args, option)]:
+        raise ValueError(f"{', '.join(given)} {'is' if len(given) == 1 else 'are'} {why}")
+
+
+def _is_given(args: argparse.Namespace, option: str) -> bool:
+    """Return whether the user gave an option, such as ``--estimate``, or this value of it, as in ``--keep=blocks``."""
+    name, _, wanted = option.removeprefix("--").partition("=")
+    value = getattr(args, name.replace("-", "_"))
+    return str(value) == wanted if wanted else value is not None and value is not False
 
 
 def option_names(*headings: str) -> set[str]:

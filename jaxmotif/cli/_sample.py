@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from jaxmotif.cli._command import timed
+from jaxmotif.cli._command import place_options, timed
 from jaxmotif.cli._input import load_graph
 from jaxmotif.cli._output import Report
 
@@ -18,8 +18,7 @@ def run(args: argparse.Namespace) -> Report:
 
     graph = load_graph(args)
     with timed("drawn"):
-        nodes = sample_subgraphs(
-            graph, args.size, args.num, args.seed, devices=args.device, memory=args.memory, progress=not args.quiet
-        )
+        place = place_options(args)
+        nodes = sample_subgraphs(graph, args.size, args.num, args.seed, progress=not args.quiet, **place)
     columns = {f"node_{i}": graph._names[column] for i, column in enumerate(nodes.T)}
     return Report({"size": args.size, "subgraphs": len(nodes)}, columns)

@@ -48,11 +48,7 @@ def run(args: argparse.Namespace) -> Report:
     name, motif = network_name(args.graph), args.motif
     write_page(args, lambda run: report.search_report(name, graph, motif, result, colors, run))
     names = graph._names
-    summary = {
-        "found": result.found,
-        "repetitions": result.repetitions,
-        "false_negative_bound": result.false_negative_bound,
-    }
+    summary = {name: getattr(result, name) for name in ("found", "repetitions", "false_negative_bound")}
     if args.format == "json":
         matches = [names[list(match)].tolist() for match in result.matches]
         return Report(summary | {"vertices": names[result.vertices].tolist(), "matches": matches}, {})

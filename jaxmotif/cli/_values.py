@@ -21,6 +21,20 @@ _UNITS = {"": 1} | {
 }
 
 
+def _parse(
+    text: str, convert: Callable[[str], Any], refusal: str, holds: Callable[[Any], bool] = lambda value: True
+) -> Any:
+    """Convert the text of an option to its value, for which something holds, or refuse the text."""
+    try:
+        value = convert(text)
+        right = holds(value)
+    except ValueError:
+        right = False
+    if not right:
+        raise argparse.ArgumentTypeError(f"{text!r} {refusal}")
+    return value
+
+
 def device_choice(text: str) -> str | int | Hybrid:
     """Parse a kind of device, a way in which GPUs and the CPU share the work, or a number of devices.
 
@@ -75,9 +89,8 @@ def limit(text: str) -> int | None:
     """
     if text == "all":
         return None
-    if not text.isdecimal() or len(text) > 18:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither 'all' nor a whole number of at least 0")
-    return int(text)
+    refusal = "is neither 'all' nor a whole number of at least 0"
+    return _parse(text, int, refusal, lambda _: text.isdecimal() and len(text) <= 18)
 
 
 def seconds(text: str) -> float:
@@ -87,13 +100,8 @@ def seconds(text: str) -> float:
       >>> seconds("2.5")
       2.5
     """
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0; leave it out for no limit")
-    return value
+    refusal = "is not a number of seconds above 0; leave it out for no limit"
+    return _parse(text, float, refusal, lambda value: 0 < value < math.inf)
 
 
 def whole_number(text: str) -> int:
@@ -103,10 +111,9 @@ def whole_number(text: str) -> int:
       >>> whole_number("1e9"), whole_number("250000")
       (1000000000, 250000)
     """
-    try:
-        return int(text) if text.lstrip("-").isdecimal() else _as_whole(float(text))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number; write for example 1000000 or 1e6") from None
+    convert = int if text.lstrip("-").isdecimal() else float
+    refusal = "is not a whole number; write for example 1000000 or 1e6"
+    return int(_parse(text, convert, refusal, lambda value: value % 1 == 0))  # not so for infinity
 
 
 def number(text: str) -> float:
@@ -116,16 +123,7 @@ def number(text: str) -> float:
       >>> number("0.05"), number("1e-3")
       (0.05, 0.001)
     """
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number; write for example 0.05 or 1e-3") from None
-
-
-def _as_whole(value: float) -> int:
-    if not value.is_integer():  # Infinity is not an integer either.
-        raise ValueError
-    return int(value)
+    return _parse(text, float, "is not a number; write for example 0.05 or 1e-3")
 
 
 class FormatNames:
@@ -192,13 +190,7 @@ def edge_labels(text: str) -> tuple[str, ...]:
 
 def probability(text: str) -> float:
     """Parse a number between 0 and 1, both excluded."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a probability between 0 and 1, such as 1e-6")
-    return value
+    return _parse(text, float, "is not a probability between 0 and 1, such as 1e-6", lambda value: 0 < value < 1)
 
 
 def bins(text: str) -> int | list[float]:
@@ -208,10 +200,8 @@ def bins(text: str) -> int | list[float]:
       >>> bins("8"), bins("0.5,2")
       (8, [0.5, 2.0])
     """
-    try:
-        return int(text) if text.isdecimal() else [float(part) for part in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of bins nor lengths such as 0.5,2") from None
+    convert = int if text.isdecimal() else lambda text: [float(part) for part in text.split(",")]
+    return _parse(text, convert, "is neither a number of bins nor lengths such as 0.5,2")
 
 
 def random_graphs(text: str) -> int | str:

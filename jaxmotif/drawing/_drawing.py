@@ -6,7 +6,7 @@ import html
 import math
 import operator
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations, permutations
 from pathlib import Path
@@ -140,8 +140,7 @@ class Drawing(NamedTuple):
         from matplotlib.patches import Circle
         from matplotlib.patheffects import withStroke
 
-        for i, place in enumerate(self.nodes):
-            colour = PALETTE[self.groups[i] % len(PALETTE)] if self.groups else ACCENT if i in self.marked else INK
+        for place, colour in zip(self.nodes, self._colours(ACCENT, INK), strict=True):
             ax.add_patch(Circle(place, self.radius, **pen | {"color": colour, "fill": not self.words, "zorder": 3}))
         for x, y, word, size in self._written():
             style = {"ha": "center", "va": "center", "fontsize": size * unit, "color": INK, "zorder": 4}
@@ -152,14 +151,19 @@ class Drawing(NamedTuple):
         ax.axis("off")
         return ax
 
+    def _colours(self, accent: str, ink: str) -> list[str]:
+        """Return the colour of each node: that of its group, or one for marked nodes and one for others."""
+        if self.groups:
+            return [PALETTE[group % len(PALETTE)] for group in self.groups]
+        return [accent if i in self.marked else ink for i in range(len(self.nodes))]
+
     def _circles(self) -> Iterator[str]:
         """Yield an SVG element for each node."""
+        colours = self._colours("var(--accent, #c2410c)", "currentColor")
         for i, (x, y) in enumerate(self.nodes):
-            colour = "var(--accent, #c2410c)" if i in self.marked else "currentColor"
-            colour = PALETTE[self.groups[i] % len(PALETTE)] if self.groups else colour
             radius = self.radius + 1 * (i in self.marked and not self.words)
             fill = 'fill="none" stroke-width="1.7" stroke' if self.words else "fill"
-            yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" {fill}="{colour}"/>'
+            yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" {fill}="{colours[i]}"/>'
 
 
 def draw_pattern(
@@ -197,7 +201,7 @@ def draw_pattern(
         words = tuple(_shorten((node_words or {}).get(label, str(label)), 4) for label in pattern.node_labels.tolist())
     places = arrange(pattern)
     radius = (10.0 if pattern.num_nodes <= 4 else 8.5) if words else 4.6 if pattern.num_nodes <= 8 else 3.0
-    at = [(float(x), float(y)) for x, y in SIDE / 2 + (SIDE / 2 - radius - 2) * places]
+    at = _in_plane(SIDE / 2 + (SIDE / 2 - radius - 2) * places)
     strokes = _Strokes(pattern.directed, radius, 0.75 if words else 1.0)
     forbidden = pattern.forbidden if isinstance(pattern, RuledPattern) else np.zeros_like(pattern.adjacency)
     for u, v in combinations(range(pattern.num_nodes), 2):
@@ -205,12 +209,12 @@ def draw_pattern(
         kinds = [None if forbidden[a, b] else _kind(pattern, a, b, edge_words) for a, b in ways]
         if not pattern.directed or len(set(kinds)) == 1:
             for a, b in ways[:1]:
-                strokes.add((at[a], at[b]), kinds[0], both=len(ways) == 2)
+                strokes.add(at[a], at[b], kinds[0], both=len(ways) == 2)
         else:  # two arcs with different labels are drawn side by side
             for (a, b), kind in zip(ways, kinds, strict=True):
-                strokes.add((at[a], at[b]), kind, aside=3.2)
-    shapes = tuple(strokes.lines), tuple(strokes.dashes), tuple(strokes.heads)
-    return Drawing(tuple(at), radius, frozenset(marked), *shapes, words, tuple(strokes.texts), title or str(pattern))
+                strokes.add(at[a], at[b], kind, aside=3.2)
+    texts = tuple((_pair(place), word) for place, word in strokes.texts)
+    return Drawing(_pairs(at), radius, frozenset(marked), *strokes.shapes(), words, texts, title or str(pattern))
 
 
 def _kind(pattern: Pattern, a: int, b: int, words: Words) -> str:
@@ -223,62 +227,68 @@ def _kind(pattern: Pattern, a: int, b: int, words: Words) -> str:
 
 
 class _Strokes:
-    """The lines, heads and texts of a drawing, to which edges are added one by one."""
+    """The lines, heads and texts of a drawing, to which edges are added one by one.
+
+    Points are complex numbers, x + iy, so that a direction times i is the direction to its right (y leads downwards).
+    """
 
     def __init__(self, directed: bool, radius: float, scale: float = 1.0):
         self._directed, self._radius = directed, radius
         self._head, self._half = scale * _HEAD, scale * _HALF
-        self.lines: list[Line] = []
-        self.dashes: list[Line] = []
-        self.heads: list[tuple[Point, Point, Point]] = []
-        self.texts: list[tuple[Point, str]] = []
+        self.lines: list[tuple[complex, complex]] = []
+        self.dashes: list[tuple[complex, complex]] = []
+        self.heads: list[tuple[complex, complex, complex]] = []
+        self.texts: list[tuple[complex, str]] = []
 
-    def add(self, ends: Sequence[Point], kind: str | None, both: bool = False, aside: float = 0.0) -> None:
-        """Add an edge or arc between two centres; the kind ``None`` stands for a forbidden one."""
-        start, end = _line_ends(ends[0], ends[1], self._radius, aside)
+    def shapes(self) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
+        """Return the lines, the dashes and the heads, with coordinates for points."""
+        return tuple(map(_pairs, self.lines)), tuple(map(_pairs, self.dashes)), tuple(map(_pairs, self.heads))
+
+    def add(self, a: complex, b: complex, kind: str | None, both: bool = False, aside: float = 0.0) -> None:
+        """Add an edge or arc between two centres, moved to its right; the kind ``None`` stands for a forbidden one."""
+        gap, shift = self._radius * _direction(a, b), 1j * aside * _direction(a, b)
+        start, end = a + gap + shift, b - gap + shift
         if kind not in (None, "", "+", "-"):
-            self.texts.append((_text_place(start, end), _shorten(kind, 4)))
+            # The text stands next to the middle, on the side away from the middle of the picture.
+            middle, ahead = (start + end) / 2, _direction(start, end)
+            from_centre = middle - complex(SIDE, SIDE) / 2
+            out = 6.0 if (from_centre * ahead.conjugate()).imag <= 0 else -6.0
+            self.texts.append((middle - out * 1j * ahead, _shorten(kind, 4)))
         line = start, end
         if self._directed:
             line = self._add_tip(end, start, kind) if both else start, self._add_tip(start, end, kind)
         (self.dashes if kind is None else self.lines).append(line)
 
-    def _add_tip(self, start: Point, end: Point, kind: str | None) -> Point:
+    def _add_tip(self, start: complex, end: complex, kind: str | None) -> complex:
         """Add an arrow head, or the bar of a negative arc, at an end, and return the point where the line stops."""
-        dx, dy = _direction(start, end)
-        gap = 2.6 if kind == "-" else 1.2
-        end = (end[0] - gap * dx, end[1] - gap * dy)
+        ahead = _direction(start, end)
+        end -= (2.6 if kind == "-" else 1.2) * ahead
         if kind == "-":
-            self.lines.append(((end[0] - dy * 4.2, end[1] + dx * 4.2), (end[0] + dy * 4.2, end[1] - dx * 4.2)))
+            self.lines.append((end + 4.2j * ahead, end - 4.2j * ahead))
             return end
-        base = (end[0] - dx * self._head, end[1] - dy * self._head)
-        corners = (
-            (base[0] - dy * self._half, base[1] + dx * self._half),
-            (base[0] + dy * self._half, base[1] - dx * self._half),
-        )
-        self.heads.append((end, *corners))
-        return end[0] - dx * 0.8 * self._head, end[1] - dy * 0.8 * self._head
+        base, half = end - self._head * ahead, 1j * self._half * ahead
+        self.heads.append((end, base + half, base - half))
+        return end - 0.8 * self._head * ahead
 
 
-def _direction(a: Point, b: Point) -> Point:
+def _direction(a: complex, b: complex) -> complex:
     """Return the unit vector from a to b."""
-    length = math.hypot(b[0] - a[0], b[1] - a[1]) or 1.0
-    return (b[0] - a[0]) / length, (b[1] - a[1]) / length
+    return (b - a) / (abs(b - a) or 1.0)
 
 
-def _line_ends(a: Point, b: Point, gap: float, aside: float) -> tuple[Point, Point]:
-    """Return the ends of a line between two nodes that leaves a gap at both, and is moved to its right."""
-    dx, dy = _direction(a, b)
-    x, y = -dy * aside, dx * aside
-    return (a[0] + dx * gap + x, a[1] + dy * gap + y), (b[0] - dx * gap + x, b[1] - dy * gap + y)
+def _in_plane(places: np.ndarray) -> list[complex]:
+    """Return places ``[k, 2]`` as complex numbers."""
+    return [complex(x, y) for x, y in places.tolist()]
 
 
-def _text_place(a: Point, b: Point) -> Point:
-    """Return the place of a text next to the middle of a line, on the side away from the middle of the picture."""
-    dx, dy = _direction(a, b)
-    x, y = (a[0] + b[0]) / 2, (a[1] + b[1]) / 2
-    out = 6.0 if (x - SIDE / 2) * dy - (y - SIDE / 2) * dx >= 0 else -6.0
-    return x + out * dy, y - out * dx
+def _pair(point: complex) -> Point:
+    """Return the coordinates of a point."""
+    return point.real, point.imag
+
+
+def _pairs(points: Iterable[complex]) -> tuple[Any, ...]:
+    """Return the coordinates of each point."""
+    return tuple(map(_pair, points))
 
 
 def _xy(point: Point) -> str:
@@ -328,24 +338,23 @@ def draw_network(graph: Graph, groups: Sequence[int] = (), title: str = "") -> D
     side = min(120.0 + 12 * graph.n, 320.0) + longest
     room = side / 2 - np.array([0.75 * longest + radius + 2, 20])
     places = side / 2 + _fill_square(spring_layout(graph)) * room
-    at = [(float(x), float(y)) for x, y in places]
+    at = _in_plane(places)
     strokes, arcs = _Strokes(graph.directed, radius, 0.75), {(u, v) for u, v in graph.edge_list().tolist()}
     for u, v in sorted(arcs):
         if u < v or (v, u) not in arcs:
-            strokes.add((at[u], at[v]), "", both=graph.directed and (v, u) in arcs)
-    edges = np.array([*arcs, *((v, u) for u, v in arcs)]).reshape(-1, 2)
+            strokes.add(at[u], at[v], "", both=graph.directed and (v, u) in arcs)
+    edges = np.array([*arcs, *((v, u) for u, v in arcs)], np.int64).reshape(-1, 2)
     texts = []
     for node, word in enumerate(words):
         # A name stands on the side away from the neighbours.
         beside = places[edges[edges[:, 0] == node, 1]]
         middle = beside.mean(axis=0) if len(beside) else places[node] - [0, 1]
-        dx, dy = _direction(tuple(middle), at[node])
-        half = _FONT / 2 * _width(word)
-        x, y = at[node][0] + dx * (radius + 2 + half), at[node][1] + dy * (radius + 7)
+        away, half = _direction(complex(*middle), at[node]), _FONT / 2 * _width(word)
+        x, y = at[node].real + away.real * (radius + 2 + half), at[node].imag + away.imag * (radius + 7)
         # Near the border a name gives way, so that all of it is in the picture.
         texts.append(((min(max(x, half), side - half), min(max(y, 0.7 * _FONT), side - 0.7 * _FONT)), word))
-    shapes = tuple(strokes.lines), (), tuple(strokes.heads)
-    return Drawing(tuple(at), radius, frozenset(), *shapes, (), tuple(texts), title, tuple(groups), side, 1.0)
+    shapes = strokes.shapes()
+    return Drawing(_pairs(at), radius, frozenset(), *shapes, (), tuple(texts), title, tuple(groups), side, 1.0)
 
 
 # ---- the places of the nodes
@@ -466,10 +475,8 @@ def _crossings(sites: tuple[tuple[float, float], ...]) -> np.ndarray:
         turn = (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1]) - (b[..., 1] - a[..., 1]) * (c[..., 0] - a[..., 0])
         return np.sign(turn.round(6))
 
-    k = len(at)
-    numbers = np.meshgrid(*[np.arange(k)] * 4, indexing="ij")
-    a, b, c, d = (at[number] for number in numbers)
+    A, B, C, D = np.indices([len(at)] * 4)
+    a, b, c, d = at[A], at[B], at[C], at[D]
     meet = (side(a, b, c) * side(a, b, d) <= 0) & (side(c, d, a) * side(c, d, b) <= 0)
-    A, B, C, D = numbers
     shared = (A == C) | (A == D) | (B == C) | (B == D)
-    return np.where(shared, 0.0, meet.astype(float))
+    return np.where(shared, 0.0, meet)

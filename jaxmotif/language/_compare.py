@@ -35,15 +35,14 @@ def fulfils(column: np.ndarray, operator: str, value: Value) -> np.ndarray:
     if operator in _OPPOSITES:
         result = ~fulfils(column, _OPPOSITES[operator], value)
         return result & _present(column) if operator == "!contains" else result
-    numeric = column.dtype.kind in "biuf"
-    if numeric and operator == "in" and isinstance(value, tuple):
+    if column.dtype.kind not in "biuf":
+        return _each(_TESTS[operator], column.tolist(), [value] * len(column))
+    if operator == "in" and isinstance(value, tuple):
         return np.any([fulfils(column, "==", item) for item in value], axis=0) if value else np.zeros(len(column), bool)
-    if numeric:
-        number = _number(value)
-        if number is None or operator in ("in", "contains"):
-            return np.zeros(len(column), bool)
-        return np.asarray(_TESTS[operator](column, number), bool)
-    return _each(_TESTS[operator], column.tolist(), [value] * len(column))
+    number = _number(value)
+    if number is None or operator in ("in", "contains"):
+        return np.zeros(len(column), bool)
+    return np.asarray(_TESTS[operator](column, number), bool)
 
 
 def mismatch(column: np.ndarray, operator: str, value: Value) -> str | None:
@@ -82,7 +81,7 @@ def agree(left: np.ndarray, operator: str, right: np.ndarray) -> np.ndarray:
 
 
 def canonical(left: T, operator: str, right: T) -> tuple[T, str, T]:
-    """Return a comparison in the one of its two directions that is used here."""
+    """Return a comparison in one of its two directions, so that both are written alike: ``a > b`` as ``b < a``."""
     if operator in _FLIPPED:
         return right, _FLIPPED[operator], left
     if operator in ("==", "!=") and repr(right) < repr(left):

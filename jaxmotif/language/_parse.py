@@ -46,7 +46,7 @@ def parse(text: str) -> Query:
     if not isinstance(text, str):
         raise TypeError(f"a query is text, got {type(text).__name__}")
     parser = _parser()
-    from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+    from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
     try:
         tree = parser.parse(text)
@@ -54,15 +54,13 @@ def parse(text: str) -> Query:
         expected = error.allowed if isinstance(error, UnexpectedCharacters) else getattr(error, "expected", ())
         words = sorted({_READABLE.get(name) or parser.get_terminal(name).pattern.value for name in expected or ()})
         shown = ", ".join(words[:-1]) + (" or " if len(words) > 1 else "") + "".join(words[-1:])
-        ended = isinstance(error, UnexpectedEOF) or (isinstance(error, UnexpectedToken) and error.token.type == "$END")
-        lines = text.split("\n")
-        place = Place(len(lines), len(lines[-1]) + 1) if ended else Place(error.line, error.column)
-        if ended:
-            actual = "the end"
-        elif isinstance(error, UnexpectedToken):
-            actual = repr(str(error.token)[:30])
-        else:
+        lines, place = text.split("\n"), Place(error.line, error.column)
+        if not isinstance(error, UnexpectedToken):
             actual = repr(lines[place.line - 1][place.column - 1 : place.column])
+        elif error.token.type == "$END":
+            actual, place = "the end", Place(len(lines), len(lines[-1]) + 1)
+        else:
+            actual = repr(str(error.token)[:30])
         like_this = "; a query is written like this: A -> B [weight > 2]; B !> A"
         hint = like_this if "RELATION" in (expected or ()) or actual in ("','", "'>'") else ""
         raise QueryError(f"expected {shown}, found {actual}{hint}", place, text) from None
@@ -78,13 +76,6 @@ def _parser() -> Lark:
 def _parts(tree: Tree) -> list[Any]:
     """Return the tokens and trees that the grammar puts into a tree."""
     return tree.children
-
-
-class _Macro(NamedTuple):
-    """A macro with its parameters and statements."""
-
-    parameters: list[Token]
-    body: Tree
 
 
 class _Scope(NamedTuple):
@@ -105,7 +96,7 @@ class _Reader:
     def __init__(self, text: str):
         self.text = text
         self.numbers: dict[str, int] = {}
-        self.macros: dict[str, _Macro] = {}
+        self.macros: dict[str, Tree] = {}
         self.wanted: dict[tuple[int, int], Edge] = {}
         self.forbidden: dict[tuple[int, int], list[Edge]] = {}
         self.late: list[tuple[Tree, _Scope]] = []
@@ -131,10 +122,9 @@ class _Reader:
         for statement in _parts(body):
             self.statements += 1
             if statement.data == "macro":
-                name, parameters, inner = _parts(statement)
-                for call in inner.find_data("call"):
+                for call in statement.find_data("call"):
                     self.macro(_parts(call)[0])  # a macro may call only macros above it, so that every call ends
-                self.macros[str(name)] = _Macro(_parts(parameters), inner)
+                self.macros[str(_parts(statement)[0])] = statement
             elif statement.data == "call":
                 self.call(statement, scope)
             elif statement.data == "edge":
@@ -142,8 +132,8 @@ class _Reader:
             else:
                 self.late.append((statement, scope))
 
-    def macro(self, name: Token) -> _Macro:
-        """Return the macro of a name, or refuse the name."""
+    def macro(self, name: Token) -> Tree:
+        """Return the statement of the macro of a name, or refuse the name."""
         if str(name) not in self.macros:
             self.refuse(f"there is no macro {name} above", name)
         return self.macros[str(name)]
@@ -151,14 +141,14 @@ class _Reader:
     def call(self, statement: Tree, scope: _Scope) -> None:
         """Write out a call of a macro."""
         name, arguments = _parts(statement)
-        macro = self.macro(name)
-        if len(_parts(arguments)) != len(macro.parameters):
-            count = len(macro.parameters)
-            self.refuse(f"macro {name} takes {count} names, here are {len(_parts(arguments))}", name)
+        _, names, body = _parts(self.macro(name))
+        parameters = list(map(str, _parts(names)))
+        if len(_parts(arguments)) != len(parameters):
+            self.refuse(f"macro {name} takes {len(parameters)} names, here are {len(_parts(arguments))}", name)
         if self.statements > MOST_STATEMENTS:
             self.refuse(f"macros written out are over the limit of {MOST_STATEMENTS} statements", name)
         actual = [self.node_name(token, scope) for token in _parts(arguments)]
-        self.run(macro.body, _Scope(dict(zip(map(str, macro.parameters), actual, strict=True)), {}))
+        self.run(body, _Scope(dict(zip(parameters, actual, strict=True)), {}))
 
     def edge(self, statement: Tree, scope: _Scope) -> None:
         """Add an edge."""
@@ -172,8 +162,8 @@ class _Reader:
         if ends[0] == ends[1]:
             self.refuse(f"{source} and {target} are one node; graphs here have no self loops", source)
         present = relation[0] == "-"
-        conditions = tuple(self.clause(clause) for clause in _parts(clauses)) if clauses is not None else ()
-        edge = Edge(*ends, present, conditions, self.place(source))
+        conditions = tuple(_clause(clause) for clause in _parts(clauses)) if clauses is not None else ()
+        edge = Edge(*ends, present, conditions, _place(source))
         if (ends in self.forbidden) if present else (ends in self.wanted):
             self.refuse("this edge is both wanted and forbidden", source)
         if not present:
@@ -193,12 +183,11 @@ class _Reader:
         from lark import Tree
 
         member, operator, other = _parts(statement)
-        (left, key), sign = self.member(member, scope), _SAME.get(str(operator), str(operator))
-        place = self.place(_parts(member)[0])
+        (left, key), sign, place = self.member(member, scope), _operator(operator), _place(_parts(member)[0])
         if isinstance(other, Tree) and other.data == "member":
             self.comparisons.append(Comparison(left, key, sign, *self.member(other, scope), place))
             return
-        clause = Clause(key, sign, self.value(other), place)
+        clause = Clause(key, sign, _value(other), place)
         if isinstance(left, int):
             self.clauses.append((left, clause))
         else:
@@ -210,13 +199,13 @@ class _Reader:
         first, second = (self.node(token, scope) for token in _parts(statement))
         if first == second:
             self.refuse("a node is interchangeable with itself in any case", _parts(statement)[0])
-        self.twins.append((first, second, self.place(_parts(statement)[0])))
+        self.twins.append((first, second, _place(_parts(statement)[0])))
 
     def member(self, member: Tree, scope: _Scope) -> tuple[Element, str]:
         """Return the node or edge and the attribute of ``name.key``."""
         name, key = _parts(member)
         element = scope.edges[str(name)] if str(name) in scope.edges else self.node(name, scope)
-        return element, self.string(key)
+        return element, _string(key)
 
     def node(self, token: Token, scope: _Scope) -> int:
         """Return the number of a node that an edge names, or refuse the name."""
@@ -235,37 +224,41 @@ class _Reader:
         """Return the number of a node, which may be new."""
         return self.numbers.setdefault(self.node_name(token, scope), len(self.numbers))
 
-    def clause(self, clause: Tree) -> Clause:
-        """Read a clause."""
-        key, operator, value = _parts(clause)
-        return Clause(self.string(key), _SAME.get(str(operator), str(operator)), self.value(value), self.place(key))
-
-    def value(self, value: Token | Tree) -> Value:
-        """Read a value."""
-        from lark import Tree
-
-        if isinstance(value, Tree):
-            return tuple(self.value(item) for item in _parts(value) if item is not None)
-        if value.type != "NUMBER":
-            return self.string(value) if value.type == "STRING" else _BOOLEANS.get(str(value), str(value))
-        try:
-            return int(value)
-        except ValueError:
-            try:
-                return float(value)
-            except ValueError:  # pragma: no cover - the grammar's numbers are Python's
-                self.refuse("this is no number", value)
-
-    @staticmethod
-    def string(token: Token) -> str:
-        """Return the text of a token, without quotes."""
-        return str(token)[1:-1] if token.type == "STRING" else str(token)
-
     def refuse(self, problem: str, token: Token) -> NoReturn:
         """Raise an error with the place of a token."""
-        raise QueryError(problem, self.place(token), self.text)
+        raise QueryError(problem, _place(token), self.text)
 
-    @staticmethod
-    def place(token: Token) -> Place:
-        """Return the place of a token in the text."""
-        return Place(token.line or 0, token.column or 0)
+
+def _clause(clause: Tree) -> Clause:
+    """Read a clause."""
+    key, operator, value = _parts(clause)
+    return Clause(_string(key), _operator(operator), _value(value), _place(key))
+
+
+def _value(value: Token | Tree) -> Value:
+    """Read a value."""
+    from lark import Tree
+
+    if isinstance(value, Tree):
+        return tuple(_value(item) for item in _parts(value) if item is not None)
+    if value.type != "NUMBER":
+        return _string(value) if value.type == "STRING" else _BOOLEANS.get(str(value), str(value))
+    try:
+        return int(value)
+    except ValueError:
+        return float(value)  # the numbers of the grammar are Python's
+
+
+def _string(token: Token) -> str:
+    """Return the text of a token, without quotes."""
+    return str(token)[1:-1] if token.type == "STRING" else str(token)
+
+
+def _operator(token: Token) -> str:
+    """Return the operator of a token, which has one of two spellings for some."""
+    return _SAME.get(str(token), str(token))
+
+
+def _place(token: Token) -> Place:
+    """Return the place of a token in the text."""
+    return Place(token.line or 0, token.column or 0)

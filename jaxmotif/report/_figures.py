@@ -91,9 +91,9 @@ def _comparison(motifs: Mapping[str, Motifs], distances: Mapping[str, np.ndarray
 
 def _where(graph: Graph, pattern: Pattern) -> Figure:
     """Draw a part of the network in which a pattern occurs, with names."""
-    found = locate(graph, pattern)
-    figure = _draw(found.drawing, 4.5)
-    for i, role in enumerate(found.roles):
+    drawing, roles, _ = locate(graph, pattern)
+    figure = _draw(drawing, 4.5)
+    for i, role in enumerate(roles):
         style = {"color": PALETTE[i % len(PALETTE)], "fontsize": 9, "va": "top"}
         figure.text(0.02, 0.98 - 0.04 * i, f"● {role}", **style)
     return figure

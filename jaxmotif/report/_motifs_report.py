@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -28,28 +27,12 @@ _MEANINGS = shared.MEANINGS | {
 }
 
 
-class NetworkMotifs(NamedTuple):
-    """The motifs of one network.
-
-    Attributes:
-      name: The name of the network.
-      graph: The network.
-      motifs: Its motifs.
-      row_of: The row of each class in the arrays of ``motifs``, by the class's string.
-    """
-
-    name: str
-    graph: Graph
-    motifs: Motifs
-    row_of: Mapping[str, int]
-
-    def value(self, column: np.ndarray, class_name: str) -> float:
-        """Return the value of a class in a column of the motifs, NaN where the network lacks the class."""
-        return float(column[self.row_of[class_name]]) if class_name in self.row_of else float("nan")
+Networks = Sequence[tuple[str, Graph, Motifs]]
+"""The name, the graph and the motifs of each network."""
 
 
 def motifs_report(
-    networks: Sequence[tuple[str, Graph, Motifs]],
+    networks: Networks,
     run: Mapping[str, object] | None = None,
     distances: Mapping[str, np.ndarray] | None = None,
 ) -> str:
@@ -74,63 +57,58 @@ def motifs_report(
       >>> page.count('class="drawing"') >= 2
       True
     """
-    compared = []
-    for name, graph, motifs in networks:
-        compared.append(NetworkMotifs(name, graph, motifs, {c: i for i, c in enumerate(motifs.classes)}))
-    first = compared[0].motifs
-    check_comparable({n.name: (n.motifs.directed, n.motifs.size) for n in compared})
-    several = len(compared) > 1
-    ranked = _rank_classes(compared)
-    classes = sorted(ranked[: shared.MOST_CLASSES])
-    drawings = _draw_classes(classes, compared[0])
-    found = compare_motifs({network.name: network.motifs for network in compared}) if several else None
-    sections = [_profile_section(compared, classes, drawings, found)]
-    if found is not None:
-        sections.append(_comparison_section(found, distances or {}))
+    _, graph, first = networks[0]
+    motifs_of = {name: motifs for name, _, motifs in networks}
+    check_comparable({name: (motifs.directed, motifs.size) for name, motifs in motifs_of.items()})
+    several = len(networks) > 1
+    ranked = _rank_classes(motifs_of.values())
     shown, omitted = ranked[: shared.MOST_CLASSES], shared.omission_note(len(ranked))
-    sections += [_class_section(network, several, shown, drawings, omitted) for network in compared]
-    sections += [_motif_roles(network, several) for network in compared]
-    sections += [_random_graphs_section(compared), shared.origin_section("motifs", run)]
-    names = ", ".join(n.name for n in compared)
-    eyebrow = f"Network motifs · {first.size} nodes{', directed' if first.directed else ''}"
-    lead = "<br>".join(_lead(network, several) for network in compared)
-    return html.page(f"Motifs of {names}", eyebrow, names, lead, sections)
-
-
-def _rank_classes(networks: Sequence[NetworkMotifs]) -> list[str]:
-    """Return all classes of some networks, those with the largest z (of either sign) first."""
-
-    def largest_z(name: str) -> float:
-        return max(np.nan_to_num(abs(n.value(n.motifs.significance.z, name)), nan=-1.0) for n in networks)
-
-    return sorted(sorted({name for n in networks for name in n.motifs.classes}), key=largest_z, reverse=True)
-
-
-def _draw_classes(classes: Sequence[str], network: NetworkMotifs) -> dict[str, Drawing]:
-    columns = class_columns(classes, network.motifs.directed, network.graph._label_words)
+    classes = sorted(shown)
+    columns = class_columns(classes, first.directed, graph._label_words)
     drawings = {}
     for i, name in enumerate(classes):
-        pattern = named_pattern(name, network.motifs.directed)
-        drawings[name] = draw_pattern(pattern, *network.graph._label_words, title=shared.class_title(columns, i))
-    return drawings
+        pattern = named_pattern(name, first.directed)
+        drawings[name] = draw_pattern(pattern, *graph._label_words, title=shared.class_title(columns, i))
+    found = compare_motifs(motifs_of) if several else None
+    sections = [_profile_section(motifs_of, class_labels(columns), drawings, found)]
+    if found is not None:
+        sections.append(_comparison_section(found, distances or {}))
+    leads, roles = [], []
+    for name, graph, motifs in networks:
+        summary = f"{shared.describe_size(graph)}. {motifs.summary[:1].upper()}{motifs.summary[1:]}."
+        leads.append(as_text(f"{name}: {summary}" if several else summary))
+        whose = f": {name}" if several else ""
+        sections.append(_class_section(graph, motifs, f"Classes{whose}", shown, drawings, omitted))
+        roles.append(_motif_roles(graph, motifs, f"Top nodes by role{whose}"))
+    sections += [*roles, _random_graphs_section(motifs_of), shared.origin_section("motifs", run)]
+    names = ", ".join(motifs_of)
+    eyebrow = f"Network motifs · {first.size} nodes{', directed' if first.directed else ''}"
+    return html.page(f"Motifs of {names}", eyebrow, names, "<br>".join(leads), sections)
 
 
-def _lead(network: NetworkMotifs, named: bool) -> str:
-    name = f"{network.name}: " if named else ""
-    found = network.motifs.summary
-    return as_text(f"{name}{shared.describe_size(network.graph)}. {found[:1].upper()}{found[1:]}.")
+def _of_classes(column: np.ndarray, motifs: Motifs, classes: Iterable[str]) -> np.ndarray:
+    """Return the values of some classes in a column of motifs, float64, NaN where the network lacks the class."""
+    values = dict(zip(motifs.classes, column.tolist(), strict=True))
+    return np.array([values.get(name, np.nan) for name in classes], float)
+
+
+def _rank_classes(networks: Collection[Motifs]) -> list[str]:
+    """Return all classes of some networks, those with the largest z (of either sign) first."""
+    classes = sorted({name for motifs in networks for name in motifs.classes})
+    z = np.abs([_of_classes(motifs.significance.z, motifs, classes) for motifs in networks])
+    largest = np.nan_to_num(z, nan=-1.0).max(axis=0)
+    return [classes[i] for i in np.argsort(-largest, kind="stable")]
 
 
 def _profile_section(
-    networks: Sequence[NetworkMotifs],
-    classes: Sequence[str],
+    networks: Mapping[str, Motifs],
+    labels: Sequence[str],
     drawings: Mapping[str, Drawing],
     compared: MotifComparison | None,
 ) -> str:
-    labels = class_labels(class_columns(classes, networks[0].motifs.directed, networks[0].graph._label_words))
+    """Return the chart of the profiles of networks over the classes that are drawn."""
     profiles = []
-    for i, network in enumerate(networks):
-        motifs = network.motifs
+    for i, (network, motifs) in enumerate(networks.items()):
         if compared is None:
             curve = motifs.significance.profile, *null_interval(motifs)
         else:
@@ -138,140 +116,106 @@ def _profile_section(
             ends = compared.profiles, compared.profile_low, compared.profile_high
             curve = tuple(values[i][at] for values in ends)
         columns = (*curve, motifs.is_motif | motifs.is_anti_motif)
-        values, low, high, unusual = (np.array([network.value(column, name) for name in classes]) for column in columns)
-        profiles.append(Profile(network.name, values, low, high, unusual == 1))
-    note = (
-        "Each class's z-score over the length of the vector of all of them. Filled points are motifs and anti-motifs. "
-    )
-    if compared is None:
-        note += "The grey bars are where 95 % of the random graphs lie."
-    else:
-        note += "Bands are 95 % intervals, from random graphs drawn again."
-    lines = legend([n.name for n in networks]) if compared is not None else ""
-    chart = profile_chart(labels, [drawings[c] for c in classes], profiles)
+        values, low, high, unusual = (_of_classes(column, motifs, drawings) for column in columns)
+        profiles.append(Profile(network, values, low, high, unusual == 1))
+    note = html.say("profile of one" if compared is None else "profiles of several")
+    lines = legend(list(networks)) if compared is not None else ""
+    chart = profile_chart(labels, list(drawings.values()), profiles)
     return html.section("Significance profile", lines, html.figure(chart, "profile"), note=note)
 
 
 def _comparison_section(found: MotifComparison, distances: Mapping[str, np.ndarray]) -> str:
     """Return the correlations of the profiles of networks, and other distances of these, as square tables and trees."""
-    tables = {f"all {len(found.classes)} classes": found.correlation}
+    titled = {f"Correlation over all {len(found.classes)} classes": found.correlation}
     if not found.tested.all():
-        closed = int(np.count_nonzero(found.tested))
-        tables[f"the {closed} closed classes, from which the others follow"] = found.tested_correlation
-    titled = {f"Correlation over {name}": matrix for name, matrix in tables.items()} | dict(distances)
+        closed = f"the {np.count_nonzero(found.tested)} closed classes, from which the others follow"
+        titled[f"Correlation over {closed}"] = found.tested_correlation
+    titled |= distances
     parts = [f"<h3>{as_text(title)}</h3>" + _square(found.names, matrix) for title, matrix in titled.items()]
     for words, matrix in ({"1 - correlation": 1 - found.correlation} | dict(distances)).items():
         parts.append(html.figure(tree_chart(found.names, matrix, words), f"tree {words}"))
-    note = (
-        "Pearson's correlation of significance profiles. Classes depend on each other, so that it has no simple test. "
-        "The 95 % intervals, over all classes, are from random graphs drawn again; each network itself is one draw. "
-        "Trees join the nearest networks first, by the mean of their distances."
-    )
     ends = [
         f"{one} and {other}: {value:.3f} ({low:.3f} to {high:.3f})"
         for one, other, value, low, high, _ in zip(*found.table().values(), strict=True)
     ]
-    return html.section("The networks compared", *parts, html.paragraphs(ends), note=note)
+    return html.section("The networks compared", *parts, html.paragraphs(ends), note=html.say("comparison"))
 
 
 def _square(names: Sequence[str], matrix: np.ndarray) -> str:
     """Return a table with a row and a column for each network."""
-    rows = [
-        [html.text_cell(name), *(html.Cell(html.number(value, 3), value) for value in values)]
-        for name, values in zip(names, matrix.tolist(), strict=True)
-    ]
+    rows = []
+    for name, values in zip(names, matrix.tolist(), strict=True):
+        rows.append([html.text_cell(name), *(html.number_cell(value, 3) for value in values)])
     return html.table(["", *names], rows)
 
 
 def _class_section(
-    network: NetworkMotifs, named: bool, classes: Sequence[str], drawings: Mapping[str, Drawing], omitted: str
+    graph: Graph, motifs: Motifs, heading: str, classes: Sequence[str], drawings: Mapping[str, Drawing], omitted: str
 ) -> str:
     """Return the table of the classes of a network.
 
     Args:
-      network: The network.
-      named: Whether the heading names it, since there are several.
+      graph: The network.
+      motifs: Its motifs.
+      heading: The heading of the section.
       classes: The strings of the classes that are shown, in their order.
       drawings: A drawing for each class.
       omitted: A note on classes that are not shown.
     """
-    motifs = network.motifs
-    columns = class_columns(classes, motifs.directed, network.graph._label_words)
+    columns = class_columns(classes, motifs.directed, graph._label_words)
+    row_of = {name: row for row, name in enumerate(motifs.classes)}
     scores = motifs.significance.z[np.isfinite(motifs.significance.z)]
     longest_bar = float(np.abs(scores).max(initial=0.0))
     rows = []
     for i, name in enumerate(classes):
-        if name in network.row_of:
-            cells = [html.Cell(drawings[name].svg()), *shared.class_cells(columns, i, network.graph)]
-            rows.append([*cells, *_statistics_cells(network, name, longest_bar)])
-    note = (
-        f"A motif has {motifs.rule}; an anti-motif is as much rarer than expected. The effect is the count over the "
-        f"mean, with a half added to both; z decides nothing. {omitted}"
-    )
-    heading = f"Classes: {network.name}" if named else "Classes"
+        if name in row_of:
+            cells = [html.Cell(drawings[name].svg()), *shared.class_cells(columns, i)]
+            rows.append([*cells, *_statistics_cells(motifs, row_of[name], longest_bar)])
+    note = html.say("classes of motifs", rule=motifs.rule, omitted=omitted)
     heads = ["", *shared.class_heads(columns), *_HEADS]
-    return html.section(heading, html.table(heads, rows, _MEANINGS, _WIDE), note=note.strip())
+    return html.section(heading, html.table(heads, rows, _MEANINGS, _WIDE), note=note)
 
 
-def _marked(content: str, verdict: str) -> str:
-    """Return HTML in the style of a verdict: motifs stand out, anti-motifs recede."""
-    kind = {"motif": "mark", "anti-motif": "soft"}.get(verdict, "")
-    return f'<span class="{kind}">{content}</span>'
-
-
-def _frequency_cell(motifs: Motifs, row: int) -> html.Cell:
-    if motifs.estimate is None:
-        return html.count_cell(int(motifs.counts[row]))
-    estimate = float(motifs.counts[row])
-    return html.Cell(html.number(estimate), estimate)
-
-
-def _statistics_cells(network: NetworkMotifs, name: str, longest_bar: float) -> list[html.Cell]:
-    """Return the cells of a class under :data:`_HEADS`.
+def _statistics_cells(motifs: Motifs, row: int, longest_bar: float) -> list[html.Cell]:
+    """Return the cells of the class in a row of the motifs, under :data:`_HEADS`.
 
     Args:
-      network: The network.
-      name: The string of the class.
+      motifs: The motifs of a network.
+      row: The row of the class in their arrays.
       longest_bar: The z, of either sign, whose bar is the longest.
     """
-    row, motifs, significance = network.row_of[name], network.motifs, network.motifs.significance
-    mean, sd, fold, z, q = (
-        float(column[row])
-        for column in (significance.mean, significance.sd, significance.fold, significance.z, significance.q)
-    )
+    statistics = (getattr(motifs.significance, name)[row] for name in ("mean", "sd", "fold", "z", "q"))
+    mean, sd, fold, z, q = map(float, statistics)
     verdict, why = (column[row] for column in motifs.verdicts)
+    style = {"motif": "mark", "anti-motif": "soft"}.get(verdict, "")  # motifs stand out, anti-motifs recede
     return [
-        _frequency_cell(motifs, row),
-        html.Cell(html.number(mean), mean),
-        html.Cell(html.number(sd), sd),
+        html.count_cell(motifs.counts[row]),
+        html.number_cell(mean),
+        html.number_cell(sd),
         html.Cell(html.number(fold, 0 if fold >= 100 else 2) + "×", fold),
-        html.Cell(html.number(z, 1), z),
+        html.number_cell(z, 1),
         html.Cell(bar(z, longest_bar)),
         html.Cell("–" if np.isnan(q) else f"{q:.2g}", q),
-        html.Cell(_marked(as_text(why), verdict), why),
+        html.Cell(f'<span class="{style}">{as_text(why)}</span>', why),
     ]
 
 
-def _motif_roles(network: NetworkMotifs, named: bool) -> str:
-    motifs = network.motifs
+def _motif_roles(graph: Graph, motifs: Motifs, heading: str) -> str:
+    """Return cards of the roles in the motifs of a network that are the most unusual ones."""
     if motifs.estimate is not None:
         return ""  # Roles need every occurrence, and counts are estimated where there are too many to go through.
     order = np.argsort(-np.nan_to_num(motifs.significance.z, nan=-np.inf), kind="stable").tolist()
     best = [(motifs.classes[i], int(motifs.counts[i])) for i in order if motifs.is_motif[i] and motifs.counts[i]]
-    heading = f"Top nodes by role: {network.name}" if named else "Top nodes by role"
-    return shared.roles_section(
-        network.graph, motifs.directed, best[: shared.MOST_RANKED], heading, "of the most unusual motifs"
-    )
+    best, which = best[: shared.MOST_RANKED], "of the most unusual motifs"
+    return shared.roles_section(graph, motifs.directed, best, heading, which)
 
 
-def _random_graphs_section(networks: Sequence[NetworkMotifs]) -> str:
+def _random_graphs_section(networks: Mapping[str, Motifs]) -> str:
     parts = []
-    for network in networks:
+    for name, motifs in networks.items():
         if len(networks) > 1:
-            parts.append(f"<h3>{as_text(network.name)}</h3>")
-        parts.append(
-            html.paragraphs([f"The null model {network.motifs.null_model}.", *mixing_in_words(network.motifs)])
-        )
+            parts.append(f"<h3>{as_text(name)}</h3>")
+        parts.append(html.paragraphs([f"The null model {motifs.null_model}.", *mixing_in_words(motifs)]))
     return html.section("The random graphs", *parts)
 
 
@@ -283,23 +227,12 @@ def mixing_in_words(found: Motifs) -> list[str]:
       >>> print(mixing_in_words(find_motifs(datasets.load("florentine"), 3, 20))[0])  # doctest: +ELLIPSIS
       Each of the 20 random graphs was made from the network by a chain of its own, of ...
     """
-    graphs = len(found.random_counts)
-    sentences = [
-        f"Each of the {graphs:,} random graphs was made from the network by a chain of its own, of "
-        f"{found.accepted:.1f} moves per edge ({found.attempts:.0f} tried)"
-        + "".join(f"; {kind} made {made:.1f} each" for kind, made in found.accepted_by_kind.items())
-        + "."
-    ]
+    kinds = "".join(f"; {kind} made {made:.1f} each" for kind, made in found.accepted_by_kind.items())
+    sentences = [html.say("chains", motifs=found, graphs=len(found.random_counts), kinds=kinds)]
     if found.estimate is not None:
-        sentences.append(
-            f"All counts are estimates, from {counted(found.estimate, 'random subgraph')} of each graph; z has their "
-            "errors in it, and sd has not."
-        )
+        sentences.append(html.say("estimated motifs", draws=counted(found.estimate, "random subgraph")))
     varies = found.significance.scale > 0
-    if varies.any():
-        sentences += _chain_sentences(found, varies)
-    else:
-        sentences.append("No count differs between them: the degrees alone decide it, and nothing is unusual.")
+    sentences += _chain_sentences(found, varies) if varies.any() else [html.say("nothing varies")]
     return [*sentences, *found.notes]
 
 
@@ -307,15 +240,11 @@ def _chain_sentences(found: Motifs, varies: np.ndarray) -> list[str]:
     """Return what the chains that went on show, from the classes whose counts vary (a mask)."""
     mixing = found.mixing
     difference = float(np.abs(mixing.longer_z[varies]).max())
-    if mixing.disagrees.any():
-        verdict = "farther than chance has it: the chains are too short, take more --switches"
-    else:
-        verdict = "as chance alone has it: the chains are long enough"
+    verdict = html.say("too short" if mixing.disagrees.any() else "long enough")
     independent = float(mixing.effective_size[varies].min())
     correlation = float(np.clip(mixing.lag_correlation[varies].max(), 0, 1))
+    longer = {"chains": counted(mixing.graphs, "chain"), "times": mixing.times}
     return [
-        f"{counted(mixing.graphs, 'chain')} went on to {mixing.times} times the length. Their mean counts differ from "
-        f"those at full length by at most {difference:.1f} standard errors, {verdict}.",
-        f"The counts of a chain at these two lengths correlate by at most {correlation:.2f}, so that for every class "
-        f"the random graphs are worth at least {independent:,.0f} independent ones, by a cautious reckoning.",
+        html.say("longer chains", **longer, difference=difference, verdict=verdict),
+        html.say("independent graphs", correlation=correlation, independent=independent),
     ]

@@ -9,7 +9,9 @@ import base64
 import hashlib
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
+from numbers import Integral
 from string import Template
 from typing import NamedTuple
 
@@ -54,6 +56,17 @@ def read_template(name: str) -> str:
     return files("jaxmotif.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
+@cache
+def _texts() -> dict[str, str]:
+    """Return the sentences of pages, by their names."""
+    return dict(line.split(": ", 1) for line in read_template("texts.txt").splitlines())
+
+
+def say(name: str, **values: object) -> str:
+    """Return a text of ``templates/texts.txt``, with values in the places that it has for them."""
+    return _texts()[name].format(**values).strip()
+
+
 def _digest(content: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
 
@@ -83,16 +96,14 @@ def table(
       meanings: Explanations that are shown when the mouse rests on a head, by the name of the column.
       wide: The names of columns that a phone does not show.
     """
-    words = [any(isinstance(row[i].value, str) for row in rows) for i in range(len(heads))]
-    kinds = []
-    for head, is_word in zip(heads, words, strict=True):
+    kinds, head_row = [], ""
+    for i, head in enumerate(heads):
+        is_word = any(isinstance(row[i].value, str) for row in rows)
         kind = " ".join(["text"] * is_word + ["wide"] * (head in wide))
         kinds.append(f' class="{kind}"' if kind else "")
-    head_row = ""
-    for head, kind in zip(heads, kinds, strict=True):
         name = f'<button type="button">{as_text(head)}</button>' if head.strip() else ""
         meaning = f' title="{as_text(meanings[head])}"' if meanings and head in meanings else ""
-        head_row += f'<th scope="col"{kind}{meaning}>{name}</th>'
+        head_row += f'<th scope="col"{kinds[i]}{meaning}>{name}</th>'
     body = []
     for row in rows:
         cells = [f"<td{kind}{_sort_key(cell)}>{cell.html}</td>" for cell, kind in zip(row, kinds, strict=True)]
@@ -106,12 +117,8 @@ def _sort_key(cell: Cell) -> str:
     value = cell.value
     if value is None or (isinstance(value, float) and math.isnan(value)):
         key = ""
-    elif isinstance(value, float) and math.isinf(value):
-        key = "Infinity" if value > 0 else "-Infinity"
-    elif isinstance(value, float):
-        key = f"{value:.6g}"
     else:
-        key = as_text(value)
+        key = f"{value:.6g}".replace("inf", "Infinity") if isinstance(value, float) else as_text(value)
     return f' data-v="{key}"'
 
 
@@ -161,9 +168,14 @@ def legend_of_groups(names: Iterable[str]) -> str:
     return " &emsp; ".join(dots)
 
 
-def count_cell(count: int) -> Cell:
-    """Return a cell with a whole number."""
-    return Cell(f"{count:,}", int(count))
+def count_cell(count: float) -> Cell:
+    """Return a cell with a count, or with an estimate of one, which is a float."""
+    return Cell(f"{count:,}", int(count)) if isinstance(count, Integral) else number_cell(float(count))
+
+
+def number_cell(value: float, decimals: int | None = None) -> Cell:
+    """Return a cell with a number as :func:`number` shows it."""
+    return Cell(number(value, decimals), value)
 
 
 def text_cell(content: object) -> Cell:
@@ -189,8 +201,6 @@ def number(value: float, decimals: int | None = None) -> str:
     """
     if math.isnan(value):
         return "–"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
     if decimals is None:
         decimals = 0 if abs(value) >= 1000 else 1 if abs(value) >= 10 else 2
-    return f"{value:,.{decimals}f}".replace("-", "−")
+    return f"{value:,.{decimals}f}".replace("inf", "∞").replace("-", "−")

@@ -8,7 +8,6 @@ from importlib.metadata import version
 import numpy as np
 
 import jaxmotif
-from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, counted
 from jaxmotif.drawing._drawing import as_text
 from jaxmotif.graph import Graph
@@ -48,19 +47,19 @@ def class_heads(columns: ClassColumns) -> tuple[str, str]:
     return ("class", "labels") if None in columns["id"] else ("id", "class")
 
 
-def class_cells(columns: ClassColumns, i: int, graph: Graph) -> list[html.Cell]:
+def class_cells(columns: ClassColumns, i: int) -> list[html.Cell]:
     """Return two cells that say which class ``i`` is.
 
     Classes of unlabelled graphs get their number and their name, or their string where they have no name. Classes
     of labelled graphs, which are not numbered, get their name and their reading in words.
     """
-    full = in_words(columns["class"][i], *graph._label_words) if None not in columns["id"] else columns["reading"][i]
+    labelled, number = None in columns["id"], columns["id"][i]
+    full = columns["reading" if labelled else "class"][i]
     short = full if len(full) <= _MOST_LETTERS else full[: _MOST_LETTERS - 1] + "…"
     string = f'<span class="soft small">{as_text(short)}</span>'
     name = " · ".join(filter(None, (columns["name"][i], columns["przulj"][i])))
-    if None in columns["id"]:
+    if labelled:
         return [html.text_cell(name), html.Cell(string, full)]
-    number = columns["id"][i]
     return [html.Cell(str(number), number), html.text_cell(name) if name else html.Cell(string, full)]
 
 
@@ -68,7 +67,7 @@ def omission_note(classes: int) -> str:
     """Return a note that says where to find the classes that a page leaves out, if there are some."""
     if classes <= MOST_CLASSES:
         return ""
-    return f"{MOST_CLASSES} of {classes:,} classes are shown; --output FILE.csv has all."
+    return html.say("omitted classes", shown=MOST_CLASSES, classes=classes)
 
 
 def roles_section(graph: Graph, directed: bool, classes: Sequence[tuple[str, int]], heading: str, which: str) -> str:
@@ -87,17 +86,17 @@ def roles_section(graph: Graph, directed: bool, classes: Sequence[tuple[str, int
     bodies, too_frequent, drawn = [], [], []
     taken: dict[str, np.ndarray] = {}  # how often each node takes a role, by the role
     for i, (name, count) in enumerate(classes):
+        title, pattern = class_title(columns, i), named_pattern(name, directed)
         if count > MOST_OCCURRENCES:
-            too_frequent.append(class_title(columns, i))
-        else:
-            title, pattern = class_title(columns, i), named_pattern(name, directed)
-            roles = count_roles(graph, pattern)
-            bodies.append(role_card(graph, pattern, title, roles))
-            drawn.append(_where(graph, pattern, title, count))
-            taken |= {f"{title.partition(' ')[0]} {role.name}": role.counts for role in roles}
-    note = f"Who takes the marked place most often, in how many subgraphs: {which}."
+            too_frequent.append(title)
+            continue
+        roles = count_roles(graph, pattern)
+        bodies.append(role_card(graph, pattern, title, roles))
+        drawn.append(_where(graph, pattern, title, count))
+        taken |= {f"{title.partition(' ')[0]} {role.name}": role.counts for role in roles}
+    note = html.say("roles in classes", which=which)
     if too_frequent:
-        note += f" Left out, with more than {MOST_OCCURRENCES:,} subgraphs each: {', '.join(too_frequent)}."
+        note += " " + html.say("too frequent", most=MOST_OCCURRENCES, names=", ".join(too_frequent))
     pairs = f'<div class="pair">{"".join(drawn)}</div>'
     return html.section(heading, html.cards(bodies), pairs, _node_table(graph, taken), note=note)
 
@@ -108,20 +107,18 @@ def _node_table(graph: Graph, taken: Mapping[str, np.ndarray]) -> str:
         return ""
     counts = np.stack(list(taken.values()), axis=1)
     total = counts.sum(axis=1)
-    order = np.argsort(-total, kind="stable")[: min(MOST_NODES, np.count_nonzero(total))].tolist()
-    names = graph._names
-    rows = [[html.text_cell(names[v]), *map(html.count_cell, counts[v].tolist())] for v in order]
-    more = ""
-    if len(order) < np.count_nonzero(total):
-        more = f"{len(order)} of {np.count_nonzero(total):,} nodes that take a role; --roles FILE.csv has all."
-    return "<h3>Every role of a node</h3>" + html.table(["node", *taken], rows) + html.paragraphs(filter(None, [more]))
+    takers = np.count_nonzero(total)
+    order = np.argsort(-total, kind="stable")[: min(MOST_NODES, takers)].tolist()
+    rows = [[html.text_cell(graph._names[v]), *map(html.count_cell, counts[v].tolist())] for v in order]
+    more = [html.say("omitted nodes", shown=MOST_NODES, nodes=takers)] if takers > MOST_NODES else []
+    return "<h3>Every role of a node</h3>" + html.table(["node", *taken], rows) + html.paragraphs(more)
 
 
 def _where(graph: Graph, pattern: Pattern, title: str, count: int) -> str:
     """Return a figure of a part of the network in which a class occurs, ``count`` times in all."""
-    found = locate(graph, pattern)
-    caption = f"{as_text(title)}: {found.occurrences:,} of {counted(count, 'subgraph')}"
-    return html.figure(found.drawing.svg(), f"where {title}", f"{caption}. {html.legend_of_groups(found.roles)}")
+    drawing, roles, shown = locate(graph, pattern)
+    caption = f"{as_text(title)}: {shown:,} of {counted(count, 'subgraph')}. {html.legend_of_groups(roles)}"
+    return html.figure(drawing.svg(), f"where {title}", caption)
 
 
 def origin_section(job: str, run: Mapping[str, object] | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from jaxmotif.patterns._orbits import CONNECTED
 from jaxmotif.report import _page as html
 from jaxmotif.report import _parts as shared
 from jaxmotif.report._charts import bar, distributions
-from jaxmotif.report._roles import MOST_OCCURRENCES, SHOWN, count_roles, role_card
+from jaxmotif.report._roles import MOST_OCCURRENCES, count_roles, role_card, top_nodes
 from jaxmotif.sieve import ColorMotifs
 
 _MOST_MATCHES = 100  # of a search that are listed
@@ -38,21 +39,19 @@ def census_report(
       run: How the result was made: the command line as ``"argv"``, and the options by name.
     """
     order = np.argsort(-census.counts, kind="stable")[: shared.MOST_CLASSES].tolist()
-    columns, classes = class_columns(census.classes, census.directed, census.label_words), len(census.classes)
-    note = shared.omission_note(classes)
+    columns = class_columns(census.classes, census.directed, census.label_words)
+    note = shared.omission_note(len(census.classes))
+    said = {"size": shared.describe_size(graph), "census": census, "classes": counted(len(census.classes), "class")}
     if isinstance(census, CensusEstimate):
         amounts, level = ["counts", "low", "high", "hits"], f"{100 * census.level:g} %"
-        lead = (
-            f"about {html.number(census.total)} connected induced subgraphs of {census.size} nodes ({level} "
-            f"{html.number(census.total_low)} to {html.number(census.total_high)}), estimated from "
-            f"{counted(sum(census.samples), 'draw')}, which met {counted(classes, 'class')}."
-        )
-        note = f"low and high: intervals of {level}; hits: draws that fell on the class. {note}"
+        total, low, high = map(html.number, (census.total, census.total_low, census.total_high))
+        draws = counted(sum(census.samples), "draw")
+        lead = html.say("estimated census", **said, total=total, level=level, low=low, high=high, draws=draws)
+        note = html.say("intervals", level=level, omitted=note)
         more = html.section("The estimate", html.paragraphs(census.notes)) if census.notes else ""
     else:
         amounts = ["counts"]
-        subgraphs = counted(census.total, "connected induced subgraph")
-        lead = f"{subgraphs} of {census.size} nodes, in {counted(classes, 'class')}."
+        lead = html.say("census", **said, subgraphs=counted(census.total, "connected induced subgraph"))
         frequent = [(census.classes[i], int(census.counts[i])) for i in order[: shared.MOST_RANKED]]
         more = shared.roles_section(
             graph, census.directed, frequent, "Top nodes by role", "of the most frequent classes"
@@ -64,19 +63,12 @@ def census_report(
         share = float(census.counts[i] / max(census.total, 1))
         pattern = named_pattern(census.classes[i], census.directed)
         drawing = draw_pattern(pattern, *graph._label_words, title=shared.class_title(columns, i))
-        counts = [_amount_cell(getattr(census, name)[i]) for name in amounts]
+        counts = [html.count_cell(getattr(census, name)[i]) for name in amounts]
         shares = html.share_cell(share), html.Cell(bar(share, 1.0))
-        rows.append([html.Cell(drawing.svg()), *shared.class_cells(columns, i, graph), *counts, *shares])
-    sections = [html.section("Classes", html.table(heads, rows, shared.MEANINGS, wide), note=note.strip()), more]
+        rows.append([html.Cell(drawing.svg()), *shared.class_cells(columns, i), *counts, *shares])
+    sections = [html.section("Classes", html.table(heads, rows, shared.MEANINGS, wide), note=note), more]
     sections.append(shared.origin_section("census", run))
-    lead = as_text(f"{shared.describe_size(graph)} with {lead}")
-    return html.page(f"Subgraphs of {name}", f"Census · {census.size} nodes", name, lead, sections)
-
-
-def _amount_cell(amount: float) -> html.Cell:
-    """Return a cell with a count, or with an estimate of one."""
-    whole = isinstance(amount, int | np.integer)
-    return html.count_cell(int(amount)) if whole else html.Cell(html.number(float(amount)), float(amount))
+    return html.page(f"Subgraphs of {name}", f"Census · {census.size} nodes", name, as_text(lead), sections)
 
 
 def graphlets_report(name: str, graph: Graph, found: NodeOrbits, run: Mapping[str, object] | None = None) -> str:
@@ -93,46 +85,30 @@ def graphlets_report(name: str, graph: Graph, found: NodeOrbits, run: Mapping[st
     counts = found.counts
     drawings = {column: _draw_orbit(i).svg() for i, column in enumerate(found.columns)}
     by_orbit = dict(zip(found.columns, np.asarray(found.values).T, strict=True))
-    distribution_note = (
-        "How many nodes (upwards) touch an orbit how often (to the right), both on logarithmic axes. Orbits are the "
-        "places of nodes in connected graphlets, in the numbering of ORCA."
-    )
+    degrees = distributions(by_orbit, drawings)
     sections = [
-        html.section(
-            "Graphlets", _graphlet_table(counts), note="How many sets of nodes induce each graph, connected or not."
-        ),
-        html.section("Graphlet degree distributions", distributions(by_orbit, drawings), note=distribution_note),
+        html.section("Graphlets", _graphlet_table(counts), note=html.say("graphlet counts")),
+        html.section("Graphlet degree distributions", degrees, note=html.say("distributions")),
         html.section("Top nodes by role", _orbit_cards(graph, by_orbit, drawings)),
         html.section("Notes", html.paragraphs(found.notes)) if found.notes else "",
         shared.origin_section("graphlets", run),
     ]
-    lead = (
-        f"{shared.describe_size(graph)}, {counts['triangle']:,} triangles and {counts['4-clique']:,} cliques of four."
-    )
+    size = shared.describe_size(graph)
+    lead = html.say("graphlets", size=size, triangles=counts["triangle"], cliques=counts["4-clique"])
     return html.page(f"Graphlets of {name}", "Graphlets", name, as_text(lead), sections)
 
 
 def _graphlet_table(counts: Mapping[str, int]) -> str:
     patterns = {graphlet: named_pattern(graphlet, directed=False) for graphlet in counts}
-    totals: dict[int, int] = {}  # by number of nodes
+    totals = Counter()  # by number of nodes
     for graphlet, count in counts.items():
-        size = patterns[graphlet].num_nodes
-        totals[size] = totals.get(size, 0) + count
-    przulj = graphlet_columns(list(counts))["przulj"]
+        totals[patterns[graphlet].num_nodes] += count
     rows = []
-    for i, (graphlet, count) in enumerate(counts.items()):
-        pattern = patterns[graphlet]
-        total = totals[pattern.num_nodes]
-        rows.append(
-            [
-                html.Cell(draw_pattern(pattern, title=graphlet).svg()),
-                html.text_cell(graphlet),
-                html.Cell(przulj[i], przulj[i]),
-                html.count_cell(pattern.num_nodes),
-                html.count_cell(count),
-                html.share_cell(count / total if total else 0.0),
-            ]
-        )
+    for (graphlet, pattern), przulj in zip(patterns.items(), graphlet_columns(list(counts))["przulj"], strict=True):
+        words = [html.Cell(draw_pattern(pattern, title=graphlet).svg()), html.text_cell(graphlet)]
+        numbers = [html.count_cell(number) for number in (pattern.num_nodes, counts[graphlet])]
+        share = counts[graphlet] / (totals[pattern.num_nodes] or 1)
+        rows.append([*words, html.Cell(przulj, przulj), *numbers, html.share_cell(share)])
     heads = ["", "graphlet", "Pržulj", "nodes", "count", "share"]
     return html.table(heads, rows, {"share": "of all sets of this many nodes"})
 
@@ -148,13 +124,11 @@ def _draw_orbit(number: int) -> Drawing:
 
 
 def _orbit_cards(graph: Graph, columns: Mapping[str, np.ndarray], drawings: Mapping[str, str]) -> str:
-    names = graph._names
     titles = {orbit.name: f"{orbit.graphlet}: {orbit.role}" for orbit in NODE_ORBITS}
     bodies = []
     for name, values in columns.items():
-        largest = [i for i in np.argsort(-values, kind="stable")[:SHOWN].tolist() if values[i]]
-        nodes = [(names[i], int(values[i])) for i in largest]
-        bodies.append(f"<h3>{as_text(titles.get(name, name))}</h3>{html.role_list(drawings[name], nodes)}")
+        nodes = html.role_list(drawings[name], top_nodes(graph, values))
+        bodies.append(f"<h3>{as_text(titles.get(name, name))}</h3>{nodes}")
     return html.cards(bodies)
 
 
@@ -198,22 +172,15 @@ def match_report(
         drawing = draw_pattern(pattern, *graph._label_words, title=query, names=names).svg() if drawable else ""
         counts = [html.count_cell(count) for count in (pattern.num_nodes, pattern.num_edges, matches.count)]
         rows.append([html.Cell(drawing), html.text_cell(query), *counts, html.text_cell(matches.status)])
-        if (
-            drawable
-            and matches.exact
-            and 0 < matches.count <= MOST_OCCURRENCES
-            and len(role_cards) < shared.MOST_RANKED
-        ):
+        ranked = drawable and matches.exact and 0 < matches.count <= MOST_OCCURRENCES
+        if ranked and len(role_cards) < shared.MOST_RANKED:
             roles = count_roles(graph, pattern, induced, wildcard)
             role_cards.append(role_card(graph, pattern, query, roles, names))
     heads = ["", "query", "nodes", "arcs" if graph.directed else "edges", "matches", "status"]
     unit = "sets of nodes" if per == "occurrence" else "maps"
     preserved = "edges and non-edges" if induced else "edges"
-    lead = f"{shared.describe_size(graph)}. Counted are {unit} that keep {preserved} and labels."
-    note = (
-        f"Of each part in the first {shared.MOST_RANKED} queries with at most {MOST_OCCURRENCES:,} matches, who takes "
-        "it most, in how many of them."
-    )
+    lead = html.say("matches", size=shared.describe_size(graph), unit=unit, preserved=preserved)
+    note = html.say("roles in matches", queries=shared.MOST_RANKED, most=MOST_OCCURRENCES)
     sections = [html.section("Matches", html.table(heads, rows))]
     if role_cards:
         sections.append(html.section("Top nodes by role", html.cards(role_cards), note=note))
@@ -244,28 +211,24 @@ def search_report(
     if found.found:
         verb = "root" if run and run.get("direction") in ("out", "in") else "lie in"
         vertices = counted(len(found.vertices), "vertex")
-        lead = f"{vertices} of {graph.n:,} {verb} a connected subgraph colored {wanted}."
+        lead = html.say("colored subgraph", vertices=vertices, nodes=graph.n, verb=verb, colors=wanted)
     else:
-        lead = f"No connected subgraph is colored {colors}."
+        lead = html.say("no colored subgraph", colors=colors)
     rows = []
     for i, match in enumerate(found.matches[:_MOST_MATCHES], 1):
         rows.append([html.count_cell(i), html.text_cell(", ".join(str(names[v]) for v in match))])
-    more = f"{_MOST_MATCHES} of {len(found.matches):,} listed." if len(found.matches) > _MOST_MATCHES else ""
-    bound = {
-        "runs of the sieve": found.repetitions,
-        "a vertex is missed with probability at most": f"{found.false_negative_bound:.2g}",
-    }
-    listed = ", ".join(map(str, names[found.vertices].tolist()))
-    sections = [
-        html.section(
-            "Matches", _drawn_matches(graph, motif, found, colors), html.table(["number", "vertices"], rows), note=more
-        )
-        if rows
-        else "",
-        html.section("Vertices", html.paragraphs([listed])) if found.found else "",
-        html.section("Certainty", html.facts(bound), html.paragraphs(found.notes)),
-        shared.origin_section("search", run),
-    ]
+    number, missed = len(found.matches), f"{found.false_negative_bound:.2g}"
+    more = html.say("omitted matches", shown=_MOST_MATCHES, matches=number) if number > _MOST_MATCHES else ""
+    bound = {"runs of the sieve": found.repetitions, "a vertex is missed with probability at most": missed}
+    sections = []
+    if rows:
+        drawn = _drawn_matches(graph, motif, found, colors)
+        sections.append(html.section("Matches", drawn, html.table(["number", "vertices"], rows), note=more))
+    if found.found:
+        listed = ", ".join(map(str, names[found.vertices].tolist()))
+        sections.append(html.section("Vertices", html.paragraphs([listed])))
+    sections.append(html.section("Certainty", html.facts(bound), html.paragraphs(found.notes)))
+    sections.append(shared.origin_section("search", run))
     return html.page(f"Search in {name}", "Graph motif problem", name, as_text(lead), sections)
 
 
@@ -275,17 +238,15 @@ def _drawn_matches(
     """Return drawings of the first matches, each vertex in the color for which it stands there."""
     from scipy.optimize import linear_sum_assignment
 
-    places = [number for number, times in enumerate(motif.values()) for _ in range(times)]
-    wanted, edges, names = list(motif), graph.edge_list(), graph._names
-    bodies = []
-    for match in found.matches[:_MOST_DRAWN]:
+    places = np.repeat(np.arange(len(motif)), list(motif.values()))
+    wanted, edges, bodies = list(motif), graph.edge_list(), []
+    for number, match in enumerate(found.matches[:_MOST_DRAWN], 1):
+        nodes = np.array(match)  # ascending
         # A vertex of several colors stands for one of them, so that all colors together are the motif.
-        unlike = [[wanted[place] not in (colors[v] or ()) for place in places] for v in match]
-        groups = [places[i] for i in linear_sum_assignment(np.array(unlike))[1]]
-        inside = edges[np.isin(edges, match).all(axis=1)]
-        own = np.searchsorted(np.sort(match), inside)
-        order = np.argsort(match)
-        part = Graph.from_edges(own, len(match), graph.directed, node_names=names[np.sort(match)].astype(str))
-        drawing = draw_network(part, [groups[i] for i in order.tolist()], f"match {len(bodies) + 1}")
-        bodies.append(html.figure(drawing.svg(), f"match {len(bodies) + 1}"))
+        unlike = [[wanted[place] not in (colors[v] or ()) for place in places] for v in nodes]
+        groups = places[linear_sum_assignment(np.array(unlike))[1]].tolist()
+        own = np.searchsorted(nodes, edges[np.isin(edges, nodes).all(axis=1)])
+        part = Graph.from_edges(own, len(match), graph.directed, node_names=graph._names[nodes].astype(str))
+        drawing = draw_network(part, groups, f"match {number}")
+        bodies.append(html.figure(drawing.svg(), f"match {number}"))
     return f'<p class="small">{html.legend_of_groups(map(str, wanted))}</p>{html.cards(bodies)}'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,25 +40,6 @@ class Role(NamedTuple):
     members: tuple[int, ...]
     counts: np.ndarray
 
-    def top(self, most: int = SHOWN) -> list[int]:
-        """Return the nodes that take the part most often."""
-        return [i for i in np.argsort(-self.counts, kind="stable")[:most].tolist() if self.counts[i]]
-
-
-class Located(NamedTuple):
-    """An excerpt of the network in which a pattern occurs.
-
-    Attributes:
-      drawing: The nodes with their names, coloured by the part that each takes most often there, and the edges of
-        occurrences.
-      roles: The parts, in the order of the colours.
-      occurrences: The number of occurrences that are shown.
-    """
-
-    drawing: Drawing
-    roles: list[str]
-    occurrences: int
-
 
 def count_roles(graph: Graph, pattern: Pattern, induced: bool = True, wildcard: int | None = None) -> list[Role]:
     """Return the roles of a pattern and how often each node takes them, where an occurrence counts once.
@@ -67,17 +48,21 @@ def count_roles(graph: Graph, pattern: Pattern, induced: bool = True, wildcard: 
       >>> from jaxmotif.patterns import named_pattern
       >>> star = Graph.from_edges([(0, 1), (0, 2), (0, 3)], node_names=["hub", "a", "b", "c"])
       >>> for role in count_roles(star, named_pattern("2-star")):
-      ...     print(role.name, role.members, role.counts, role.top())
-      degree 2 (0,) [3 0 0 0] [0]
-      degree 1 (1, 2) [0 2 2 2] [1, 2, 3]
+      ...     print(role.name, role.members, role.counts, top_nodes(star, role.counts))
+      degree 2 (0,) [3 0 0 0] [('hub', 3)]
+      degree 1 (1, 2) [0 2 2 2] [('a', 2), ('b', 2), ('c', 2)]
     """
     # The work runs on a device of this process, because of several processes only one writes the report.
     devices = [select_devices(None).main]
     counts = participation_counts(pattern, graph, induced, per="occurrence", wildcard=wildcard, devices=devices)
-    roles = []
-    for name, members in _parts(pattern):
-        roles.append(Role(name, members, counts[:, members[0]]))  # The column of one member counts the whole orbit.
-    return roles
+    # The column of one member counts the whole orbit.
+    return [Role(name, members, counts[:, members[0]]) for name, members in _parts(pattern)]
+
+
+def top_nodes(graph: Graph, counts: np.ndarray) -> list[tuple[Any, int]]:
+    """Return the names of the nodes with the largest of some counts ``[n]``, and these counts."""
+    names = graph._names
+    return [(names[i], int(counts[i])) for i in np.argsort(-counts, kind="stable")[:SHOWN].tolist() if counts[i]]
 
 
 def _parts(pattern: Pattern) -> list[tuple[str, tuple[int, ...]]]:
@@ -90,39 +75,37 @@ def _parts(pattern: Pattern) -> list[tuple[str, tuple[int, ...]]]:
     return [(words[own[0]], tuple(own.tolist())) for own in members]
 
 
-def locate(graph: Graph, pattern: Pattern) -> Located:
+def locate(graph: Graph, pattern: Pattern) -> tuple[Drawing, list[str], int]:
     """Draw some of the nodes and edges that a pattern occurs on, those that take part in most occurrences first.
+
+    Returns:
+      The nodes with their names, coloured by the part that each takes most often there, and the edges of occurrences;
+      the parts, in the order of the colours; and the number of occurrences that are drawn.
 
     Example:
       >>> from jaxmotif import datasets
       >>> from jaxmotif.patterns import named_pattern
-      >>> found = locate(datasets.load("florentine"), named_pattern("triangle"))
-      >>> len(found.drawing.nodes), found.occurrences
-      (7, 3)
+      >>> drawing, parts, occurrences = locate(datasets.load("florentine"), named_pattern("triangle"))
+      >>> len(drawing.nodes), len(parts), occurrences
+      (7, 1, 3)
     """
-    blocks = list(
-        iter_matches(pattern, graph, True, _MOST_LISTED, per="occurrence", devices=[select_devices(None).main])
-    )
-    listed = np.concatenate(blocks) if blocks else np.zeros((0, pattern.num_nodes), np.int64)
+    devices = [select_devices(None).main]
+    blocks = iter_matches(pattern, graph, True, _MOST_LISTED, per="occurrence", devices=devices)
+    listed = np.concatenate([np.zeros((0, pattern.num_nodes), np.int64), *blocks])
     times = np.bincount(listed.reshape(-1), minlength=graph.n)
     nodes, chosen = set[int](), []
     for row in listed[np.argsort(-times[listed].sum(axis=1), kind="stable")].tolist():
         if len(nodes.union(row)) <= _MOST_SHOWN:
             nodes |= set(row)
             chosen.append(row)
-    order = sorted(nodes)
-    place = {node: i for i, node in enumerate(order)}
-    parts = _parts(pattern)
-    takes, edges = np.zeros((len(order), len(parts)), np.int64), set()
-    for row in chosen:
-        for number, (_, members) in enumerate(parts):
-            for member in members:
-                takes[place[row[member]], number] += 1
-        edges |= {(place[row[a]], place[row[b]]) for a, b in np.argwhere(pattern.adjacency).tolist()}
+    order, places = np.unique(np.array(chosen, np.int64), return_inverse=True)
+    places, parts = places.reshape(-1, pattern.num_nodes), _parts(pattern)
+    takes = np.stack([np.bincount(places[:, members].ravel(), minlength=order.size) for _, members in parts], axis=1)
+    edges = places[:, np.argwhere(pattern.adjacency)].reshape(-1, 2)
     names = graph._names[order].astype(str)
-    excerpt = Graph.from_edges(sorted(edges), len(order), graph.directed, node_names=names)
+    excerpt = Graph.from_edges(np.unique(edges, axis=0), order.size, graph.directed, node_names=names)
     drawing = draw_network(excerpt, takes.argmax(axis=1).tolist(), "where the class occurs")
-    return Located(drawing, [name for name, _ in parts], len(chosen))
+    return drawing, [name for name, _ in parts], len(chosen)
 
 
 def role_card(graph: Graph, pattern: Pattern, title: str, roles: Sequence[Role], names: Sequence[str] = ()) -> str:
@@ -135,10 +118,9 @@ def role_card(graph: Graph, pattern: Pattern, title: str, roles: Sequence[Role],
       roles: Its roles.
       names: The names of the pattern's nodes, if they have some.
     """
-    parts, node_names = [f"<h3>{as_text(title)}</h3>"], graph._names
+    parts = [f"<h3>{as_text(title)}</h3>"]
     for role in roles:
         called = f"{title}, {role.name or 'a role'}"
         drawing = draw_pattern(pattern, *graph._label_words, role.members, called, names)
-        nodes = [(node_names[i], int(role.counts[i])) for i in role.top()]
-        parts.append(role_list(drawing.svg(), nodes, role.name))
+        parts.append(role_list(drawing.svg(), top_nodes(graph, role.counts), role.name))
     return "".join(parts)

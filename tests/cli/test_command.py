@@ -11,7 +11,7 @@ from jaxmotif.cli import _values, main
 from jaxmotif.cli._app import build_parser
 from jaxmotif.cli._columns import COLUMNS
 from jaxmotif.cli._command import use_devices
-from jaxmotif.cli._parser import _blocks
+from jaxmotif.cli._parser import _blocks, parser_of
 
 JOBS = {
     "graphlets": ("jaxmotif.graphlets.graphlet_counts", []),
@@ -156,3 +156,19 @@ def test_the_table_of_options_holds_nothing_in_vain():
     unused = {kind for kind in kinds if not re.search(rf"\| (required )?{kind}( = \S+)? \|", text)}
     assert unused == set()
     assert kinds > {"whole_number", "memory_size", "probability"}
+
+
+def test_rules_are_about_options_of_their_command():
+    """What is refused or needed, and where, are options that the command has."""
+    rules = 0
+    for heading, lines in _blocks().items():
+        for rule, _, rest in (line.partition(" ") for line in lines):
+            if rule in ("refuse", "need"):
+                options, condition, _ = rest.split(" | ")
+                word, *others = condition.split()
+                known = {name for a in parser_of(heading.split(" | ")[0])._actions for name in a.option_strings}
+                assert word in ("if", "unless", "always")
+                assert (word == "always") is (not others)
+                assert {option.partition("=")[0] for option in [*options.split(), *others]} <= known
+                rules += 1
+    assert rules > 10
