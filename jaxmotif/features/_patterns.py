@@ -23,12 +23,12 @@ from jaxmotif.motifs import dense_census_classes
 from jaxmotif.patterns import Pattern, as_pattern
 from jaxmotif.patterns import node_orbits as node_orbits_of
 from jaxmotif.patterns._names import short_name
+from jaxmotif.patterns._orbits import of_size
 from jaxmotif.patterns._roles import (
     OrbitWeights,
     Per,
     Role,
     all_roles,
-    connected_names,
     known_weights,
     places_of,
     weight_table,
@@ -188,7 +188,7 @@ def all_patterns(size: int, directed: bool = False) -> list[str]:
     if not 2 <= size <= (4 if directed else 5):
         raise ValueError(f"size must be 2 to {4 if directed else 5}, got {size}")
     if not directed:
-        return connected_names(size)
+        return [graphlet.name for graphlet in of_size(size)]
     classes = ("0010", "0110") if size == 2 else dense_census_classes(size, directed=True)
     return [short_name(text, directed=True) for text in classes]
 

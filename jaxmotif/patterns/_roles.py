@@ -9,7 +9,6 @@ import numpy as np
 
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, Pattern, canonical_string, stabilizer_chain
 from jaxmotif.patterns._orbits import (
-    CONNECTED,
     EDGE_NAMES_5,
     NUM_ORBITS,
     corrections,
@@ -180,8 +179,3 @@ def weight_table(weights: list[OrbitWeights], per: Per) -> tuple[Literal[4, 5], 
     for column, w in enumerate(weights):
         table[w.first : w.first + w.weights.size, column] = w.weights
     return size, table
-
-
-def connected_names(size: int) -> list[str]:
-    """Return the names of the connected undirected patterns of a size, in ORCA's order."""
-    return [graphlet.name for graphlet in CONNECTED if graphlet.size == size]

@@ -18,11 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxmotif.patterns._catalogue import EDGE_ORBITS, GRAPHLET_NAMES, GRAPHLETS
+from jaxmotif.patterns._catalogue import EDGE_ORBITS, GRAPHLET_NAMES, GRAPHLETS, TABLES, Edge, edges_of
 from jaxmotif.patterns._orbits import (
     CONNECTED,
     NUM_ORBITS,
-    Edge,
     Root,
     inclusion,
     of_size,
@@ -34,22 +33,7 @@ from jaxmotif.patterns._orbits import (
 from jaxmotif.patterns._pattern import Pattern
 
 DISCONNECTED_5: dict[str, tuple[Edge, ...]] = {
-    name: tuple((int(e[0]), int(e[1])) for e in edges.split())
-    for name, edges in {
-        "5-node-4-clique": "01 02 03 12 13 23",
-        "5-node-chordal-cycle": "01 02 03 12 13",
-        "5-node-tailed-triangle": "01 02 12 23",
-        "5-node-4-cycle": "01 03 12 23",
-        "5-node-3-star": "01 02 03",
-        "5-node-4-path": "01 12 23",
-        "5-node-triangle-edge": "01 02 12 34",
-        "5-node-1-triangle": "01 02 12",
-        "5-node-2-star-edge": "01 02 34",
-        "5-node-2-star": "01 02",
-        "5-node-2-edge": "01 23",
-        "5-node-1-edge": "01",
-        "5-node-indep": "",
-    }.items()
+    name: edges_of(edges) for name, edges in TABLES["not connected, of five nodes"]
 }
 """The edges of the 13 disconnected graphs of five nodes."""
 
