@@ -318,12 +318,8 @@ def _searched_alone(
     # What is not connected lies in one graph of a union or in two: each graph is searched on its own.
     whole = len(which) > 1 and len(pattern.components()) == 1
     given = [jax.device_put(graphs.union(which))] if whole else (graphs[i] for i in which.tolist())
-    counts = np.concatenate(
-        [
-            participation_counts(pattern, graph, induced, of=of, per="occurrence", devices=devices)[:, columns]
-            for graph in given
-        ]
-    )
+    options = {"induced": induced, "of": of, "per": "occurrence", "devices": devices}
+    counts = np.concatenate([participation_counts(pattern, graph, **options)[:, columns] for graph in given])
     if source.per != "graph":
         return counts
     return _added_up(counts, graphs.n[which]) // int(np.sum(node_orbits_of(pattern) == 0))
