@@ -147,9 +147,8 @@ def _left_by_limits(root: Path = Path("/sys/fs/cgroup"), groups: Path = Path("/p
             continue
         # Version 2 of control groups has one tree. Version 1 has one for each controller, and other file names.
         top = root / controllers
-        limit_file, usage_file = "memory.max", "memory.current"
-        if controllers:
-            limit_file, usage_file = "memory.limit_in_bytes", "memory.usage_in_bytes"
+        limit_file = "memory.limit_in_bytes" if controllers else "memory.max"
+        usage_file = "memory.usage_in_bytes" if controllers else "memory.current"
         inner = top / path.lstrip("/")
         # Every group above this process's may have a limit; the caller takes the tightest.
         for group in (inner, *inner.parents):

@@ -197,15 +197,15 @@ def inclusion(size: int, root: Root) -> np.ndarray:
     return matrix
 
 
-def inverse(matrix: np.ndarray) -> np.ndarray:
-    """Return the inverse of a unit triangular integer matrix, int64.
+def inverse(matrix: np.ndarray, times: int = 1) -> np.ndarray:
+    """Return an integer matrix's inverse times a number that makes it integer, int64.
 
     Raises:
-      ValueError: for a matrix without an integer inverse.
+      ValueError: for a matrix without such an inverse.
     """
-    result = np.rint(np.linalg.inv(matrix.astype(np.float64))).astype(np.int64)
-    if not np.array_equal(matrix @ result, np.eye(len(matrix), dtype=np.int64)):
-        raise ValueError("the matrix has no integer inverse")
+    result = np.rint(times * np.linalg.inv(matrix.astype(np.float64))).astype(np.int64)
+    if not np.array_equal(matrix @ result, times * np.eye(len(matrix), dtype=np.int64)):
+        raise ValueError(f"the matrix has no inverse that is an integer matrix over {times}")
     return result
 
 

@@ -24,6 +24,7 @@ from jaxmotif.patterns._orbits import (
     NUM_ORBITS,
     Root,
     inclusion,
+    inverse,
     of_size,
     pairs,
     quotients,
@@ -128,10 +129,7 @@ def _maps() -> _Maps:
         start = block.stop
     automorphisms = np.array([x for size in _SIZES for x in _classes(size).automorphisms])
     homs = merged @ (automorphisms[:, None] * copies)
-    inverse = np.rint(factorial(5) * np.linalg.inv(homs.astype(np.float64))).astype(np.int64)
-    if not np.array_equal(homs @ inverse, factorial(5) * np.eye(len(homs), dtype=np.int64)):
-        raise ArithmeticError("the matrix of homomorphisms has no such inverse")
-    return _Maps(components, copies, homs, inverse)
+    return _Maps(components, copies, homs, inverse(homs, factorial(5)))
 
 
 @lru_cache

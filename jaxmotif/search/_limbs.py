@@ -8,7 +8,6 @@ since the result is within the bound. So a count is exact, or its search is not 
 
 from __future__ import annotations
 
-import bisect
 import functools
 from collections.abc import Iterable, Iterator
 
@@ -22,8 +21,6 @@ SPARE_BITS = 12
 LEAF_LIMBS = (2, 4, 8, 16)
 """Limbs of the ways to map all leaves of one partial match: the fewest that hold them. More are slower, and others
 compile again; leaves whose ways need more than the most are searched one by one."""
-
-_MOST_WAYS = [2 ** (32 * limbs - SPARE_BITS) for limbs in LEAF_LIMBS]
 
 Limbs = tuple[jax.Array, ...]
 
@@ -133,8 +130,7 @@ def limbs_for(ways: int) -> int | None:
       >>> limbs_for(2**52), limbs_for(2**52 + 1), limbs_for(5000**8), limbs_for(2**600)
       (2, 4, 4, None)
     """
-    at = bisect.bisect_left(_MOST_WAYS, ways)
-    return LEAF_LIMBS[at] if at < len(LEAF_LIMBS) else None
+    return next((limbs for limbs in LEAF_LIMBS if ways <= 2 ** (32 * limbs - SPARE_BITS)), None)
 
 
 def carry_over(sums: jax.Array) -> jax.Array:
