@@ -57,16 +57,16 @@ class TableWords(
       non_neighbours: :class:`PairWords` that the new node must not satisfy.
       columns: slots to append to the next table.
       base: the table's first entry.
-      next_base: likewise of the next table.
+      next_base: the first entry of the next table.
       room: rows that the table has room for.
-      next_room: likewise of the next table.
+      next_room: rows that the next table has room for.
       is_last: whether matches are counted here instead of appended.
       groups: :class:`GroupWords` of the leaves.
       ahead: :class:`FactorWords` that must not be zero.
       row_nodes: :class:`TallyWords` of nodes of the rows (of the last table, as the next three).
-      row_pairs: those of pairs of nodes of the rows.
-      lane_nodes: those of the new node.
-      lane_pairs: those of pairs with the new node.
+      row_pairs: :class:`TallyWords` of pairs of nodes of the rows.
+      lane_nodes: :class:`TallyWords` of the new node.
+      lane_pairs: :class:`TallyWords` of pairs with the new node.
       cost: about how many words are read to test one candidate, the unit of the work that slices are measured in.
     """
 
@@ -150,7 +150,7 @@ def read_record(read: Callable[[Any], Any], kind: type[Record], at: int | jax.Ar
     return cast(Record, _Named(read, at, kind._fields))  # pyright: ignore[reportAttributeAccessIssue]
 
 
-class Operands(NamedTuple):
+class Operands(namedtuple("Operands", "program offsets entries bitmap domains leaf_rows leaf_ranks")):
     """The arrays that a search reads, int32 with one axis.
 
     Attributes:
@@ -163,14 +163,6 @@ class Operands(NamedTuple):
       leaf_rows: bit rows over a numbering of a few nodes.
       leaf_ranks: the numberings, 0 for nodes outside.
     """
-
-    program: Any
-    offsets: Any
-    entries: Any
-    bitmap: Any
-    domains: Any
-    leaf_rows: Any
-    leaf_ranks: Any
 
 
 class Sizes(NamedTuple):

@@ -171,12 +171,8 @@ def table_columns(
         return [np.flatnonzero(row).tolist() for row in earlier]
     reads = np.zeros((count, count + 1), bool)  # position -1, which is none, falls into the last column
     for t, placed in enumerate(placements):
-        for positions in (
-            _rows(placed.anchors)[:, 0],
-            _rows(placed.non_neighbours)[:, 0],
-            placed.distinct_from,
-            placed.below,
-        ):
+        pairs = np.concatenate([_rows(placed.anchors), _rows(placed.non_neighbours)])
+        for positions in (pairs[:, 0], placed.distinct_from, placed.below):
             reads[t, _integers(positions)] = True
         for factor in placed.ahead:
             reads[t, _positions(factor)] = True

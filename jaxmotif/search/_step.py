@@ -7,7 +7,8 @@ these flat positions. Programs and operands are those of :mod:`jaxmotif.search._
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +19,7 @@ from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._lane_body import locate_lanes
 from jaxmotif.kernels._launch import fetch_add, kernel_call, load, store, whole
 from jaxmotif.search import _layout as layout
-from jaxmotif.search._layout import Columns, Operands, PairWords, Reader, Sizes, TallyWords, loop
+from jaxmotif.search._layout import Columns, PairWords, Reader, Sizes, TallyWords, loop
 from jaxmotif.search._leaf_counts import intersection_size, leaf_ways
 from jaxmotif.search._limbs import counts_of
 
@@ -31,7 +32,7 @@ def is_fused(sizes: Sizes) -> bool:
     return target().fused and sizes.block % LANES == sizes.window % LANES == 0
 
 
-class Window(NamedTuple):
+class Window(namedtuple("Window", "table first rows used")):
     """The rows that a step looks at; all fields are int32 scalars.
 
     Attributes:
@@ -41,13 +42,8 @@ class Window(NamedTuple):
       used: how many candidates of the first row are used already.
     """
 
-    table: Any
-    first: Any
-    rows: Any
-    used: Any
 
-
-class Extended(NamedTuple):
+class Extended(namedtuple("Extended", "table tally added counts tested done used")):
     """The result of a step.
 
     Attributes:
@@ -60,16 +56,8 @@ class Extended(NamedTuple):
       used: int32, how many candidates of the next row are used.
     """
 
-    table: Any
-    tally: Any
-    added: Any
-    counts: Any
-    tested: Any
-    done: Any
-    used: Any
 
-
-class RowLists(NamedTuple):
+class RowLists(namedtuple("RowLists", "lengths places anchors")):
     """The shortest candidate list of each row of a window; all fields are int32 ``[sizes.window]``.
 
     Attributes:
@@ -77,10 +65,6 @@ class RowLists(NamedTuple):
       places: the place of the first of these in ``entries``.
       anchors: the number of the anchor that the list belongs to.
     """
-
-    lengths: Any
-    places: Any
-    anchors: Any
 
 
 def choose_lists(io: Reader, window: Window, index: jax.Array) -> RowLists:
@@ -255,7 +239,7 @@ def extend(
     return Extended(table, tally, added, counts, flat.total, done, jnp.where(over, used, 0))
 
 
-class _Flat(NamedTuple):
+class _Flat(namedtuple("_Flat", "starts total block")):
     """The flat positions of a window.
 
     Attributes:
@@ -264,12 +248,8 @@ class _Flat(NamedTuple):
       block: how many are tested at most.
     """
 
-    starts: Any
-    total: Any
-    block: Any
 
-
-class _Lanes(NamedTuple):
+class _Lanes(namedtuple("_Lanes", "index nodes ok ways counts")):
     """The results of the lanes of a step.
 
     Attributes:
@@ -280,12 +260,6 @@ class _Lanes(NamedTuple):
         nodes.
       counts: as in :class:`Extended`.
     """
-
-    index: Any
-    nodes: Any
-    ok: Any
-    ways: Any
-    counts: Any
 
 
 def _test_arrays(io: Reader, window: Window, flat: _Flat, lists: RowLists) -> tuple[_Lanes, Any]:
@@ -396,7 +370,7 @@ def _add_up(io: Reader, tally: jax.Array, window: Window, flat: _Flat, lists: Ro
     return add(tally, *each, head.lane_nodes, head.num_lane_nodes, head.lane_pairs, head.num_lane_pairs)
 
 
-class _Inputs(NamedTuple):
+class _Inputs(namedtuple("_Inputs", "table added window extent tiles starts shifts anchors operands")):
     """The inputs of the fused kernel.
 
     Attributes:
@@ -410,16 +384,6 @@ class _Inputs(NamedTuple):
       anchors: the anchor of each row.
       operands: the arrays that the search reads.
     """
-
-    table: Any
-    added: Any
-    window: Any
-    extent: Any
-    tiles: Any
-    starts: Any
-    shifts: Any
-    anchors: Any
-    operands: Operands
 
 
 def _fused_inputs(io: Reader, window: Window, flat: _Flat, lists: RowLists, filled: jax.Array) -> _Inputs:
