@@ -93,7 +93,7 @@ class Job:
     Attributes:
       name: The name of the job, which its checkpoints bear.
       starts: The estimated work before each item, then the work of all, int64 ``[items + 1]``.
-      parts: The number of units to cut the row into, approximately. With several processes that of the first counts.
+      parts: The number of units to cut the row into, approximately. With several processes the first one decides.
       merge: A function that merges two results; it is exact, associative and commutative.
       unit: The unit that the progress meter counts.
       label: What the progress meter says is being done.
