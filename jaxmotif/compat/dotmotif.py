@@ -78,7 +78,7 @@ class JaxmotifExecutor:
 
         Args:
           motif: as for :meth:`find`.
-          limit: likewise.
+          limit: the most matches to count; by default the motif's own limit.
         """
         query, target, limit, options = self._read_motif(motif, limit)
         count = count_matches(query, target, **options).count

@@ -162,11 +162,11 @@ def graphlet_correlation_distance(
 ) -> float:
     """Return GCD-11 or GCD-73, the Euclidean distance of two graphs' :func:`graphlet_correlation_matrix`.
 
-    It is that of the entries above the diagonal.
+    Only the entries above the diagonal are compared, since the matrices are symmetric.
 
     Args:
       first: a graph or its orbits, as for :func:`graphlet_correlation_matrix`, or its result.
-      second: likewise.
+      second: what the first one is compared with, in one of the same forms.
       size: the largest number of nodes of graphlets.
 
     Returns:

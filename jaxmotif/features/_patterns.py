@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import comb
 from typing import Any, Literal, NamedTuple, cast
 
@@ -30,12 +31,13 @@ from jaxmotif.patterns._roles import (
     Role,
     all_roles,
     known_weights,
+    orbit_weights,
     places_of,
     weight_table,
 )
 
 ROWS_TOGETHER = 2**14
-"""Rows of tables that are worked on at once, so that what is made on the way stays in a core's cache."""
+"""Rows of orbits that are weighed at once, so that their floats take little memory."""
 
 Normalize = Literal["density", "total"] | None
 PatternLike = GraphLike | Pattern
@@ -49,7 +51,7 @@ class Features(Presented):
       columns: one name a column.
       values: ``[rows, columns]``: int64, or Python integers (dtype ``object``) where a count, or the sum of all, needs
         more than 63 bits; float64 with ``log`` or ``normalize``.
-      per: what a row is: a graph, a node or an edge; those of the first graph come first.
+      per: what a row is: a graph, a node or an edge; the rows of the first graph come first.
       graph: int64 ``[rows]``, the graph of each row.
       edges: int64 ``[rows, 2]`` with ``per="edge"``, the ends of each edge in its graph, else ``None``.
     """
@@ -123,13 +125,12 @@ def pattern_features(
     if per not in ("graph", "node", "edge"):
         raise ValueError(f"per must be 'graph', 'node' or 'edge', got {per!r}")
     source, given, roles = ask(graphs, patterns, per, normalize)
-    values = columns_of(
-        source,
-        roles,
-        known_weights(given, roles, induced),
-        lambda rest: _searched(source, [given[i] for i in rest], [roles[i] for i in rest], induced, devices),
-        devices,
-    )
+
+    def count(rest: list[int]) -> np.ndarray:
+        return _searched(source, [given[i] for i in rest], [roles[i] for i in rest], induced, devices)
+
+    weights = known_weights(given, roles, partial(orbit_weights, induced=induced))
+    values = columns_of(source, roles, weights, count, devices)
     sizes = [pattern.num_nodes for pattern, found in zip(given, roles, strict=True) for _ in found]
     if log or normalize:
         values = scaled(values.astype(np.float64), lambda: source.sets(sizes), log, normalize)
@@ -251,15 +252,7 @@ def columns_of(
         return with_exact_sums(parts[0]) if parts else np.zeros((int(source.rows.sum()), 0), np.int64)
     owner = np.repeat(np.arange(len(roles)), [len(held) for held in roles])
     place = np.argsort(np.concatenate([np.flatnonzero(np.isin(owner, which)) for which in (known, rest)]))
-    values = np.empty((len(parts[0]), place.size), np.result_type(*parts))
-    for rows in _row_blocks(len(values)):
-        values[rows] = np.take(np.concatenate([part[rows] for part in parts], axis=1), place, axis=1)
-    return with_exact_sums(values)
-
-
-def _row_blocks(rows: int) -> Iterator[slice]:
-    """Return slices of all rows, some at a time, in turn."""
-    return (slice(low, low + ROWS_TOGETHER) for low in range(0, rows, ROWS_TOGETHER))
+    return with_exact_sums(np.take(np.concatenate(parts, axis=1), place, axis=1))
 
 
 def _weighed(source: Source, weights: list[list[OrbitWeights]], devices: Devices) -> np.ndarray:
@@ -271,7 +264,8 @@ def _weighed(source: Source, weights: list[list[OrbitWeights]], devices: Devices
     orbits = count(given, size=size, devices=devices).values
     # In floats first, which BLAS multiplies fast: exact below 2^53, since nothing is negative.
     sums, most, floats = np.empty((len(orbits), table.shape[1]), np.int64), 0.0, table.astype(np.float64)
-    for rows in _row_blocks(len(orbits)):
+    for low in range(0, len(orbits), ROWS_TOGETHER):
+        rows = slice(low, low + ROWS_TOGETHER)
         near = orbits[rows].astype(np.float64) @ floats
         most = max(most, float(near.max(initial=0)))
         sums[rows] = np.minimum(near, 2.0**53)

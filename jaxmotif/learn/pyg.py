@@ -95,7 +95,7 @@ class AddPatternCounts(_AddCounts):
 
     Args:
       patterns: names or small graphs, with labels or not.
-      per, induced, log, normalize: as there.
+      per, induced, log, normalize: as for :func:`jaxmotif.pattern_features`.
       attr_name: the attribute to write; ``None``: columns beside those of ``x`` (``per="node"`` alone).
       directed: whether columns of ``edge_index`` are arcs; else edges are given both ways, or one.
       node_label, edge_label: attributes that hold integers, ``[n]`` and ``[E]``, to be labels.
@@ -160,7 +160,7 @@ def _split(rows: np.ndarray, numbers: list[int]) -> list[np.ndarray]:
 
 
 def _at_columns(ends: np.ndarray, nodes: int, values: np.ndarray, edges: np.ndarray, directed: bool) -> np.ndarray:
-    """Return one row for each column of ``edge_index``: that of its edge, or zeros for a self loop."""
+    """Return one row for each column of ``edge_index``: the values of its edge, or zeros for a self loop."""
     ends = ends if directed else np.sort(ends, axis=0)
     place = np.array([max(nodes, 1), 1])
     row = np.minimum(np.searchsorted(edges @ place, ends.T @ place), max(len(edges) - 1, 0))

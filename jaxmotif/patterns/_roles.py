@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -142,17 +142,17 @@ def orbit_weights(pattern: Pattern, place: Place, induced: bool) -> OrbitWeights
     return OrbitWeights(k, first, matrix[orbit - first], orbits.node[mask].count(orbit))
 
 
-def homomorphism_weights(pattern: Pattern, node: int) -> OrbitWeights | None:
+def homomorphism_weights(pattern: Pattern, place: Place) -> OrbitWeights | None:
     """Return the weights that give the homomorphisms of a pattern at the images of one of its nodes.
 
     Returns:
       ``None`` where :func:`orbit_weights` has none. Maps that merge nodes are induced subgraphs of all sizes.
 
     Example:
-      >>> homomorphism_weights(Pattern.from_edges([(0, 1), (1, 2)]), 1)  # the square of the degree
+      >>> homomorphism_weights(Pattern.from_edges([(0, 1), (1, 2)]), (1,))  # the square of the degree
       OrbitWeights(size=3, first=0, weights=array([1, 0, 2, 2]), sharing=1)
     """
-    own = orbit_weights(pattern, (node,), induced=True)
+    own = orbit_weights(pattern, place, induced=True)
     if own is None:
         return None
     merged, row = corrections(own.size, "node"), int(own.weights.argmax())
@@ -160,11 +160,19 @@ def homomorphism_weights(pattern: Pattern, node: int) -> OrbitWeights | None:
     return OrbitWeights(own.size, 0, np.concatenate([merged.matrix[row], injective]), 1)
 
 
-def known_weights(patterns: list[Pattern], roles: list[list[Role]], induced: bool) -> list[list[OrbitWeights]]:
-    """Return the weights of each pattern's roles, or an empty list for a pattern with a role that has none."""
+def known_weights(
+    patterns: list[Pattern], roles: list[list[Role]], weigh: Callable[[Pattern, Place], OrbitWeights | None]
+) -> list[list[OrbitWeights]]:
+    """Return the weights of each pattern's roles, or an empty list for a pattern with a role that has none.
+
+    Args:
+      patterns: The patterns.
+      roles: The roles of each pattern.
+      weigh: :func:`orbit_weights` or :func:`homomorphism_weights`.
+    """
     result = []
     for pattern, own_roles in zip(patterns, roles, strict=True):
-        weights = [orbit_weights(pattern, role.places[0] or (0,), induced) for role in own_roles]
+        weights = [weigh(pattern, role.places[0] or (0,)) for role in own_roles]
         known = [w for w in weights if w is not None]
         result.append(known if len(known) == len(weights) else [])
     return result

@@ -247,7 +247,7 @@ def copies(of: Root | None, names: tuple[str, ...]) -> np.ndarray:
     """Return the matrix M with ``counts of all copies = M @ induced counts``, int64 ``[columns, columns]``.
 
     Args:
-      of: whether the counts are at nodes or at edges; ``None`` for those of a whole graph.
+      of: whether the counts are at nodes or at edges; ``None`` for counts of a whole graph.
       names: the names of the columns.
 
     Example:
