@@ -17,18 +17,8 @@ import numpy as np
 
 try:
     from torch_geometric.transforms import BaseTransform  # pyright: ignore[reportMissingImports]
-except ImportError:  # what has the fields of Data will do
-
-    class BaseTransform:
-        """Stand-in for the base of all transforms."""
-
-        def __call__(self, data: Any) -> Any:
-            """Return a copy of ``Data`` or a ``Batch`` with the counts."""
-            return self.forward(data)
-
-        def forward(self, data: Any) -> Any:
-            raise NotImplementedError
-
+except ImportError:
+    BaseTransform = object  # whatever has the fields of Data can be transformed without PyTorch Geometric
 
 from jaxmotif.features import pattern_features
 from jaxmotif.features._patterns import Normalize, PatternLike
@@ -41,9 +31,11 @@ class _AddCounts(BaseTransform):  # pyright: ignore[reportGeneralTypeIssues]  (o
 
     attr_name: str | None
 
-    def forward(self, data: Any) -> Any:
+    def __call__(self, data: Any) -> Any:
         """Return a copy of ``Data`` or a ``Batch`` with the counts."""
         return self.of_all([data])[0]
+
+    forward = __call__  # which PyTorch Geometric asks for
 
     def of_all(self, dataset: Iterable[Any]) -> list[Any]:
         """Return copies of all ``Data`` of a data set with the counts, which are made in one run.
