@@ -308,8 +308,10 @@ def empty_units(
             tasks.extend(with_smaller_steps(make, on.device, lambda _: None, on.device)[0] for on in workers)
         before = sum(map(job.work, record.spans))
         total = before + sum(unit.work for unit in units)
-        note, many = lambda: job.note(record.found), len(workers)
-        with progress(total, job.unit, job.label, show, note, before=before, workers=many) as meter:
+        meter = progress(
+            total, job.unit, job.label, show, lambda: job.note(record.found), before=before, workers=len(workers)
+        )
+        with meter:
             runners: list[_TaskRunner] = []
             queue_workers: list[Worker] = []
             for task, worker in zip(tasks, workers, strict=True):
