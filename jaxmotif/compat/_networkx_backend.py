@@ -67,11 +67,6 @@ class BackendGraph:
         return {node: i for i, node in enumerate(self.nodes)}
 
     @cached_property
-    def degrees(self) -> np.ndarray:
-        """Degrees without self loops, int64 ``[n]``."""
-        return self.graph.degrees
-
-    @cached_property
     def edges(self) -> np.ndarray:
         """Edges as numbers of nodes, ``[m, 2]``."""
         return self.graph.edge_list()
@@ -237,7 +232,7 @@ def clustering(G: BackendGraph, nodes: Nodes = None, weight: None = None) -> Any
         pairs = 2 * (degrees * (degrees - 1) - 2 * (degrees - G.joined.degrees))
         ends = G.directed_triangles
     else:
-        ends, pairs = 2 * G.node_triangles, G.degrees * (G.degrees - 1)
+        ends, pairs = 2 * G.node_triangles, G.graph.degrees * (G.graph.degrees - 1)
     return G.pick(nodes, [0 if t == 0 else t / p for t, p in zip(ends.tolist(), pairs.tolist(), strict=True)])
 
 
@@ -249,7 +244,7 @@ def average_clustering(G: BackendGraph, nodes: Nodes = None, weight: None = None
 
 
 def transitivity(G: BackendGraph) -> float:
-    closed, pairs = 2 * int(G.node_triangles.sum()), int((G.degrees * (G.degrees - 1)).sum())
+    closed, pairs = 2 * int(G.node_triangles.sum()), int((G.graph.degrees * (G.graph.degrees - 1)).sum())
     return 0 if closed == 0 else closed / pairs
 
 
@@ -263,7 +258,7 @@ def square_clustering(G: BackendGraph, nodes: Nodes = None) -> Any:
 
     cycles = edge_cycles(G.graph, squares=True)
     assert cycles.squares is not None
-    squares, degrees = G.at_nodes(cycles.squares) // 2, G.degrees
+    squares, degrees = G.at_nodes(cycles.squares) // 2, G.graph.degrees
     neighbour_degrees = np.zeros(len(G), np.int64)
     for u, v in (G.edges.T, G.edges.T[::-1]):
         np.add.at(neighbour_degrees, u, degrees[v])
@@ -322,7 +317,7 @@ def could_be_isomorphic(G1: BackendGraph, G2: BackendGraph, *, properties: str =
         return False
     columns = []
     for graph in (G1, G2):
-        values = [graph.degrees] if "d" in properties else []
+        values = [graph.graph.degrees] if "d" in properties else []
         if "t" in properties:
             values.append(graph.node_triangles)
         columns.append(sorted(zip(*(column.tolist() for column in values), strict=True)))

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -25,20 +25,6 @@ if TYPE_CHECKING:
 
 Constraints = dict[str, dict[str, list[Any]]]
 """Constraints of DotMotif: the values for each attribute and operator."""
-
-
-class Motif(Protocol):
-    """The part of a ``dotmotif.Motif`` that an executor uses."""
-
-    limit: int | None
-    exclude_automorphisms: bool
-    ignore_direction: bool
-
-    def to_nx(self) -> networkx.DiGraph: ...
-    def list_node_constraints(self) -> dict[str, Any]: ...
-    def list_edge_constraints(self) -> dict[tuple[str, str], Any]: ...
-    def list_dynamic_node_constraints(self) -> dict[str, Any]: ...
-    def list_dynamic_edge_constraints(self) -> dict[tuple[str, str], Any]: ...
 
 
 class JaxmotifExecutor:
@@ -76,43 +62,36 @@ class JaxmotifExecutor:
         self._nodes[:] = list(graph.nodes)
         self._read: dict[bool, Graph] = {}
 
-    def find(self, motif: Motif, limit: int | None = None) -> list[dict[str, Any]]:
+    def find(self, motif: Any, limit: int | None = None) -> list[dict[str, Any]]:
         """List the matches of a motif: for each of its nodes a node of the graph.
 
         Args:
-          motif: a motif of DotMotif.
+          motif: a ``dotmotif.Motif``.
           limit: most matches to list; by default the motif's own limit.
         """
-        query, target = self._query_and_target(motif)
-        limit = limit or motif.limit or None
-        per = "occurrence" if motif.exclude_automorphisms else "map"
-        matches = find_matches(query, target, limit=limit, per=per, devices=self._devices)
+        query, target, limit, options = self._read_motif(motif, limit)
+        matches = find_matches(query, target, limit=limit, **options)
         return _dicts(query.names, [self._nodes[column].tolist() for column in matches.nodes.T])
 
-    def count(self, motif: Motif, limit: int | None = None) -> int:
+    def count(self, motif: Any, limit: int | None = None) -> int:
         """Count the matches of a motif, without listing them.
 
         Args:
           motif: as for :meth:`find`.
-          limit: likewise.
+          limit: the most matches to count; by default the motif's own limit.
         """
-        query, target = self._query_and_target(motif)
-        per = "occurrence" if motif.exclude_automorphisms else "map"
-        count = count_matches(query, target, per=per, devices=self._devices).count
-        limit = limit or motif.limit or None
+        query, target, limit, options = self._read_motif(motif, limit)
+        count = count_matches(query, target, **options).count
         return count if limit is None else min(count, limit)
 
-    def _query_and_target(self, motif: Motif) -> tuple[Query, Graph]:
-        """Return a motif as a query, and the graph to search."""
-        query = query_of(motif, self._parallel)
-        return query, _with_all_attributes(self._target(motif.ignore_direction), query)
-
-    def _target(self, undirected: bool) -> Graph:
-        """Return the graph to search, which is read once."""
-        if undirected not in self._read:
+    def _read_motif(self, motif: Any, limit: int | None) -> tuple[Query, Graph, int | None, dict[str, Any]]:
+        """Return a motif as a query, the graph to search, the most matches to list, and further options."""
+        query, undirected = query_of(motif, self._parallel), motif.ignore_direction
+        if undirected not in self._read:  # the graph is read once
             source = self.graph.to_undirected(as_view=True) if undirected else self.graph
             self._read[undirected] = Graph.from_networkx(source, attributes=True)
-        return self._read[undirected]
+        options = {"per": "occurrence" if motif.exclude_automorphisms else "map", "devices": self._devices}
+        return query, _with_all_attributes(self._read[undirected], query), limit or motif.limit or None, options
 
 
 def _dicts(names: Sequence[str], columns: Sequence[list[Any]]) -> list[dict[str, Any]]:
@@ -129,7 +108,7 @@ def _dicts(names: Sequence[str], columns: Sequence[list[Any]]) -> list[dict[str,
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def query_of(motif: Motif, parallel: str = "any") -> Query:
+def query_of(motif: Any, parallel: str = "any") -> Query:
     """Return a motif of DotMotif as a query."""
     shape = motif.to_nx()
     names = list(shape.nodes)

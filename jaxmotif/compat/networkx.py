@@ -96,16 +96,16 @@ class GraphMatcher:
 
     def _mappings(self, induced: bool) -> Iterator[dict[Node, Node]]:
         """Yield mappings of nodes of G1 to nodes of G2."""
-        kinds = None if self.edge_match is None else _edge_kinds(self.G1, self.G2, self.edge_match)
         target, query = Side.of(self.G1), Side.of(self.G2)
-        allowed = _loops_allow(query, target, induced)
+        masks = [_loops_allow(query, target, induced)]
         if self.node_match is not None:
-            allowed = _intersect(allowed, _nodes_allow(self.G1, self.G2, self.node_match))
+            masks.append(_nodes_allow(self.G1, self.G2, self.node_match))
         if self.edge_match is not None:
-            allowed = _intersect(allowed, _loop_kinds_allow(self.G1, self.G2, self.edge_match))
-        if kinds is not None:
-            target, query = target._replace(labels=kinds[0]), query._replace(labels=kinds[1])
-        for map_ in mappings(query, target, induced, allowed):
+            masks.append(_loop_kinds_allow(self.G1, self.G2, self.edge_match))
+            labels = _edge_kinds(self.G1, self.G2, self.edge_match)
+            target, query = target._replace(labels=labels[0]), query._replace(labels=labels[1])
+        given = [mask for mask in masks if mask is not None]
+        for map_ in mappings(query, target, induced, np.logical_and.reduce(given) if given else None):
             yield {v: u for u, v in map_.items()}
 
 
@@ -183,13 +183,6 @@ def same_degrees(G1: Any, G2: Any) -> bool:
     return first == second
 
 
-def _intersect(first: np.ndarray | None, second: np.ndarray | None) -> np.ndarray | None:
-    """Return what both masks allow; ``None`` allows all."""
-    if first is None or second is None:
-        return second if first is None else first
-    return first & second
-
-
 def _loops_allow(query: Side, target: Side, induced: bool) -> np.ndarray | None:
     """Return which nodes the query's nodes may map to by their self loops, ``[k, n]``."""
     if not query.loops.any() and not (induced and target.loops.any()):
@@ -216,16 +209,16 @@ def _loop_kinds_allow(G1: nx.Graph, G2: nx.Graph, match: Match) -> np.ndarray | 
     return allowed
 
 
-def _edge_kinds(G1: nx.Graph, G2: nx.Graph, match: Match) -> tuple[np.ndarray, np.ndarray] | None:
+def _edge_kinds(G1: nx.Graph, G2: nx.Graph, match: Match) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Return labels of the edges (without loops) of G1 and G2 that are equal exactly where edges match.
 
     Edges of G1 are of one kind when they match the same edges of G2. Labels can express this only if no edge of G2
-    matches two kinds.
+    matches two kinds. Where one graph has no edges, there are no labels.
     """
     data = [[d for u, v, d in graph.edges(data=True) if u != v] for graph in (G1, G2)]
     (first, at_first), (second, at_second) = (_kinds(attributes) for attributes in data)
     if not first or not second:
-        return None
+        return None, None
     table = np.array([[bool(match(a, b)) for a in first] for b in second])
     columns, kind = np.unique(table, axis=1, return_inverse=True)  # a column is what one edge of G1 matches
     if (columns.sum(axis=1) > 1).any():

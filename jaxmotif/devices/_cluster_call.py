@@ -258,7 +258,7 @@ _lock = threading.Lock()
 
 
 def return_same(content: Any) -> Any:
-    """Return what is given: as a task of Dask's that any worker can do again."""
+    """Return the argument; as a task of Dask's, so that any worker can make the data again."""
     return content
 
 

@@ -1,7 +1,8 @@
 """Processes of ``jax.distributed`` that all make the same call: they compare it, and exchange what they found.
 
 This uses JAX's public collectives alone. JAX itself ends all processes when one of them dies. An exception in one of
-them is told to the others, which raise :class:`ClusterError`. JAX's collectives want as many devices in each process.
+them is told to the others, which raise :class:`ClusterError`. JAX's collectives need the same number of devices in each
+process.
 """
 
 from __future__ import annotations

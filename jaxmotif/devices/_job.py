@@ -93,7 +93,7 @@ class Job:
     Attributes:
       name: The name of the job, which its checkpoints bear.
       starts: The estimated work before each item, then the work of all, int64 ``[items + 1]``.
-      parts: The number of units to cut the row into, approximately. With several processes that of the first counts.
+      parts: The number of units to cut the row into, approximately. With several processes the first one decides.
       merge: A function that merges two results; it is exact, associative and commutative.
       unit: The unit that the progress meter counts.
       label: What the progress meter says is being done.
@@ -301,52 +301,41 @@ def empty_units(
       show: Whether to show a progress meter.
       tasks: The tasks of the workers, which are made if the list is empty.
     """
-    empty_all = partial(_empty, job, make, workers, units, record, show, tasks)
+
+    def work_through() -> list[int]:
+        stopped = threading.Event()
+        if not tasks:
+            tasks.extend(with_smaller_steps(make, on.device, lambda _: None, on.device)[0] for on in workers)
+        before = sum(map(job.work, record.spans))
+        total = before + sum(unit.work for unit in units)
+        meter = progress(
+            total, job.unit, job.label, show, lambda: job.note(record.found), before=before, workers=len(workers)
+        )
+        with meter:
+            runners: list[_TaskRunner] = []
+            queue_workers: list[Worker] = []
+            for task, worker in zip(tasks, workers, strict=True):
+                runner = _TaskRunner(job, task, worker.device, record, stopped, meter)
+                runners.append(runner)
+                # The queue does not know tasks; it calls the functions that its workers carry.
+                queue_workers.append(worker._replace(step=runner.step, last=runner.finish, cut=runner.cut))
+            try:
+                work = run_queue(units, queue_workers)
+            except BaseException:
+                # After a failure the results of other workers are saved, where it is known which spans they cover.
+                for runner in runners:
+                    with contextlib.suppress(Exception):  # The first failure is the one to report.
+                        runner.hand_in_if_whole()
+                with contextlib.suppress(Exception):
+                    record.save()
+                raise
+        record.save()
+        return work
+
     for device in dict.fromkeys(worker.device for worker in workers) if job.programs is not None else ():
         first_step = partial(_first_step, make, device, units[0].span)
-        empty_all = partial(rehearsed, empty_all, device, (job.name, job.programs, device), first_step)
-    return empty_all()
-
-
-def _empty(
-    job: Job,
-    make: Callable[[jax.Device], Task],
-    workers: Sequence[Worker],
-    units: list[Unit],
-    record: Record,
-    show: bool,
-    tasks: list[Task],
-) -> list[int]:
-    stopped = threading.Event()
-    if not tasks:
-        tasks += [with_smaller_steps(make, on.device, lambda _: None, on.device)[0] for on in workers]
-    before = sum(map(job.work, record.spans))
-    total = before + sum(unit.work for unit in units)
-    meter = progress(
-        total, job.unit, job.label, show, lambda: job.note(record.found), before=before, workers=len(workers)
-    )
-    with meter:
-        runners = [
-            _TaskRunner(job, task, worker.device, record, stopped, meter)
-            for task, worker in zip(tasks, workers, strict=True)
-        ]
-        # The queue does not know tasks; it calls the functions that its workers carry.
-        queue_workers = [
-            worker._replace(step=runner.step, last=runner.finish, cut=runner.cut)
-            for worker, runner in zip(workers, runners, strict=True)
-        ]
-        try:
-            work = run_queue(units, queue_workers)
-        except BaseException:
-            # After a failure the results of other workers are still saved, where it is known which spans they cover.
-            for runner in runners:
-                with contextlib.suppress(Exception):  # The first failure is the one to report.
-                    runner.hand_in_if_whole()
-            with contextlib.suppress(Exception):
-                record.save()
-            raise
-    record.save()
-    return work
+        work_through = partial(rehearsed, work_through, device, (job.name, job.programs, device), first_step)
+    return work_through()
 
 
 def next_piece(work: float, seconds: float, wanted: float = PIECE_SECONDS) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeVar
 
 import jax
 
@@ -18,12 +18,6 @@ UNKNOWN_MEMORY = 2**31
 """Number of bytes that are assumed to be free on a device that does not say how many are."""
 
 
-class Compiles(Protocol):
-    """A function that ``jit64`` returned."""
-
-    def lower64(self, *args: object, **static: object) -> Any: ...
-
-
 def device_memory(device: jax.Device) -> int | None:
     """Return how many bytes JAX may use on an accelerator of this process.
 
@@ -32,8 +26,8 @@ def device_memory(device: jax.Device) -> int | None:
     return None if device.platform == "cpu" else (device.memory_stats() or {}).get("bytes_limit")
 
 
-def compiled_bytes(function: Callable[..., object], *args: object, **static: object) -> int:
-    """Return how many bytes XLA says a function needs for its arguments, its results and its work space.
+def compiled_bytes(function: Any, *args: object, **static: object) -> int:
+    """Return how many bytes XLA says a function of ``jit64`` needs for its arguments, results and work space.
 
     The function is compiled, which the calls that follow need not do again.
 
@@ -42,7 +36,7 @@ def compiled_bytes(function: Callable[..., object], *args: object, **static: obj
       >>> compiled_bytes(jit64(lambda x: x + 1), jax.numpy.zeros(256, jax.numpy.int32)) >= 2048
       True
     """
-    needs = cast(Compiles, function).lower64(*args, **static).compile().memory_analysis()
+    needs = function.lower64(*args, **static).compile().memory_analysis()
     results = needs.output_size_in_bytes - needs.alias_size_in_bytes
     return needs.argument_size_in_bytes + needs.temp_size_in_bytes + results
 
@@ -111,7 +105,7 @@ def check_within_device(memory: int | None, device: jax.Device) -> None:
     Raises:
       ValueError: The budget is larger; the error says how much memory the device has.
     """
-    total = _total() if device.platform == "cpu" else device_memory(device)
+    total = _of_machine("MemTotal:") if device.platform == "cpu" else device_memory(device)
     if memory is not None and total is not None and memory > total:
         raise ValueError(
             f"memory={memory} bytes is more than {device} has, {total} ({total / 2**30:.1f} GiB); allow less, or leave "
@@ -131,12 +125,8 @@ def _available() -> int | None:
     return None if available is None else min([available, *_left_by_limits()])
 
 
-def _total() -> int | None:
-    """Return the bytes of memory that this machine has, as Linux says; ``None`` elsewhere."""
-    return _of_machine("MemTotal:")
-
-
 def _of_machine(line: str) -> int | None:
+    """Return the bytes that a line of Linux's account of memory tells; ``None`` on other systems."""
     try:
         words = Path("/proc/meminfo").read_text().split()
         return 1024 * int(words[words.index(line) + 1])
@@ -157,9 +147,8 @@ def _left_by_limits(root: Path = Path("/sys/fs/cgroup"), groups: Path = Path("/p
             continue
         # Version 2 of control groups has one tree. Version 1 has one for each controller, and other file names.
         top = root / controllers
-        limit_file, usage_file = "memory.max", "memory.current"
-        if controllers:
-            limit_file, usage_file = "memory.limit_in_bytes", "memory.usage_in_bytes"
+        limit_file = "memory.limit_in_bytes" if controllers else "memory.max"
+        usage_file = "memory.usage_in_bytes" if controllers else "memory.current"
         inner = top / path.lstrip("/")
         # Every group above this process's may have a limit; the caller takes the tightest.
         for group in (inner, *inner.parents):

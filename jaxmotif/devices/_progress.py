@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 import threading
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, TextIO
+from typing import Any, ClassVar, TextIO
 
 REDRAW_SECONDS = 0.2
 """Least time between two drawings of the line on a terminal."""
@@ -42,35 +43,35 @@ METER: ContextVar[Progress | None] = ContextVar("METER", default=None)
 """The meter of the job that is at work, which a worker tells what to expect of its first unit."""
 
 
+@dataclasses.dataclass(eq=False)
 class Progress(Meter):
     """A meter for one piece of work, which :func:`progress` makes and several threads may advance.
 
     On a terminal one line is redrawn at most five times a second. Elsewhere a plain line appears after
     ``FIRST_SECONDS``, and then every ten seconds. Work that ends before the first line prints nothing.
+
+    Attributes:
+      total, unit, label, note, stream, clock, before, workers: As for :func:`progress`.
+      shown: Whether any meter of this process has drawn a line.
     """
 
-    shown = False
-    """Whether any meter of this process has drawn a line."""
+    shown: ClassVar[bool] = False
+    total: int | None
+    unit: str
+    label: str
+    note: Callable[[], str]
+    stream: TextIO
+    clock: Callable[[], float]
+    before: int = 0
+    workers: int = 1
 
-    def __init__(
-        self,
-        total: int | None,
-        unit: str,
-        label: str,
-        note: Callable[[], str],
-        stream: TextIO,
-        clock: Callable[[], float],
-        before: int = 0,
-        workers: int = 1,
-    ):
-        self.total, self.unit, self.label, self.note = total, unit, label, note
-        self.done = self._before = before
-        self._workers, self._expected, self._advances = workers, 0.0, 0
+    def __post_init__(self) -> None:
+        self.done = self.before
+        self._expected, self._advances = 0.0, 0
         self._since: tuple[float, int] | None = None  # when the first units were done, and how many
-        self._stream, self._clock = stream, clock
-        self._terminal = stream.isatty()
+        self._terminal = self.stream.isatty()
         self._interval = REDRAW_SECONDS if self._terminal else PLAIN_SECONDS
-        self._started = clock()
+        self._started = self.clock()
         self._due = self._started + min(self._interval, FIRST_SECONDS)
         self._drawn: int | None = None  # the value of `done` that was shown last
         self._lock = threading.Lock()
@@ -85,22 +86,22 @@ class Progress(Meter):
     def expect(self, seconds: float) -> None:
         """Tell, before any unit is finished, the seconds that a worker needs at least for one."""
         with self._lock:
-            if self.total is not None and not self._expected and self.done == self._before:
-                self._expected = seconds * (self.total - self.done) / self._workers
+            if self.total is not None and not self._expected and self.done == self.before:
+                self._expected = seconds * (self.total - self.done) / self.workers
                 if self._expected > LONG_SECONDS:
-                    self._draw(self._clock())
+                    self._draw(self.clock())
 
     def _begin(self) -> None:
         """Draw a first line, though no unit may be done: programs are compiled, or units are long."""
         with self._lock:
             if self._drawn is None and not self._first.finished.is_set():
-                self._draw(self._clock())
+                self._draw(self.clock())
 
     def advance(self, amount: int = 1) -> None:
         with self._lock:
             self.done += amount
             self._advances += 1
-            now = self._clock()
+            now = self.clock()
             self._since = self._since or (now, self.done)
             if now >= self._due:
                 self._due = now + self._interval
@@ -113,30 +114,30 @@ class Progress(Meter):
             if self._drawn is None:
                 return
             if self._drawn != self.done:
-                self._draw(self._clock())
+                self._draw(self.clock())
             if self._terminal:
-                self._stream.write("\n")
-                self._stream.flush()
+                self.stream.write("\n")
+                self.stream.flush()
 
     def _draw(self, now: float) -> None:
         line = self._line(now)
         if self._terminal:
-            line = "\r" + line[: _columns(self._stream) - 1] + "\x1b[K"
+            line = "\r" + line[: _columns(self.stream) - 1] + "\x1b[K"
         else:
             line += "\n"
-        self._stream.write(line)
-        self._stream.flush()
+        self.stream.write(line)
+        self.stream.flush()
         self._drawn = self.done
         Progress.shown = True
 
     def _line(self, now: float) -> str:
         elapsed = now - self._started
-        rate = (self.done - self._before) / elapsed if elapsed > 0 else 0.0
+        rate = (self.done - self.before) / elapsed if elapsed > 0 else 0.0
         if self._since is not None and now >= self._since[0] + FIRST_SECONDS and self.done > self._since[1]:
             # The first units took longer, since programs were compiled.
             rate = (self.done - self._since[1]) / (now - self._since[0])
         elif self._advances:  # Workers that have told of nothing yet are about as far as those that have.
-            rate *= max(1.0, self._workers / self._advances)
+            rate *= max(1.0, self.workers / self._advances)
         parts = [f"{self.label}:"] if self.label else []
         if self.total is None:
             parts += [short_number(self.done), self.unit]

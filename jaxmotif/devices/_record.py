@@ -82,12 +82,17 @@ class Record:
       store: The identity of the work and the folder; ``None`` where nothing is saved.
       process: The number of this process.
       grows: Whether a checkpoint of fewer items is the beginning of this work.
+
+    Attributes:
+      keeps: Whether results are saved in a folder.
+      work: The fingerprint of the work, which is the same in all processes that do the same work.
     """
 
     def __init__(self, name: str, items: int, merge: Merge, store: Store | None, process: int, grows: bool = False):
         self._name, self._items, self._merge, self._process = name, items, merge, process
         self._folder = None if store is None or store.folder is None else Path(store.folder)
-        self._owner = "" if store is None else checkpoint.fingerprint(name, store.fingerprint, None if grows else items)
+        self.keeps = self._folder is not None
+        self.work = "" if store is None else checkpoint.fingerprint(name, store.fingerprint, None if grows else items)
         # Spans and results are replaced by one assignment, so that not even Ctrl-C can separate them.
         self._state: tuple[list[Span], Arrays] = [], {}
         self._left: Arrays = {}
@@ -97,16 +102,6 @@ class Record:
         self._changed = False
         self._begun = self._failing = False
         self._next_save = time.monotonic() + SAVE_SECONDS
-
-    @property
-    def keeps(self) -> bool:
-        """State of the record: results are saved in a folder."""
-        return self._folder is not None
-
-    @property
-    def work(self) -> str:
-        """The fingerprint of the work, which is the same in all processes that do the same work."""
-        return self._owner
 
     @property
     def found(self) -> Arrays:
@@ -130,7 +125,7 @@ class Record:
         if self._folder is not None and self._process == 0:
             own, others = self._path(self._folder, 0), sorted(self._folder.glob(f"{self._name}.*.checkpoint"))
             for path in (own, *others):
-                saved = checkpoint.load(path, self._owner)
+                saved = checkpoint.load(path, self.work)
                 if saved is not None:
                     self._take_over(path, saved)
             if self._state[0] and (held := self._state[0][-1].stop) > self._items:
@@ -190,7 +185,7 @@ class Record:
 
     def due(self) -> bool:
         """Return whether it is time for the next checkpoint."""
-        return self._folder is not None and time.monotonic() >= self._next_save
+        return self.keeps and time.monotonic() >= self._next_save
 
     def save(self) -> None:
         """Save what has changed since the last checkpoint, where there is a folder."""
@@ -209,7 +204,7 @@ class Record:
         done, results = self._state
         arrays = {f"found/{name}": array for name, array in results.items()}
         try:
-            checkpoint.save(path, self._owner, {"spans": as_array(done)} | arrays)
+            checkpoint.save(path, self.work, {"spans": as_array(done)} | arrays)
         except OSError as error:
             # A folder that cannot be written at all is an error at the start; a full disk only costs the checkpoint.
             if not self._begun and error.errno not in (errno.ENOSPC, errno.EDQUOT):

@@ -155,13 +155,11 @@ def select_devices(devices: Devices = None) -> Selection:
     if isinstance(devices, Hybrid):
         return Selection(_gpus("hybrid"), jax.local_devices(backend="cpu")[0], several, devices)
     if isinstance(devices, str):
-        if devices == "cpu":
-            return Selection(_first_of_each(jax.devices("cpu")), together=several)
-        if devices not in ("gpu", "hybrid"):
+        if devices not in ("cpu", "gpu", "hybrid"):
             raise ValueError(f"unknown device {devices!r}; use 'cpu', 'gpu' or 'hybrid'")
         if devices == "hybrid":
             return select_devices(Hybrid())
-        return Selection(_first_of_each(_gpus(devices)), together=several)
+        return Selection(_first_of_each(jax.devices("cpu") if devices == "cpu" else _gpus("gpu")), together=several)
     if isinstance(devices, int):
         available = jax.devices()
         if not 1 <= devices <= len(available):

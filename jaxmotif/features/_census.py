@@ -41,7 +41,7 @@ def census_orbits(
       graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
       size: 2 to 8.
       per: a row for each node or edge (directed: arc).
-      devices, memory, checkpoint, progress: as of :func:`jaxmotif.subgraph_census`.
+      devices, memory, checkpoint, progress: as for :func:`jaxmotif.subgraph_census`.
 
     Returns:
       The table. A column is called by its class, by name where it has one, with the lowest node or edge of the role
@@ -67,12 +67,12 @@ def census_orbits(
 
 
 def role_table(graph: GraphLike, classes: Sequence[str], **work: Any) -> dict[str, list[Any]]:
-    """Return which node takes which role how often in the subgraphs of some classes, a row for each that it takes.
+    """Count how often each node takes each role in the subgraphs of some classes; a row is a node in a role.
 
     Args:
       graph: any simple graph.
       classes: strings of classes of one size, as a census of the graph has them.
-      work: devices, memory, checkpoint, progress: as of :func:`census_orbits`.
+      work: devices, memory, checkpoint, progress: as for :func:`census_orbits`.
 
     Returns:
       Columns: ``node``, by name; ``class``, its ``id`` and ``name``; ``role``, in a word (regulator, intermediate,

@@ -16,12 +16,10 @@ from jaxmotif.graphlets import node_orbits
 GCM_ORBITS = (0, 2, 5, 7, 8, 10, 11, 6, 9, 4, 1)
 """The 11 orbits of up to four nodes that do not follow from others, in the order of Yaveroğlu et al."""
 
-AFFECTED = (
-    1, 2, 2, 2, 3, 4, 3, 3, 4, 3, 4, 4, 4, 4, 3, 4, 6, 5, 4, 5, 6, 6, 4, 4, 4, 5, 7, 4, 6, 6, 7, 4, 6, 6, 6, 5, 6, 7, 7,
-    5, 7, 6, 7, 6, 5, 5, 6, 8, 7, 6, 6, 8, 6, 9, 5, 6, 4, 6, 6, 7, 8, 6, 6, 8, 7, 6, 7, 7, 8, 5, 6, 6, 4,
-)  # fmt: skip
-"""Numbers of orbits that each of 73 depends on, as in Milenković & Pržulj's program, so that similarities are theirs.
+AFFECTED = tuple(map(int, "1222343343444434654566444574667466656775767655687668695646678668767785664"))
+"""Numbers of orbits that each of 73 depends on, a digit each.
 
+They are as in Milenković & Pržulj's program, so that similarities are theirs.
 (Rooted induced subgraphs, counted, give one more for the orbits 24, 26, 31, 41, 48, 54, 59, 60 and 64.)
 """
 
@@ -164,11 +162,11 @@ def graphlet_correlation_distance(
 ) -> float:
     """Return GCD-11 or GCD-73, the Euclidean distance of two graphs' :func:`graphlet_correlation_matrix`.
 
-    It is that of the entries above the diagonal.
+    Only the entries above the diagonal are compared, since the matrices are symmetric.
 
     Args:
       first: a graph or its orbits, as for :func:`graphlet_correlation_matrix`, or its result.
-      second: likewise.
+      second: what the first one is compared with, in one of the same forms.
       size: the largest number of nodes of graphlets.
 
     Returns:

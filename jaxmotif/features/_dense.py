@@ -20,7 +20,7 @@ from jaxmotif.graphlets import dense_edge_columns, dense_node_orbits
 from jaxmotif.kernels._expand import take
 from jaxmotif.matching._stacks import SearchArrays, search_roles, searches_for
 from jaxmotif.patterns import Pattern, named_pattern
-from jaxmotif.patterns._roles import OrbitWeights, Per, Role, all_roles, known_weights, weight_table
+from jaxmotif.patterns._roles import OrbitWeights, Per, Role, all_roles, known_weights, orbit_weights, weight_table
 
 
 def dense_pattern_features(
@@ -62,7 +62,7 @@ def dense_pattern_features(
     """
     given = [p if isinstance(p, Pattern) else named_pattern(p, directed=graph.directed) for p in patterns]
     roles = all_roles(given, patterns, per)
-    weights = known_weights(given, roles, induced)
+    weights = known_weights(given, roles, partial(orbit_weights, induced=induced))
     known = [w for found in weights for w in found]
     rest = [i for i, found in enumerate(weights) if not found and roles[i]]
     searched = [roles[i] for i in rest]

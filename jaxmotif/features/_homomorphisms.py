@@ -1,7 +1,7 @@
 """Homomorphism counts of small patterns: maps that keep edges, and may send several nodes to one.
 
 Connected plain patterns of up to five nodes are sums of graphlet orbits. For others the adjacency matrix is a table for
-each edge of the pattern, and its nodes are summed out one after another, that of fewest neighbours first.
+each edge of the pattern, and its nodes are summed out one after another, the one with the fewest neighbours first.
 """
 
 from __future__ import annotations
@@ -40,7 +40,15 @@ from jaxmotif.graphlets._dense import MAX_DENSE_NODES_5
 from jaxmotif.patterns import Pattern, as_pattern, canonical_string, named_pattern
 from jaxmotif.patterns._names import short_name
 from jaxmotif.patterns._orbits import quotients
-from jaxmotif.patterns._roles import OrbitWeights, Per, Role, all_roles, homomorphism_weights, weight_table
+from jaxmotif.patterns._roles import (
+    OrbitWeights,
+    Per,
+    Role,
+    all_roles,
+    homomorphism_weights,
+    known_weights,
+    weight_table,
+)
 
 MOST_CELLS = 2**28
 """Cells of the largest table of one graph."""
@@ -234,22 +242,16 @@ def _weights(patterns: list[Pattern], roles: list[list[Role]]) -> list[list[Orbi
     """Return the weights of each pattern's columns over orbits, or an empty list where there are none."""
     if any(p.node_labels is not None or p.edge_labels is not None for p in patterns):
         raise ValueError("homomorphisms are counted of patterns without labels; pattern_features takes labels")
-    weights = [
-        [homomorphism_weights(pattern, *(role.places[0] or (0,))) for role in held]
-        for pattern, held in zip(patterns, roles, strict=True)
-    ]
-    return [[w for w in found if w is not None] for found in weights]
+    return known_weights(patterns, roles, homomorphism_weights)
 
 
 def _plans(patterns: list[Pattern], roles: list[list[Role]]) -> tuple[Contraction, ...]:
     """Return how each column is counted."""
-    return tuple(
-        plan_contraction(
-            pattern.num_nodes, pattern.directed, tuple(map(tuple, np.argwhere(pattern.adjacency).tolist())), *place
-        )
-        for pattern, held in zip(patterns, roles, strict=True)
-        for place in (role.places[0] for role in held)
-    )
+    plans: list[Contraction] = []
+    for pattern, held in zip(patterns, roles, strict=True):
+        edges = tuple(map(tuple, np.argwhere(pattern.adjacency).tolist()))
+        plans += [plan_contraction(pattern.num_nodes, pattern.directed, edges, *role.places[0]) for role in held]
+    return tuple(plans)
 
 
 @lru_cache
@@ -329,7 +331,7 @@ def _stack(batch: Graph, modulus: jax.Array | None, *, plans: tuple[Contraction,
 
 
 def check_axes(nodes: int, plans: Sequence[Contraction]) -> None:
-    """Raise ValueError where a table of a graph of so many nodes is too large."""
+    """Raise ValueError where a plan needs too large a table in a graph of some number of nodes."""
     for plan in plans:
         if nodes**plan.axes > MOST_CELLS:
             raise ValueError(

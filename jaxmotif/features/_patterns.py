@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import comb
 from typing import Any, Literal, NamedTuple, cast
 
@@ -23,19 +24,20 @@ from jaxmotif.motifs import dense_census_classes
 from jaxmotif.patterns import Pattern, as_pattern
 from jaxmotif.patterns import node_orbits as node_orbits_of
 from jaxmotif.patterns._names import short_name
+from jaxmotif.patterns._orbits import of_size
 from jaxmotif.patterns._roles import (
     OrbitWeights,
     Per,
     Role,
     all_roles,
-    connected_names,
     known_weights,
+    orbit_weights,
     places_of,
     weight_table,
 )
 
 ROWS_TOGETHER = 2**14
-"""Rows of tables that are worked on at once, so that what is made on the way stays in a core's cache."""
+"""Rows of orbits that are weighed at once, so that their floats take little memory."""
 
 Normalize = Literal["density", "total"] | None
 PatternLike = GraphLike | Pattern
@@ -49,7 +51,7 @@ class Features(Presented):
       columns: one name a column.
       values: ``[rows, columns]``: int64, or Python integers (dtype ``object``) where a count, or the sum of all, needs
         more than 63 bits; float64 with ``log`` or ``normalize``.
-      per: what a row is: a graph, a node or an edge; those of the first graph come first.
+      per: what a row is: a graph, a node or an edge; the rows of the first graph come first.
       graph: int64 ``[rows]``, the graph of each row.
       edges: int64 ``[rows, 2]`` with ``per="edge"``, the ends of each edge in its graph, else ``None``.
     """
@@ -123,13 +125,12 @@ def pattern_features(
     if per not in ("graph", "node", "edge"):
         raise ValueError(f"per must be 'graph', 'node' or 'edge', got {per!r}")
     source, given, roles = ask(graphs, patterns, per, normalize)
-    values = columns_of(
-        source,
-        roles,
-        known_weights(given, roles, induced),
-        lambda rest: _searched(source, [given[i] for i in rest], [roles[i] for i in rest], induced, devices),
-        devices,
-    )
+
+    def count(rest: list[int]) -> np.ndarray:
+        return _searched(source, [given[i] for i in rest], [roles[i] for i in rest], induced, devices)
+
+    weights = known_weights(given, roles, partial(orbit_weights, induced=induced))
+    values = columns_of(source, roles, weights, count, devices)
     sizes = [pattern.num_nodes for pattern, found in zip(given, roles, strict=True) for _ in found]
     if log or normalize:
         values = scaled(values.astype(np.float64), lambda: source.sets(sizes), log, normalize)
@@ -188,7 +189,7 @@ def all_patterns(size: int, directed: bool = False) -> list[str]:
     if not 2 <= size <= (4 if directed else 5):
         raise ValueError(f"size must be 2 to {4 if directed else 5}, got {size}")
     if not directed:
-        return connected_names(size)
+        return [graphlet.name for graphlet in of_size(size)]
     classes = ("0010", "0110") if size == 2 else dense_census_classes(size, directed=True)
     return [short_name(text, directed=True) for text in classes]
 
@@ -251,15 +252,7 @@ def columns_of(
         return with_exact_sums(parts[0]) if parts else np.zeros((int(source.rows.sum()), 0), np.int64)
     owner = np.repeat(np.arange(len(roles)), [len(held) for held in roles])
     place = np.argsort(np.concatenate([np.flatnonzero(np.isin(owner, which)) for which in (known, rest)]))
-    values = np.empty((len(parts[0]), place.size), np.result_type(*parts))
-    for rows in _row_blocks(len(values)):
-        values[rows] = np.take(np.concatenate([part[rows] for part in parts], axis=1), place, axis=1)
-    return with_exact_sums(values)
-
-
-def _row_blocks(rows: int) -> Iterator[slice]:
-    """Return slices of all rows, some at a time, in turn."""
-    return (slice(low, low + ROWS_TOGETHER) for low in range(0, rows, ROWS_TOGETHER))
+    return with_exact_sums(np.take(np.concatenate(parts, axis=1), place, axis=1))
 
 
 def _weighed(source: Source, weights: list[list[OrbitWeights]], devices: Devices) -> np.ndarray:
@@ -271,7 +264,8 @@ def _weighed(source: Source, weights: list[list[OrbitWeights]], devices: Devices
     orbits = count(given, size=size, devices=devices).values
     # In floats first, which BLAS multiplies fast: exact below 2^53, since nothing is negative.
     sums, most, floats = np.empty((len(orbits), table.shape[1]), np.int64), 0.0, table.astype(np.float64)
-    for rows in _row_blocks(len(orbits)):
+    for low in range(0, len(orbits), ROWS_TOGETHER):
+        rows = slice(low, low + ROWS_TOGETHER)
         near = orbits[rows].astype(np.float64) @ floats
         most = max(most, float(near.max(initial=0)))
         sums[rows] = np.minimum(near, 2.0**53)
@@ -318,12 +312,8 @@ def _searched_alone(
     # What is not connected lies in one graph of a union or in two: each graph is searched on its own.
     whole = len(which) > 1 and len(pattern.components()) == 1
     given = [jax.device_put(graphs.union(which))] if whole else (graphs[i] for i in which.tolist())
-    counts = np.concatenate(
-        [
-            participation_counts(pattern, graph, induced, of=of, per="occurrence", devices=devices)[:, columns]
-            for graph in given
-        ]
-    )
+    options = {"induced": induced, "of": of, "per": "occurrence", "devices": devices}
+    counts = np.concatenate([participation_counts(pattern, graph, **options)[:, columns] for graph in given])
     if source.per != "graph":
         return counts
     return _added_up(counts, graphs.n[which]) // int(np.sum(node_orbits_of(pattern) == 0))

@@ -163,19 +163,9 @@ def motif_strengths(
         s, ratio = significance, rounded[0] / significance.mean
         ends = rounded[0] / s.mean_high, rounded[0] / np.maximum(s.mean_low, 1e-300)
         significance = dataclasses.replace(s, fold=ratio, fold_low=ends[0], fold_high=ends[1])
+    means, words = (intensity[0], coherence[0], intensity[1:], coherence[1:]), census.label_words
     return MotifStrengths(
-        size,
-        graph.directed,
-        census.classes,
-        census.counts,
-        intensity[0],
-        coherence[0],
-        intensity[1:],
-        coherence[1:],
-        keeps,
-        rule,
-        significance,
-        label_words=census.label_words,
+        size, graph.directed, census.classes, census.counts, *means, keeps, rule, significance, label_words=words
     )
 
 

@@ -1,22 +1,9 @@
 """Graphlets and patterns as features for learning (extra ``learn``).
 
-Here for scikit-learn; :mod:`jaxmotif.learn.pyg` for PyTorch Geometric, :mod:`jaxmotif.learn.jraph` for jraph.
+Here for scikit-learn; :mod:`jaxmotif.learn.pyg` for PyTorch Geometric, :mod:`jaxmotif.learn.jraph` for jraph. A
+library is imported when a name that needs it is first used.
 """
 
-from jaxmotif.learn._data import read_tu
-from jaxmotif.learn._sklearn import (
-    GraphletFeatures,
-    GraphletKernel,
-    OrbitFeatures,
-    PatternFeatures,
-    WeisfeilerLehmanKernel,
-)
+from jaxmotif.arrays._lazy import attach
 
-__all__ = [
-    "GraphletFeatures",
-    "GraphletKernel",
-    "OrbitFeatures",
-    "PatternFeatures",
-    "WeisfeilerLehmanKernel",
-    "read_tu",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

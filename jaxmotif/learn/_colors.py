@@ -14,10 +14,11 @@ from jaxmotif.graph import Graph
 
 
 def refined_colors(graph: Graph, rounds: int) -> jax.Array:
-    """Return the color of each node after each round, int32 ``[rounds + 1, N]``, from 0 on; those of padding differ.
+    """Return the color of each node after each round, int32 ``[rounds + 1, N]``; padding has colors of its own.
 
-    Two nodes have equal colors if and only if they had before, and as many neighbours of each color. They begin with
-    the node labels, where the graph has them.
+    Two nodes have equal colors after a round if and only if they had equal ones before it, and the same number of
+    neighbours of each color. At first the colors are the node labels, where the graph has them. Colors are numbers from
+    0 on.
 
     Example:
       >>> refined_colors(Graph.from_edges([(0, 1), (1, 2), (2, 3)]), 1)[:, :4].tolist()

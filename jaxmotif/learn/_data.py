@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from jaxmotif.arrays._private_folder import make_private, why_not_private
+from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.graph import Graphs, GraphsLike, as_graphs
 
 DataSet: TypeAlias = GraphsLike | Sequence[Sequence[Any]] | str | os.PathLike[str]
@@ -99,7 +99,7 @@ def file_of_content(folder: str | os.PathLike[str], content: Iterable[Any]) -> P
 
     Args:
       folder: made if it is missing.
-      content: arrays, and what has a ``repr`` of its own.
+      content: what :func:`jaxmotif.devices._checkpoint.fingerprint` takes: arrays, numbers, text, ``None``, sequences.
 
     Raises:
       PermissionError: a folder in which others may write.
@@ -108,11 +108,7 @@ def file_of_content(folder: str | os.PathLike[str], content: Iterable[Any]) -> P
     make_private(place)
     if reason := why_not_private(place):
         raise PermissionError(f"{reason}: what is kept in {place} could be somebody else's")
-    digest = sha256()
-    for part in content:
-        data = part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode()
-        digest.update(f"{getattr(part, 'dtype', '')} {getattr(part, 'shape', '')} {len(data)} ".encode() + data)
-    return place / f"{digest.hexdigest()}.npy"
+    return place / f"{fingerprint(*content)}.npy"
 
 
 def _from_grakel(graphs: list[Sequence[Any]], directed: bool) -> Graphs:

@@ -174,7 +174,7 @@ class PatternFeatures(_OfGraphs):
 
     Args:
       patterns: names or small graphs, with labels or not; directed if the graphs are.
-      induced, log, normalize: as there.
+      induced, log, normalize: as for :func:`jaxmotif.pattern_features`.
       directed: whether the edges of arrays and of PyTorch Geometric's ``Data`` are arcs.
       cache: as for :class:`GraphletFeatures`.
 
@@ -348,7 +348,7 @@ def _scaled(counts: np.ndarray, graphs: Graphs, names: tuple[str, ...], log: boo
 
 
 def _sets(graphs: Graphs, patterns: list[Pattern]) -> np.ndarray:
-    """Return how many sets of as many nodes as a pattern has there are, float64 ``[graphs, patterns]``."""
+    """Count the sets of nodes of each pattern's size in each graph, float64 ``[graphs, patterns]``."""
     return np.array([[comb(n, pattern.num_nodes) for pattern in patterns] for n in graphs.n.tolist()], np.float64)
 
 

@@ -17,18 +17,8 @@ import numpy as np
 
 try:
     from torch_geometric.transforms import BaseTransform  # pyright: ignore[reportMissingImports]
-except ImportError:  # what has the fields of Data will do
-
-    class BaseTransform:
-        """Stand-in for the base of all transforms."""
-
-        def __call__(self, data: Any) -> Any:
-            """Return a copy of ``Data`` or a ``Batch`` with the counts."""
-            return self.forward(data)
-
-        def forward(self, data: Any) -> Any:
-            raise NotImplementedError
-
+except ImportError:
+    BaseTransform = object  # whatever has the fields of Data can be transformed without PyTorch Geometric
 
 from jaxmotif.features import pattern_features
 from jaxmotif.features._patterns import Normalize, PatternLike
@@ -41,9 +31,11 @@ class _AddCounts(BaseTransform):  # pyright: ignore[reportGeneralTypeIssues]  (o
 
     attr_name: str | None
 
-    def forward(self, data: Any) -> Any:
+    def __call__(self, data: Any) -> Any:
         """Return a copy of ``Data`` or a ``Batch`` with the counts."""
         return self.of_all([data])[0]
+
+    forward = __call__  # which PyTorch Geometric asks for
 
     def of_all(self, dataset: Iterable[Any]) -> list[Any]:
         """Return copies of all ``Data`` of a data set with the counts, which are made in one run.
@@ -95,7 +87,7 @@ class AddPatternCounts(_AddCounts):
 
     Args:
       patterns: names or small graphs, with labels or not.
-      per, induced, log, normalize: as there.
+      per, induced, log, normalize: as for :func:`jaxmotif.pattern_features`.
       attr_name: the attribute to write; ``None``: columns beside those of ``x`` (``per="node"`` alone).
       directed: whether columns of ``edge_index`` are arcs; else edges are given both ways, or one.
       node_label, edge_label: attributes that hold integers, ``[n]`` and ``[E]``, to be labels.
@@ -160,7 +152,7 @@ def _split(rows: np.ndarray, numbers: list[int]) -> list[np.ndarray]:
 
 
 def _at_columns(ends: np.ndarray, nodes: int, values: np.ndarray, edges: np.ndarray, directed: bool) -> np.ndarray:
-    """Return one row for each column of ``edge_index``: that of its edge, or zeros for a self loop."""
+    """Return one row for each column of ``edge_index``: the values of its edge, or zeros for a self loop."""
     ends = ends if directed else np.sort(ends, axis=0)
     place = np.array([max(nodes, 1), 1])
     row = np.minimum(np.searchsorted(edges @ place, ends.T @ place), max(len(edges) - 1, 0))

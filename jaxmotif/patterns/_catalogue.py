@@ -7,6 +7,7 @@ Orbits have ORCA's numbers (Hočevar, Demšar: A combinatorial approach to graph
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 Edge = tuple[int, int]
 
@@ -64,82 +65,45 @@ class EdgeOrbit:
     edges: tuple[Edge, ...]
 
 
-_CHORDAL_CYCLE = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3))
-_TAILED_TRIANGLE = ((0, 1), (0, 2), (1, 2), (2, 3))
-_FOUR_CLIQUE = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
-_FOUR_CYCLE = ((0, 1), (0, 3), (1, 2), (2, 3))
-_TRIANGLE = ((0, 1), (0, 2), (1, 2))
-_TWO_STAR = ((0, 1), (0, 2))
-_THREE_STAR = ((0, 1), (0, 2), (0, 3))
-_FOUR_PATH = ((0, 1), (1, 2), (2, 3))
+def _read_tables() -> dict[str, list[list[str]]]:
+    """Read ``graphs.txt``: the fields of the lines under each heading."""
+    _, *blocks = Path(__file__).with_name("graphs.txt").read_text(encoding="utf-8").strip().split("\n\n")
+    tables = {}
+    for heading, *lines in map(str.splitlines, blocks):
+        name = heading.removeprefix("## ").partition(":")[0]
+        tables[name] = [[field.strip() for field in line.split("|")] for line in lines]
+    return tables
 
-GRAPHLETS: tuple[Graphlet, ...] = (
-    Graphlet("edge", 2, ((0, 1),), True),
-    Graphlet("2-node-indep", 2, (), False),
-    Graphlet("triangle", 3, _TRIANGLE, True),
-    Graphlet("2-star", 3, _TWO_STAR, True),
-    Graphlet("3-node-1-edge", 3, ((0, 1),), False),
-    Graphlet("3-node-indep", 3, (), False),
-    Graphlet("4-clique", 4, _FOUR_CLIQUE, True),
-    Graphlet("chordal-cycle", 4, _CHORDAL_CYCLE, True),
-    Graphlet("tailed-triangle", 4, _TAILED_TRIANGLE, True),
-    Graphlet("4-cycle", 4, _FOUR_CYCLE, True),
-    Graphlet("3-star", 4, _THREE_STAR, True),
-    Graphlet("4-path", 4, _FOUR_PATH, True),
-    Graphlet("4-node-1-triangle", 4, _TRIANGLE, False),
-    Graphlet("4-node-2-star", 4, _TWO_STAR, False),
-    Graphlet("4-node-2-edge", 4, ((0, 1), (2, 3)), False),
-    Graphlet("4-node-1-edge", 4, ((0, 1),), False),
-    Graphlet("4-node-indep", 4, (), False),
+
+TABLES = _read_tables()
+"""Tables of graphs that have names, as text: the fields of each line, by the heading."""
+
+
+def edges_of(text: str) -> tuple[Edge, ...]:
+    """Return edges that are written as pairs of digits, such as ``"01 02 12"``."""
+    return tuple((int(edge[0]), int(edge[1])) for edge in text.split())
+
+
+_CONNECTED = {name for name, *_ in TABLES["connected"]}
+
+GRAPHLETS: tuple[Graphlet, ...] = tuple(
+    Graphlet(name, int(size), edges_of(edges), name in _CONNECTED) for name, size, edges in TABLES["graphlets"]
 )
 """All graphlets of 2, 3 and 4 nodes, in the order of every global result."""
 
 GRAPHLET_NAMES: tuple[str, ...] = tuple(g.name for g in GRAPHLETS)
 
 NODE_ORBITS: tuple[NodeOrbit, ...] = tuple(
-    NodeOrbit(index, f"orbit-{index}", *fields)
-    for index, fields in enumerate(
-        (
-            ("edge", "end", (0, 1)),
-            ("2-star", "leaf", (1, 2)),
-            ("2-star", "center", (0,)),
-            ("triangle", "corner", (0, 1, 2)),
-            ("4-path", "end", (0, 3)),
-            ("4-path", "middle", (1, 2)),
-            ("3-star", "leaf", (1, 2, 3)),
-            ("3-star", "center", (0,)),
-            ("4-cycle", "corner", (0, 1, 2, 3)),
-            ("tailed-triangle", "leaf", (3,)),
-            ("tailed-triangle", "corner without the tail", (0, 1)),
-            ("tailed-triangle", "corner with the tail", (2,)),
-            ("chordal-cycle", "corner off the chord", (2, 3)),
-            ("chordal-cycle", "corner on the chord", (0, 1)),
-            ("4-clique", "corner", (0, 1, 2, 3)),
-        )
-    )
+    NodeOrbit(index, f"orbit-{index}", graphlet, role, tuple(map(int, nodes.split())))
+    for index, (graphlet, role, nodes) in enumerate(TABLES["node orbits"])
 )
 """ORCA's 15 node orbits, in the order of every per-node result."""
 
 NODE_ORBIT_NAMES: tuple[str, ...] = tuple(o.name for o in NODE_ORBITS)
 
-EDGE_ORBITS: tuple[EdgeOrbit, ...] = (
-    EdgeOrbit(0, "2-star", "2-star", _TWO_STAR),
-    EdgeOrbit(1, "triangle", "triangle", _TRIANGLE),
-    EdgeOrbit(2, "4-path-end", "4-path", ((0, 1), (2, 3))),
-    EdgeOrbit(3, "4-path-middle", "4-path", ((1, 2),)),
-    EdgeOrbit(4, "3-star", "3-star", _THREE_STAR),
-    EdgeOrbit(5, "4-cycle", "4-cycle", _FOUR_CYCLE),
-    EdgeOrbit(6, "tailed-triangle-tail", "tailed-triangle", ((2, 3),)),
-    EdgeOrbit(7, "tailed-triangle-opposite", "tailed-triangle", ((0, 1),)),
-    EdgeOrbit(8, "tailed-triangle-side", "tailed-triangle", ((0, 2), (1, 2))),
-    EdgeOrbit(9, "chordal-cycle-rim", "chordal-cycle", ((0, 2), (0, 3), (1, 2), (1, 3))),
-    EdgeOrbit(10, "chordal-cycle-chord", "chordal-cycle", ((0, 1),)),
-    EdgeOrbit(11, "4-clique", "4-clique", _FOUR_CLIQUE),
-    EdgeOrbit(None, "3-node-1-edge", "3-node-1-edge", ((0, 1),)),
-    EdgeOrbit(None, "4-node-1-triangle", "4-node-1-triangle", _TRIANGLE),
-    EdgeOrbit(None, "4-node-2-star", "4-node-2-star", _TWO_STAR),
-    EdgeOrbit(None, "4-node-2-edge", "4-node-2-edge", ((0, 1), (2, 3))),
-    EdgeOrbit(None, "4-node-1-edge", "4-node-1-edge", ((0, 1),)),
+EDGE_ORBITS: tuple[EdgeOrbit, ...] = tuple(
+    EdgeOrbit(index if graphlet in _CONNECTED else None, name, graphlet, edges_of(edges))
+    for index, (name, graphlet, edges) in enumerate(TABLES["edge orbits"])
 )
 """The edge orbits of 3 and 4 nodes: ORCA's 12 in its order, then those of disconnected graphlets."""
 

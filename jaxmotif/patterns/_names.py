@@ -17,7 +17,7 @@ import numpy as np
 from jaxmotif.arrays._label_words import plain_word, split_words
 from jaxmotif.arrays._present import meant
 from jaxmotif.patterns._canonical import canonical_string
-from jaxmotif.patterns._catalogue import GRAPHLETS
+from jaxmotif.patterns._catalogue import GRAPHLETS, TABLES, Edge, edges_of
 from jaxmotif.patterns._orbits import CONNECTED
 from jaxmotif.patterns._pattern import Pattern
 from jaxmotif.patterns._readings import describe, signed_type
@@ -27,62 +27,14 @@ if TYPE_CHECKING:
     from jaxmotif.graph import Graph, GraphLike
 
 Words = Mapping[int, str] | None
-Edges = list[tuple[int, int]]
+Edges = Sequence[Edge]
 
 _LARGEST = 1024  # most nodes of k-cycle and the other families
 _LARGEST_NAMED = 5  # most nodes of a class with a name
 _LONGEST_CODE = 8  # letters of a code that has room at an axis
 
-_CLASSES: dict[str, Edges] = {
-    "arc": [(0, 1)],
-    "reciprocated pair": [(0, 1), (1, 0)],
-    "021D": [(0, 1), (0, 2)],
-    "021U": [(0, 2), (1, 2)],
-    "021C": [(0, 1), (1, 2)],
-    "111D": [(0, 1), (1, 0), (2, 1)],
-    "111U": [(0, 1), (1, 0), (1, 2)],
-    "030T feed-forward loop": [(0, 1), (1, 2), (0, 2)],
-    "030C 3-cycle": [(0, 1), (1, 2), (2, 0)],
-    "201": [(0, 1), (1, 0), (1, 2), (2, 1)],
-    "120D": [(2, 0), (2, 1), (0, 1), (1, 0)],
-    "120U": [(0, 2), (1, 2), (0, 1), (1, 0)],
-    "120C": [(0, 2), (2, 1), (0, 1), (1, 0)],
-    "210": [(0, 1), (1, 2), (2, 1), (0, 2), (2, 0)],
-    "300": [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)],
-    "bi-fan": [(0, 2), (0, 3), (1, 2), (1, 3)],
-    "bi-parallel": [(0, 1), (0, 2), (1, 3), (2, 3)],
-    "4-cycle": [(0, 1), (1, 2), (2, 3), (3, 0)],
-    "3-chain": [(0, 1), (1, 2), (2, 3)],
-    "single-input module": [(0, 1), (0, 2), (0, 3)],
-    "multi-output feed-forward loop": [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)],
-    "multi-input feed-forward loop": [(0, 2), (1, 2), (0, 3), (1, 3), (2, 3)],
-}
+_CLASSES = {name: edges_of(arcs) for name, arcs in TABLES["directed"]}
 """Directed classes: triads by their census codes (mutual, asymmetric, null dyads), then motifs of the field."""
-
-_ALIASES = {
-    True: {
-        "ffl": "030T feed-forward loop",
-        "feed-forward-loop": "030T feed-forward loop",
-        "030T": "030T feed-forward loop",
-        "feedback-loop": "030C 3-cycle",
-        "fbl": "030C 3-cycle",
-        "030C": "030C 3-cycle",
-        "bifan": "bi-fan",
-        "biparallel": "bi-parallel",
-        "sim": "single-input module",
-        "mutual": "reciprocated pair",
-        "multi-output-ffl": "multi-output feed-forward loop",
-        "multi-input-ffl": "multi-input feed-forward loop",
-    },
-    False: {
-        "wedge": "2-star",
-        "claw": "3-star",
-        "paw": "tailed-triangle",
-        "diamond": "chordal-cycle",
-        "square": "4-cycle",
-    },
-}
-
 
 _FAMILIES: dict[str, tuple[Callable[[int, bool], Edges], int]] = {
     "cycle": (lambda k, _: [(i, (i + 1) % k) for i in range(k)], 3),
@@ -253,15 +205,17 @@ def _graphlet_class(name: str, directed: bool) -> str:
 @cache
 def _named(directed: bool) -> dict[str, tuple[Edges, int]]:
     """Return the edges and the number of nodes of each plain name."""
+    shapes: dict[str, tuple[Edges, int]]
     if directed:
         shapes = {name: (arcs, max(map(max, arcs)) + 1) for name, arcs in _CLASSES.items()}
         shapes |= {"003": ([], 3), "012": ([(0, 1)], 3), "102": ([(0, 1), (1, 0)], 3)}
     else:
-        shapes = {g.name: (list(g.edges), g.num_nodes) for g in GRAPHLETS}
-        shapes |= {g.name: (list(g.edges), g.size) for g in CONNECTED}
-        shapes |= {name: (list(edges), 5) for name, edges in DISCONNECTED_5.items()}
-        shapes |= {f"G{i}": (list(g.edges), g.size) for i, g in enumerate(CONNECTED)}
-    shapes |= {alias: shapes[name] for alias, name in _ALIASES[directed].items()}
+        shapes = {g.name: (g.edges, g.num_nodes) for g in GRAPHLETS}
+        shapes |= {g.name: (g.edges, g.size) for g in CONNECTED}
+        shapes |= {name: (edges, 5) for name, edges in DISCONNECTED_5.items()}
+        shapes |= {f"G{i}": (g.edges, g.size) for i, g in enumerate(CONNECTED)}
+    aliases = TABLES["directed aliases" if directed else "undirected aliases"]
+    shapes |= {alias: shapes[name] for alias, name in aliases}
     return {_plain(name): shape for name, shape in shapes.items()}
 
 

@@ -9,7 +9,7 @@ A graph H with a root (a node, or an edge) is counted at a node or edge of G in 
 - *induced subgraphs* follow from ``sub = inclusion @ induced``; the matrix is unit triangular, so its inverse is an
   integer matrix.
 
-Only the numbering is a table; every matrix is made from the graphs themselves.
+Only the numbering is a table (``graphs.txt``); every matrix is made from the graphs themselves.
 
 References:
   Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 30(4), 2014, and "Combinatorial
@@ -26,42 +26,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-Edge = tuple[int, int]
-Root = Literal["node", "edge"]
+from jaxmotif.patterns._catalogue import TABLES, Edge, edges_of
 
-_TABLE = """
-edge | 01 | 0 0 |
-2-star | 01 02 | 2 1 1 | 0 0
-triangle | 01 02 12 | 3 3 3 | 1 1 1
-4-path | 01 03 12 | 5 5 4 4 | 3 2 2
-3-star | 01 02 03 | 7 6 6 6 | 4 4 4
-4-cycle | 02 03 12 13 | 8 8 8 8 | 5 5 5 5
-tailed-triangle | 01 02 03 12 | 11 10 10 9 | 8 8 6 7
-chordal-cycle | 01 02 03 12 13 | 13 13 12 12 | 10 9 9 9 9
-4-clique | 01 02 03 12 13 23 | 14 14 14 14 | 11 11 11 11 11 11
-5-path | 02 04 12 13 | 16 16 17 15 15 | 13 12 13 12
-fork | 01 03 04 12 | 21 20 18 19 19 | 16 15 15 14
-4-star | 01 02 03 04 | 23 22 22 22 22 | 17 17 17 17
-bull | 01 02 04 12 13 | 26 26 25 24 24 | 20 19 18 19 18
-long-tailed-triangle | 01 04 12 13 23 | 28 30 29 29 27 | 22 21 24 24 23
-cricket | 01 02 03 04 12 | 33 32 32 31 31 | 27 27 25 25 26
-5-cycle | 03 04 12 14 23 | 34 34 34 34 34 | 28 28 28 28 28
-banner | 02 03 04 12 13 | 38 36 37 37 35 | 31 31 29 30 30
-dart | 01 02 03 04 12 13 | 42 41 40 40 39 | 35 34 34 32 33 33
-butterfly | 01 02 03 04 14 23 | 44 43 43 43 43 | 37 37 37 37 36 36
-kite | 01 02 04 12 13 23 | 47 48 48 46 45 | 40 40 38 41 39 39
-bipartite-2-3 | 02 03 04 12 13 14 | 50 50 49 49 49 | 42 42 42 42 42 42
-house | 01 03 04 12 14 23 | 53 53 51 51 52 | 46 44 45 44 45 43
-triple-triangle | 01 02 03 04 12 13 14 | 55 55 54 54 54 | 48 47 47 47 47 47 47
-tailed-4-clique | 01 02 03 04 12 13 23 | 58 57 57 57 56 | 51 51 51 49 50 50 50
-gem | 01 02 03 04 12 14 23 | 61 60 60 59 59 | 55 55 53 53 54 52 52
-chordal-bipartite-2-3 | 02 03 04 12 13 14 23 | 63 63 64 64 62 | 57 57 56 57 57 56 58
-hatted-4-clique | 01 02 03 04 12 13 14 23 | 67 67 66 66 65 | 62 61 61 59 61 61 59 60
-4-wheel | 01 02 03 04 13 14 23 24 | 69 68 68 68 68 | 64 64 64 64 63 63 63 63
-almost-5-clique | 01 02 03 04 12 13 14 23 24 | 71 71 71 70 70 | 66 66 65 65 66 65 65 65 65
-5-clique | 01 02 03 04 12 13 14 23 24 34 | 72 72 72 72 72 | 67 67 67 67 67 67 67 67 67 67
-"""
-"""The connected graphs: name, edges, the orbit of each node, and the orbit of each edge."""
+Root = Literal["node", "edge"]
 
 NUM_ORBITS: dict[Root, dict[int, int]] = {
     "node": {1: 0, 2: 1, 3: 4, 4: 15, 5: 73},
@@ -88,14 +55,13 @@ class ConnectedGraphlet(NamedTuple):
     edge_orbits: tuple[int, ...]
 
 
-def _parse(line: str) -> ConnectedGraphlet:
+def _connected(name: str, edges: str, nodes: str, roles: str) -> ConnectedGraphlet:
     """Read a line of the table."""
-    name, edges, nodes, roles = (part.split() for part in line.split("|"))
-    pairs = tuple((int(e[0]), int(e[1])) for e in edges)
-    return ConnectedGraphlet(name[0], len(nodes), pairs, tuple(map(int, nodes)), tuple(map(int, roles)))
+    node_orbits, edge_orbits = (tuple(map(int, orbits.split())) for orbits in (nodes, roles))
+    return ConnectedGraphlet(name, len(node_orbits), edges_of(edges), node_orbits, edge_orbits)
 
 
-CONNECTED = tuple(_parse(line + " ") for line in _TABLE.strip().splitlines())
+CONNECTED = tuple(_connected(*line) for line in TABLES["connected"])
 """The 30 connected graphs of two to five nodes, in ORCA's order (G0 to G29)."""
 
 NODE_NAMES_5 = tuple(f"orbit-{i}" for i in range(NUM_ORBITS["node"][5]))
@@ -132,7 +98,7 @@ def to_mask(size: int, edges: Sequence[Edge]) -> int:
 
 def mask_of(size: int, edges: str) -> int:
     """Return the bit mask of a graph that is written as its edges, such as ``"01 02 12"``."""
-    return to_mask(size, [(int(e[0]), int(e[1])) for e in edges.split()])
+    return to_mask(size, edges_of(edges))
 
 
 def to_edges(size: int, mask: int) -> list[Edge]:
@@ -231,15 +197,15 @@ def inclusion(size: int, root: Root) -> np.ndarray:
     return matrix
 
 
-def inverse(matrix: np.ndarray) -> np.ndarray:
-    """Return the inverse of a unit triangular integer matrix, int64.
+def inverse(matrix: np.ndarray, times: int = 1) -> np.ndarray:
+    """Return an integer matrix's inverse times a number that makes it integer, int64.
 
     Raises:
-      ValueError: for a matrix without an integer inverse.
+      ValueError: for a matrix without such an inverse.
     """
-    result = np.rint(np.linalg.inv(matrix.astype(np.float64))).astype(np.int64)
-    if not np.array_equal(matrix @ result, np.eye(len(matrix), dtype=np.int64)):
-        raise ValueError("the matrix has no integer inverse")
+    result = np.rint(times * np.linalg.inv(matrix.astype(np.float64))).astype(np.int64)
+    if not np.array_equal(matrix @ result, times * np.eye(len(matrix), dtype=np.int64)):
+        raise ValueError(f"the matrix has no inverse that is an integer matrix over {times}")
     return result
 
 

@@ -7,26 +7,15 @@ from collections.abc import Mapping
 import numpy as np
 
 from jaxmotif.patterns._automorphisms import node_orbits
+from jaxmotif.patterns._catalogue import TABLES
 from jaxmotif.patterns._pattern import Pattern
 
 Words = Mapping[int, str] | None
 
-NEGATIVE = frozenset(
-    ("-", "−", "-1", "negative", "inhibitory", "inhibits", "inhibitor", "inhibition")
-    + ("represses", "repressor", "repression")
-)
-POSITIVE = frozenset(("+", "+1", "positive", "activates", "activator", "activation", "excitatory"))
+_SIGNS = {word: sign for sign, words in TABLES["signs"] for word in words.split()}
+"""Signs by the words that say so, in small letters."""
 
-_LOOPS = {
-    "+++": "coherent, C1",
-    "--+": "coherent, C2",
-    "+--": "coherent, C3",
-    "-+-": "coherent, C4",
-    "++-": "incoherent, I1",
-    "---": "incoherent, I2",
-    "+-+": "incoherent, I3",
-    "-++": "incoherent, I4",
-}
+_LOOPS = dict(TABLES["signed feed-forward loops"])
 """Types of feed-forward loops by the signs of X -> Y, X -> Z and Y -> Z (Mangan and Alon, PNAS 2003)."""
 
 
@@ -37,8 +26,7 @@ def sign_of(word: str) -> str:
       >>> sign_of("Activator"), sign_of("inhibits"), sign_of("binds")
       ('+', '-', '')
     """
-    low = word.lower()
-    return "-" if low in NEGATIVE else "+" if low in POSITIVE else ""
+    return _SIGNS.get(word.lower(), "")
 
 
 def signed_type(pattern: Pattern, edge_words: Words) -> str:

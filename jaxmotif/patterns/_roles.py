@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, Pattern, canonical_string, stabilizer_chain
 from jaxmotif.patterns._orbits import (
-    CONNECTED,
     EDGE_NAMES_5,
     NUM_ORBITS,
     corrections,
@@ -143,17 +142,17 @@ def orbit_weights(pattern: Pattern, place: Place, induced: bool) -> OrbitWeights
     return OrbitWeights(k, first, matrix[orbit - first], orbits.node[mask].count(orbit))
 
 
-def homomorphism_weights(pattern: Pattern, node: int) -> OrbitWeights | None:
+def homomorphism_weights(pattern: Pattern, place: Place) -> OrbitWeights | None:
     """Return the weights that give the homomorphisms of a pattern at the images of one of its nodes.
 
     Returns:
       ``None`` where :func:`orbit_weights` has none. Maps that merge nodes are induced subgraphs of all sizes.
 
     Example:
-      >>> homomorphism_weights(Pattern.from_edges([(0, 1), (1, 2)]), 1)  # the square of the degree
+      >>> homomorphism_weights(Pattern.from_edges([(0, 1), (1, 2)]), (1,))  # the square of the degree
       OrbitWeights(size=3, first=0, weights=array([1, 0, 2, 2]), sharing=1)
     """
-    own = orbit_weights(pattern, (node,), induced=True)
+    own = orbit_weights(pattern, place, induced=True)
     if own is None:
         return None
     merged, row = corrections(own.size, "node"), int(own.weights.argmax())
@@ -161,11 +160,19 @@ def homomorphism_weights(pattern: Pattern, node: int) -> OrbitWeights | None:
     return OrbitWeights(own.size, 0, np.concatenate([merged.matrix[row], injective]), 1)
 
 
-def known_weights(patterns: list[Pattern], roles: list[list[Role]], induced: bool) -> list[list[OrbitWeights]]:
-    """Return the weights of each pattern's roles, or an empty list for a pattern with a role that has none."""
+def known_weights(
+    patterns: list[Pattern], roles: list[list[Role]], weigh: Callable[[Pattern, Place], OrbitWeights | None]
+) -> list[list[OrbitWeights]]:
+    """Return the weights of each pattern's roles, or an empty list for a pattern with a role that has none.
+
+    Args:
+      patterns: The patterns.
+      roles: The roles of each pattern.
+      weigh: :func:`orbit_weights` or :func:`homomorphism_weights`.
+    """
     result = []
     for pattern, own_roles in zip(patterns, roles, strict=True):
-        weights = [orbit_weights(pattern, role.places[0] or (0,), induced) for role in own_roles]
+        weights = [weigh(pattern, role.places[0] or (0,)) for role in own_roles]
         known = [w for w in weights if w is not None]
         result.append(known if len(known) == len(weights) else [])
     return result
@@ -180,8 +187,3 @@ def weight_table(weights: list[OrbitWeights], per: Per) -> tuple[Literal[4, 5], 
     for column, w in enumerate(weights):
         table[w.first : w.first + w.weights.size, column] = w.weights
     return size, table
-
-
-def connected_names(size: int) -> list[str]:
-    """Return the names of the connected undirected patterns of a size, in ORCA's order."""
-    return [graphlet.name for graphlet in CONNECTED if graphlet.size == size]

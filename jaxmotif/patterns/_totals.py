@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxmotif.patterns._catalogue import EDGE_ORBITS, GRAPHLET_NAMES, GRAPHLETS
+from jaxmotif.patterns._catalogue import EDGE_ORBITS, GRAPHLET_NAMES, GRAPHLETS, TABLES, Edge, edges_of
 from jaxmotif.patterns._orbits import (
     CONNECTED,
     NUM_ORBITS,
-    Edge,
     Root,
     inclusion,
+    inverse,
     of_size,
     pairs,
     quotients,
@@ -34,22 +34,7 @@ from jaxmotif.patterns._orbits import (
 from jaxmotif.patterns._pattern import Pattern
 
 DISCONNECTED_5: dict[str, tuple[Edge, ...]] = {
-    name: tuple((int(e[0]), int(e[1])) for e in edges.split())
-    for name, edges in {
-        "5-node-4-clique": "01 02 03 12 13 23",
-        "5-node-chordal-cycle": "01 02 03 12 13",
-        "5-node-tailed-triangle": "01 02 12 23",
-        "5-node-4-cycle": "01 03 12 23",
-        "5-node-3-star": "01 02 03",
-        "5-node-4-path": "01 12 23",
-        "5-node-triangle-edge": "01 02 12 34",
-        "5-node-1-triangle": "01 02 12",
-        "5-node-2-star-edge": "01 02 34",
-        "5-node-2-star": "01 02",
-        "5-node-2-edge": "01 23",
-        "5-node-1-edge": "01",
-        "5-node-indep": "",
-    }.items()
+    name: edges_of(edges) for name, edges in TABLES["not connected, of five nodes"]
 }
 """The edges of the 13 disconnected graphs of five nodes."""
 
@@ -144,10 +129,7 @@ def _maps() -> _Maps:
         start = block.stop
     automorphisms = np.array([x for size in _SIZES for x in _classes(size).automorphisms])
     homs = merged @ (automorphisms[:, None] * copies)
-    inverse = np.rint(factorial(5) * np.linalg.inv(homs.astype(np.float64))).astype(np.int64)
-    if not np.array_equal(homs @ inverse, factorial(5) * np.eye(len(homs), dtype=np.int64)):
-        raise ArithmeticError("the matrix of homomorphisms has no such inverse")
-    return _Maps(components, copies, homs, inverse)
+    return _Maps(components, copies, homs, inverse(homs, factorial(5)))
 
 
 @lru_cache
@@ -265,7 +247,7 @@ def copies(of: Root | None, names: tuple[str, ...]) -> np.ndarray:
     """Return the matrix M with ``counts of all copies = M @ induced counts``, int64 ``[columns, columns]``.
 
     Args:
-      of: whether the counts are at nodes or at edges; ``None`` for those of a whole graph.
+      of: whether the counts are at nodes or at edges; ``None`` for counts of a whole graph.
       names: the names of the columns.
 
     Example:

@@ -8,8 +8,8 @@ since the result is within the bound. So a count is exact, or its search is not 
 
 from __future__ import annotations
 
-import bisect
 import functools
+from collections.abc import Iterable, Iterator
 
 import jax
 import jax.numpy as jnp
@@ -22,15 +22,11 @@ LEAF_LIMBS = (2, 4, 8, 16)
 """Limbs of the ways to map all leaves of one partial match: the fewest that hold them. More are slower, and others
 compile again; leaves whose ways need more than the most are searched one by one."""
 
-_MOST_WAYS = [2 ** (32 * limbs - SPARE_BITS) for limbs in LEAF_LIMBS]
-
 Limbs = tuple[jax.Array, ...]
 
 
 class Int64Counts:
     """Arithmetic with counts of up to 64 bits, int64 per lane, which are enough for most searches."""
-
-    limbs = 2
 
     def from_int32(self, x: jax.Array) -> jax.Array:
         """Convert int32."""
@@ -55,9 +51,7 @@ class Int64Counts:
         """Sum along the last axis, and return a uint32 array for each limb."""
         with jax.enable_x64(True):
             # This does not overflow: each of the 1024 numbers has SPARE_BITS free.
-            total = x.sum(axis=-1)
-            high = lax.shift_right_logical(total, jnp.full_like(total, 32))
-            return [total.astype(jnp.uint32), high.astype(jnp.uint32)]
+            return self.low_words(x.sum(axis=-1))
 
     def low_words(self, x: jax.Array) -> list[jax.Array]:
         """Return the lowest two limbs, uint32 per lane."""
@@ -85,12 +79,8 @@ class LimbCounts:
     def add(self, x: Limbs, y: Limbs) -> Limbs:
         """Add, modulo ``2^(32 limbs)``."""
         with jax.enable_x64(True):
-            carry, result = jnp.zeros_like(x[0]).astype(jnp.uint64), []
-            for a, b in zip(x, y, strict=True):
-                carry = a.astype(jnp.uint64) + b.astype(jnp.uint64) + carry
-                result.append(carry.astype(jnp.uint32))
-                carry = carry >> jnp.uint64(32)
-            return tuple(result)
+            sums = (a.astype(jnp.uint64) + b.astype(jnp.uint64) for a, b in zip(x, y, strict=True))
+            return tuple(_carried(sums, jnp.zeros_like(x[0]).astype(jnp.uint64)))
 
     def scale(self, x: Limbs, factor: jax.Array) -> Limbs:
         """Multiply by int32 factors, which are read as unsigned.
@@ -102,12 +92,8 @@ class LimbCounts:
     def sums(self, x: Limbs) -> list[jax.Array]:
         """Sum along the last axis, and return a uint32 array for each limb."""
         with jax.enable_x64(True):
-            carry, result = jnp.uint64(0), []
-            for limb in x:  # the sum of up to 2^31 lanes of 32 bits and a carry fits 64 bits
-                carry = limb.astype(jnp.uint64).sum(axis=-1) + carry
-                result.append(carry.astype(jnp.uint32))
-                carry = carry >> jnp.uint64(32)
-            return result
+            # The sum of up to 2^31 lanes of 32 bits and a carry fits 64 bits.
+            return list(_carried((limb.astype(jnp.uint64).sum(axis=-1) for limb in x), jnp.uint64(0)))
 
     def low_words(self, x: Limbs) -> list[jax.Array]:
         """Return the lowest two limbs, uint32 per lane."""
@@ -117,12 +103,15 @@ class LimbCounts:
         """Multiply by one limb; the product of two limbs and a carry fits 64 bits."""
         with jax.enable_x64(True):
             limb = limb.astype(jnp.uint64)
-            carry, result = jnp.zeros_like(limb), []
-            for a in x:
-                carry = a.astype(jnp.uint64) * limb + carry
-                result.append(carry.astype(jnp.uint32))
-                carry = carry >> jnp.uint64(32)
-            return tuple(result)
+            return tuple(_carried((a.astype(jnp.uint64) * limb for a in x), jnp.zeros_like(limb)))
+
+
+def _carried(sums: Iterable[jax.Array], carry: jax.Array) -> Iterator[jax.Array]:
+    """Carry from limb to limb, uint64, lowest first, and yield the limbs as uint32; the last carry is dropped."""
+    for limb in sums:
+        carry = limb + carry
+        yield carry.astype(jnp.uint32)
+        carry = carry >> jnp.uint64(32)
 
 
 def counts_of(limbs: int) -> Int64Counts | LimbCounts:
@@ -141,8 +130,7 @@ def limbs_for(ways: int) -> int | None:
       >>> limbs_for(2**52), limbs_for(2**52 + 1), limbs_for(5000**8), limbs_for(2**600)
       (2, 4, 4, None)
     """
-    at = bisect.bisect_left(_MOST_WAYS, ways)
-    return LEAF_LIMBS[at] if at < len(LEAF_LIMBS) else None
+    return next((limbs for limbs in LEAF_LIMBS if ways <= 2 ** (32 * limbs - SPARE_BITS)), None)
 
 
 def carry_over(sums: jax.Array) -> jax.Array:

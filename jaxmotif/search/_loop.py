@@ -10,6 +10,7 @@ in lexicographic order. Either way no table overflows, whatever the input, and a
 from __future__ import annotations
 
 import dataclasses
+from collections import namedtuple
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -89,7 +90,7 @@ class DeviceReport(NamedTuple):
         return left[level] == 0 and int(left.sum()) < keep
 
 
-class Allowance(NamedTuple):
+class Allowance(namedtuple("Allowance", "stop_step work")):
     """The end of a dispatch: a step of the search, or an amount of work.
 
     The unit of work is a word read to test a candidate, as the program estimates it for each table. So the time that an
@@ -101,9 +102,6 @@ class Allowance(NamedTuple):
       work: the work after which it ends.
     """
 
-    stop_step: Any
-    work: Any
-
 
 MOST_WORK = 2**60
 """Work that no dispatch does."""
@@ -112,7 +110,7 @@ MOST_PART = 2**16
 """Most rows that are fed at a time to a search in parts."""
 
 
-class Part(NamedTuple):
+class Part(namedtuple("Part", "level keep columns first count")):
     """A part of a search that is fed in parts; all fields are integers.
 
     The rows of the part are put into the table of its level. Then the search goes on as far as it is allowed, or until
@@ -125,12 +123,6 @@ class Part(NamedTuple):
       first: the first row of the part.
       count: how many rows the part has.
     """
-
-    level: Any
-    keep: Any
-    columns: Any
-    first: Any
-    count: Any
 
 
 def _limbs(sizes: Sizes) -> int:
@@ -234,72 +226,6 @@ def _is_wanted(
     return able.any() & ~state.matches.any() if once else able.any()
 
 
-def _advance(
-    op: Operands,
-    state: SearchState,
-    allowed: Allowance,
-    sizes: Sizes,
-    enough: Any = None,
-    part: Part | None = None,
-    ordered: bool = False,
-    once: bool = False,
-) -> tuple[SearchState, jax.Array]:
-    """Search on as far as is allowed and wanted."""
-    column = jnp.arange(state.rows.shape[1], dtype=jnp.int32)
-    tables = _Tables.of(op, state.rows.shape[1] - 1, sizes)
-    if ordered:  # the matches of the last dispatch were fetched, and make room
-        state = dataclasses.replace(state, rows=jnp.where(column == tables.count, 0, state.rows))
-    most_rows = jnp.minimum(jnp.int32(sizes.window), array_reader(op, op.program, sizes).search.most_rows)
-
-    # Plain XLA works on arrays of a whole block, however few positions a step has. In the fused form a tile without
-    # positions ends at once.
-    fused, most = is_fused(sizes), tables.most
-    if fused:
-        # A single step is cut where it would take longer than a slice should.
-        most = jnp.minimum(most.astype(jnp.int64), jnp.maximum(allowed.work // tables.cost, LANES)).astype(jnp.int32)
-
-    def go_on(carry: tuple[SearchState, jax.Array]) -> Any:
-        state, work = carry
-        more = (state.steps < allowed.stop_step) & (work < allowed.work)
-        able = tables.able(state.rows, ordered)
-        return _is_wanted(state, able, tables.count, enough, part, ordered, once) & more
-
-    def step(carry: tuple[SearchState, jax.Array]) -> tuple[SearchState, jax.Array]:
-        goes = go_on(carry)  # the last of several steps at once may have nothing to do
-        state, work = carry
-        t = tables.choose(tables.able(state.rows, ordered), ordered)
-        filled, cursor, used = state.rows
-        first = cursor[t]
-        next_filled = filled[t + 1]
-        # A step with nothing to do takes no positions, and changes nothing.
-        left, block = (jnp.where(goes, x, 0) for x in (filled[t] - first, most[t]))
-        # The window is limited so that positions have 31 bits, however long the lists are (SearchWords.most_rows).
-        window = Window(t, first, jnp.minimum(left, most_rows), used[t])
-        lists = prepare_window(op, state.table, window, sizes)
-        result = extend(op, state.table, state.tally, window, lists, block, next_filled, sizes)
-        here, after = goes & (column == t), goes & (column == t + 1)
-        filled = filled + jnp.where(after, result.added, 0)
-        cursor = jnp.where(here, first + result.done, cursor)
-        used = jnp.where(here, result.used, used)
-        # A table that is used up begins anew.
-        rows = jnp.where((cursor >= filled)[None], 0, jnp.stack([filled, cursor, used]))
-        # Limbs are carried over at every step: each tile adds less than 2^32 to a limb, so that no sum reaches 2^64.
-        matches = carry_over(state.matches + result.counts.astype(jnp.uint64).sum(axis=0))
-        positions, steps = state.positions + result.tested.astype(jnp.uint64), state.steps + goes.astype(jnp.int32)
-        done = (result.tested if fused else jnp.int32(sizes.block)).astype(jnp.int64) * tables.cost[t]
-        work += jnp.where(goes, done + (sizes.window if fused else 0), 0)
-        return SearchState(result.table, rows, matches, positions, steps, result.tally), work
-
-    # The loop asks only once in several steps whether to go on (StepSizes says why).
-    at_once = step_sizes(target()).at_once if fused or target().is_accelerator else 1
-
-    def steps_at_once(carry: tuple[SearchState, jax.Array]) -> tuple[SearchState, jax.Array]:
-        return lax.fori_loop(0, at_once, lambda _, carry: step(carry), carry)
-
-    state, work = lax.while_loop(go_on, steps_at_once, (state, jnp.int64(0)))
-    return state, _report(state, work)
-
-
 @partial(jit64, static_argnames=("sizes", "ordered", "once"), donate_argnames=("state",))
 def advance(
     op: Operands,
@@ -338,7 +264,60 @@ def advance(
     if part is not None:
         part = Part(*part)
         state = _fed(op, state, rows, part, sizes)
-    return _advance(op, state, Allowance(stop_step, work), sizes, enough, part, ordered, once)
+    allowed = Allowance(stop_step, work)
+    column = jnp.arange(state.rows.shape[1], dtype=jnp.int32)
+    tables = _Tables.of(op, state.rows.shape[1] - 1, sizes)
+    if ordered:  # the matches of the last dispatch were fetched, and make room
+        state = dataclasses.replace(state, rows=jnp.where(column == tables.count, 0, state.rows))
+    most_rows = jnp.minimum(jnp.int32(sizes.window), array_reader(op, op.program, sizes).search.most_rows)
+
+    # Plain XLA works on arrays of a whole block, however few positions a step has. In the fused form a tile without
+    # positions ends at once.
+    fused, most = is_fused(sizes), tables.most
+    if fused:
+        # A single step is cut where it would take longer than a slice should.
+        most = jnp.minimum(most.astype(jnp.int64), jnp.maximum(allowed.work // tables.cost, LANES)).astype(jnp.int32)
+
+    def go_on(carry: tuple[SearchState, jax.Array]) -> Any:
+        state, work = carry
+        more = (state.steps < allowed.stop_step) & (work < allowed.work)
+        able = tables.able(state.rows, ordered)
+        return _is_wanted(state, able, tables.count, enough, part, ordered, once) & more
+
+    def step(carry: tuple[SearchState, jax.Array]) -> tuple[SearchState, jax.Array]:
+        goes = go_on(carry)  # the last of several steps at once may have nothing to do
+        state, work = carry
+        t = tables.choose(tables.able(state.rows, ordered), ordered)
+        filled, cursor, used = state.rows
+        first = cursor[t]
+        next_filled = filled[t + 1]
+        # A step with nothing to do takes no positions, and changes nothing.
+        left, block = (jnp.where(goes, x, 0) for x in (filled[t] - first, most[t]))
+        # The window is limited so that positions have 31 bits, however long the lists are (SearchWords.most_rows).
+        window = Window(t, first, jnp.minimum(left, most_rows), used[t])
+        io = array_reader(op, state.table, sizes)
+        result = extend(io, state.tally, window, prepare_window(io, window), block, next_filled)
+        here, after = goes & (column == t), goes & (column == t + 1)
+        filled = filled + jnp.where(after, result.added, 0)
+        cursor = jnp.where(here, first + result.done, cursor)
+        used = jnp.where(here, result.used, used)
+        # A table that is used up begins anew.
+        rows = jnp.where((cursor >= filled)[None], 0, jnp.stack([filled, cursor, used]))
+        # Limbs are carried over at every step: each tile adds less than 2^32 to a limb, so that no sum reaches 2^64.
+        matches = carry_over(state.matches + result.counts.astype(jnp.uint64).sum(axis=0))
+        positions, steps = state.positions + result.tested.astype(jnp.uint64), state.steps + goes.astype(jnp.int32)
+        done = (result.tested if fused else jnp.int32(sizes.block)).astype(jnp.int64) * tables.cost[t]
+        work += jnp.where(goes, done + (sizes.window if fused else 0), 0)
+        return SearchState(result.table, rows, matches, positions, steps, result.tally), work
+
+    # The loop asks only once in several steps whether to go on (StepSizes says why).
+    at_once = step_sizes(target()).at_once if fused or target().is_accelerator else 1
+
+    def steps_at_once(carry: tuple[SearchState, jax.Array]) -> tuple[SearchState, jax.Array]:
+        return lax.fori_loop(0, at_once, lambda _, carry: step(carry), carry)
+
+    state, work = lax.while_loop(go_on, steps_at_once, (state, jnp.int64(0)))
+    return state, _report(state, work)
 
 
 def _fed(op: Operands, state: SearchState, rows: jax.Array, part: Part, sizes: Sizes) -> SearchState:
@@ -367,5 +346,4 @@ def begin(
     """Do :func:`start_state` and :func:`advance` in one dispatch, for the steps and the work that the program says."""
     state = start_state(entries=entries, tables=tables, sizes=sizes)
     head = array_reader(op, op.program, sizes).search
-    allowed = Allowance(head.first_steps, head.first_work.astype(jnp.int64))
-    return _advance(op, state, allowed, sizes, once=once)
+    return advance(op, state, head.first_steps, head.first_work.astype(jnp.int64), sizes=sizes, once=once)

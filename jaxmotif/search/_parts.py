@@ -12,9 +12,8 @@ from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.kernels._expand import take
 from jaxmotif.search._deadline import NO_DEADLINE, Deadline, TimeIsUp
-from jaxmotif.search._layout import Operands
-from jaxmotif.search._loop import MOST_PART, Allowance, DeviceReport, Part, SearchState
-from jaxmotif.search._run import Driver, ReadySearch, Run, Stage, finish
+from jaxmotif.search._loop import MOST_PART, DeviceReport, Part
+from jaxmotif.search._run import Driver, ReadySearch, Run, finish
 
 MOST_PREFIX, MOST_PREFIXES = 8, 2**20
 """Most nodes of a prefix, and about how many entries all prefixes of one length take at most."""
@@ -65,15 +64,9 @@ class _Levels(Driver):
     def options(self) -> dict[str, Any]:
         return {"enough": np.int32(ENOUGH)}
 
-    def send(
-        self, operands: Operands, state: SearchState | None, stage: Stage, allowed: Allowance
-    ) -> tuple[SearchState, jax.Array]:
-        self._work = allowed.work
-        return super().send(operands, state, stage, allowed)
-
     def end_reason(self, now: DeviceReport) -> str | None:
         self.now = now
-        return "done" if now.drained or now.work < self._work else None
+        return "done" if now.drained or now.work < self.work else None
 
 
 def list_prefixes(search: ReadySearch, order: PrefixOrder, deadline: Deadline = NO_DEADLINE) -> Prefixes:

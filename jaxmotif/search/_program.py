@@ -171,12 +171,8 @@ def table_columns(
         return [np.flatnonzero(row).tolist() for row in earlier]
     reads = np.zeros((count, count + 1), bool)  # position -1, which is none, falls into the last column
     for t, placed in enumerate(placements):
-        for positions in (
-            _rows(placed.anchors)[:, 0],
-            _rows(placed.non_neighbours)[:, 0],
-            placed.distinct_from,
-            placed.below,
-        ):
+        pairs = np.concatenate([_rows(placed.anchors), _rows(placed.non_neighbours)])
+        for positions in (pairs[:, 0], placed.distinct_from, placed.below):
             reads[t, _integers(positions)] = True
         for factor in placed.ahead:
             reads[t, _positions(factor)] = True
@@ -351,8 +347,11 @@ class _Writer:
 
     def add_groups(self, groups: Sequence[Sequence[Term]], slot: np.ndarray) -> tuple[int, int]:
         """Add groups of leaves."""
-        terms = [[self.add_term(term, slot) for term in group] for group in groups]
-        return self.add([layout.GroupWords(*self.add(group)) for group in terms])
+        records = []
+        for group in groups:
+            terms = [layout.TermWords(term.coefficient, *self.add_factors(term.factors, slot)) for term in group]
+            records.append(layout.GroupWords(*self.add(terms)))
+        return self.add(records)
 
     def add_factors(self, factors: Sequence[Factor], slot: np.ndarray) -> tuple[int, int]:
         """Add factors."""
@@ -368,10 +367,6 @@ class _Writer:
             words = layout.TallyWords(int(slot[tally.position]), tally.place, int(slot[tally.of]), tally.base)
             kinds[2 * bool(has_new) + is_pair].append(words)
         return [word for records in kinds for word in self.add(records)]
-
-    def add_term(self, term: Term, slot: np.ndarray) -> layout.TermWords:
-        """Add the factors of a term, and return the term's words."""
-        return layout.TermWords(term.coefficient, *self.add_factors(term.factors, slot))
 
     def add_factor(self, factor: Factor, slot: np.ndarray) -> layout.FactorWords:
         """Add the sets of a factor, and return the factor's words."""

@@ -45,20 +45,16 @@ class Stage(NamedTuple):
     most_steps: int | None = None
 
     @property
-    def entries(self) -> int:
-        """Number of entries of all tables."""
-        return table_entries(self.program.entries)
-
-    @property
-    def tables(self) -> int:
-        """Number of tables that a state has room for: one of a few, so that searches share compilations."""
-        return power_of_four(self.program.tables, 16)
+    def static(self) -> dict[str, Any]:
+        """Static arguments of what makes a state. Tables are one of a few numbers, so that searches share programs."""
+        tables = power_of_four(self.program.tables, 16)
+        return {"entries": table_entries(self.program.entries), "tables": tables, "sizes": self.sizes}
 
     def new_state(self, operands: Operands) -> SearchState:
         """Return a search that has not begun, where the operands lie, as later states do: all share a compilation."""
         (device,) = operands.offsets.devices()
         with jax.default_device(device):
-            state = start_state(entries=self.entries, tables=self.tables, sizes=self.sizes)
+            state = start_state(**self.static)
         return jax.device_put(state, device)
 
 
@@ -107,6 +103,9 @@ class Driver:
     A driver belongs to one run.
     """
 
+    work = 0
+    """Work after which the last dispatch had to end."""
+
     def __init__(self, once: bool = False):
         self._once = once
 
@@ -128,8 +127,9 @@ class Driver:
         Returns:
           The state, and the report on it.
         """
+        self.work = allowed.work
         if state is None and allowed.stop_step == stage.most_steps:  # one dispatch makes the state and takes the steps
-            return begin(operands, entries=stage.entries, tables=stage.tables, sizes=stage.sizes, **self.options())
+            return begin(operands, **stage.static, **self.options())
         limits = np.int32(allowed.stop_step), np.int64(allowed.work)
         return advance(operands, state or stage.new_state(operands), *limits, sizes=stage.sizes, **self.options())
 
@@ -163,12 +163,12 @@ class Run:
         self._last = MOST_STEPS if max_steps is None else max_steps
         (device,) = search.operands.offsets.devices()
         self._first = int(step_sizes(target_of(device)).first_work * part_of_first)
-        self._state: SearchState | None
         self._stages = list(search.stages)
         self._start(self._stages.pop(0))
 
     def _start(self, stage: Stage) -> None:
-        self._stage, self._state = stage, None
+        self._stage = stage
+        self._state: SearchState | None = None
         self._operands = self._operands._replace(program=stage.code)
         self._steps, self._work, self._compile_seconds = 0, self._first, 0.0
 
@@ -211,19 +211,20 @@ class Run:
 
     def _next_stage(self, standing: SearchProgress) -> SearchProgress | None:
         """Go over to the next stage, and return ``None`` if the search starts again."""
-        last, look_ahead = self._stages.pop(0), None
+        last = self._stages.pop(0)
         # Many candidates for each match in the first steps mean that most are dead ends.
+        look_ahead = None
         if self._ahead is not None and FEW * standing.count < standing.positions:
             look_ahead = self._ahead(self._operands)
-        if look_ahead is None and last.program is self._stage.program:  # it goes on in the same tables
+        if look_ahead is not None:
+            self._operands, last = look_ahead
+        elif last.program is self._stage.program:  # it goes on in the same tables
             self._stage = last
             return standing
-        if look_ahead is None and 4 * self._steps < (self._stage.most_steps or 0):
+        elif 4 * self._steps < (self._stage.most_steps or 0):
             # Where few of the first steps were done, a step is so much work that larger ones gain nothing.
             self._stage = self._stage._replace(most_steps=None)
             return standing
-        if look_ahead is not None:
-            self._operands, last = look_ahead
         self._start(last)
         return None
 

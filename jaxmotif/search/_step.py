@@ -7,7 +7,8 @@ these flat positions. Programs and operands are those of :mod:`jaxmotif.search._
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +19,7 @@ from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._lane_body import locate_lanes
 from jaxmotif.kernels._launch import fetch_add, kernel_call, load, store, whole
 from jaxmotif.search import _layout as layout
-from jaxmotif.search._layout import Columns, Operands, PairWords, Reader, Sizes, TallyWords, loop
+from jaxmotif.search._layout import Columns, PairWords, Reader, Sizes, TallyWords, loop
 from jaxmotif.search._leaf_counts import intersection_size, leaf_ways
 from jaxmotif.search._limbs import counts_of
 
@@ -31,7 +32,7 @@ def is_fused(sizes: Sizes) -> bool:
     return target().fused and sizes.block % LANES == sizes.window % LANES == 0
 
 
-class Window(NamedTuple):
+class Window(namedtuple("Window", "table first rows used")):
     """The rows that a step looks at; all fields are int32 scalars.
 
     Attributes:
@@ -41,13 +42,8 @@ class Window(NamedTuple):
       used: how many candidates of the first row are used already.
     """
 
-    table: Any
-    first: Any
-    rows: Any
-    used: Any
 
-
-class Extended(NamedTuple):
+class Extended(namedtuple("Extended", "table tally added counts tested done used")):
     """The result of a step.
 
     Attributes:
@@ -60,16 +56,8 @@ class Extended(NamedTuple):
       used: int32, how many candidates of the next row are used.
     """
 
-    table: Any
-    tally: Any
-    added: Any
-    counts: Any
-    tested: Any
-    done: Any
-    used: Any
 
-
-class RowLists(NamedTuple):
+class RowLists(namedtuple("RowLists", "lengths places anchors")):
     """The shortest candidate list of each row of a window; all fields are int32 ``[sizes.window]``.
 
     Attributes:
@@ -77,10 +65,6 @@ class RowLists(NamedTuple):
       places: the place of the first of these in ``entries``.
       anchors: the number of the anchor that the list belongs to.
     """
-
-    lengths: Any
-    places: Any
-    anchors: Any
 
 
 def choose_lists(io: Reader, window: Window, index: jax.Array) -> RowLists:
@@ -112,11 +96,7 @@ def choose_lists(io: Reader, window: Window, index: jax.Array) -> RowLists:
         length = end - start
         # The other lists are not walked, but searched for each candidate of the shortest one.
         shorter = length < best[0]
-        return (
-            jnp.where(shorter, length, best[0]),
-            jnp.where(shorter, start, best[1]),
-            jnp.where(shorter, number, best[2]),
-        )
+        return tuple(jnp.where(shorter, *pair) for pair in zip((length, start, number), best, strict=True))
 
     # The first length is longer than any list.
     length, start, anchor = loop(head.num_anchors, look, (zero + 2**30, zero, zero))
@@ -143,12 +123,8 @@ def filter_lanes(
       int32, 1 where the candidate extends the row, else 0.
     """
     head = io.table_words(table)
-    columns, distinct_from, anchors, non_neighbours = (
-        Columns.of(head),
-        head.distinct_from,
-        head.anchors,
-        head.non_neighbours,
-    )
+    columns, distinct_from = Columns.of(head), head.distinct_from
+    anchors, non_neighbours = head.anchors, head.non_neighbours
 
     def column(slot, mask):
         return io.column(columns, slot, row, mask)
@@ -200,10 +176,11 @@ def blank_table(entries: int, sizes: Sizes) -> jax.Array:
     return kernel_call(kernel, lanes=LANES, out_shape=shape, out_specs=whole(), name="blank_table")()
 
 
-def prepare_window(op: Operands, table: jax.Array, window: Window, sizes: Sizes) -> RowLists:
+def prepare_window(io: Reader, window: Window) -> RowLists:
     """Choose the shortest list of each row of a window (:func:`choose_lists`)."""
+    sizes = io.sizes
     if not is_fused(sizes):
-        return choose_lists(layout.array_reader(op, table, sizes), window, jnp.arange(sizes.window, dtype=jnp.int32))
+        return choose_lists(io, window, jnp.arange(sizes.window, dtype=jnp.int32))
     from jax.experimental import pallas as pl
 
     lanes = min(LANES, sizes.window)
@@ -214,7 +191,7 @@ def prepare_window(op: Operands, table: jax.Array, window: Window, sizes: Sizes)
         for ref, value in zip(out, lists, strict=True):
             ref[...] = value
 
-    inputs = (jnp.stack(window), table, op)
+    inputs = (jnp.stack(window), io.table, io.op)
     vector, tile = jax.ShapeDtypeStruct((sizes.window,), jnp.int32), pl.BlockSpec((lanes,), lambda i: (i,))
     return kernel_call(
         kernel,
@@ -228,29 +205,21 @@ def prepare_window(op: Operands, table: jax.Array, window: Window, sizes: Sizes)
 
 
 def extend(
-    op: Operands,
-    table: jax.Array,
-    tally: jax.Array,
-    window: Window,
-    lists: RowLists,
-    block: jax.Array,
-    filled: jax.Array,
-    sizes: Sizes,
+    io: Reader, tally: jax.Array, window: Window, lists: RowLists, block: jax.Array, filled: jax.Array
 ) -> Extended:
     """Test the first flat positions of a window; append the survivors to the next table, or count.
 
     Args:
-      op: the arrays that the search reads.
-      table: int32, all tables and one spare last entry.
+      io: reads the program, the tables and the lists.
       tally: uint64 ``[sizes.cells]``.
       window: the rows expanded.
       lists: the lists of these rows, from :func:`prepare_window`.
       block: int32 scalar, how many positions to test, at most ``sizes.block``.
       filled: int32 scalar, how many rows the next table holds.
-      sizes: static.
     """
+    sizes = io.sizes
     # The program's `most_rows` keeps the positions of a window below 2^31.
-    io, ends = layout.array_reader(op, table, sizes), jnp.cumsum(lists.lengths, dtype=jnp.int32)
+    ends = jnp.cumsum(lists.lengths, dtype=jnp.int32)
     flat = _Flat(ends - lists.lengths, jnp.minimum(ends[-1], block), block)
     # Order and tallies need all lanes at once. Without them each program appends when it comes to it.
     if is_fused(sizes) and not sizes.in_order and not sizes.cells:
@@ -270,7 +239,7 @@ def extend(
     return Extended(table, tally, added, counts, flat.total, done, jnp.where(over, used, 0))
 
 
-class _Flat(NamedTuple):
+class _Flat(namedtuple("_Flat", "starts total block")):
     """The flat positions of a window.
 
     Attributes:
@@ -279,12 +248,8 @@ class _Flat(NamedTuple):
       block: how many are tested at most.
     """
 
-    starts: Any
-    total: Any
-    block: Any
 
-
-class _Lanes(NamedTuple):
+class _Lanes(namedtuple("_Lanes", "index nodes ok ways counts")):
     """The results of the lanes of a step.
 
     Attributes:
@@ -295,12 +260,6 @@ class _Lanes(NamedTuple):
         nodes.
       counts: as in :class:`Extended`.
     """
-
-    index: Any
-    nodes: Any
-    ok: Any
-    ways: Any
-    counts: Any
 
 
 def _test_arrays(io: Reader, window: Window, flat: _Flat, lists: RowLists) -> tuple[_Lanes, Any]:
@@ -411,7 +370,7 @@ def _add_up(io: Reader, tally: jax.Array, window: Window, flat: _Flat, lists: Ro
     return add(tally, *each, head.lane_nodes, head.num_lane_nodes, head.lane_pairs, head.num_lane_pairs)
 
 
-class _Inputs(NamedTuple):
+class _Inputs(namedtuple("_Inputs", "table added window extent tiles starts shifts anchors operands")):
     """The inputs of the fused kernel.
 
     Attributes:
@@ -425,24 +384,6 @@ class _Inputs(NamedTuple):
       anchors: the anchor of each row.
       operands: the arrays that the search reads.
     """
-
-    table: Any
-    added: Any
-    window: Any
-    extent: Any
-    tiles: Any
-    starts: Any
-    shifts: Any
-    anchors: Any
-    operands: Operands
-
-
-class _Outputs(NamedTuple):
-    """The outputs of the fused kernel: the first two inputs, and the counts of :class:`Extended`."""
-
-    table: Any
-    added: Any
-    counts: Any
 
 
 def _fused_inputs(io: Reader, window: Window, flat: _Flat, lists: RowLists, filled: jax.Array) -> _Inputs:
@@ -482,19 +423,18 @@ def _extend_fused(
     sizes, inputs = io.sizes, _fused_inputs(io, window, flat, lists, filled)
     programs, limbs = sizes.block // LANES, max(sizes.limbs, 2)
 
-    def kernel(read: _Inputs, *refs: jax.Array) -> None:
-        out = _Outputs(*refs)
+    def kernel(read: _Inputs, table: jax.Array, added: jax.Array, counts: jax.Array) -> None:
         tile = pl.program_id(0)
         # A tile past the last position reads no candidates, but must write counts of zero.
         idle = tile * LANES >= read.extent[0]
 
         @pl.when(idle)
         def _():
-            out.counts[...] = jnp.zeros((1, limbs), jnp.uint32)
+            counts[...] = jnp.zeros((1, limbs), jnp.uint32)
 
         @pl.when(~idle)
         def _():
-            io, window, lanes, row = _tile(read, out.table, tile, sizes)
+            io, window, lanes, row = _tile(read, table, tile, sizes)
             head, ok = io.table_words(window.table), lanes.ok
             last = head.is_last > 0
 
@@ -502,36 +442,31 @@ def _extend_fused(
             def _():
                 numbers, ways = _ways(io, window, row, lanes.nodes, ok > 0)
                 for limb, word in enumerate(numbers.sums(ways)):
-                    out.counts[0, limb] = word
+                    counts[0, limb] = word
 
             @pl.when(~last)
             def _():
-                out.counts[...] = jnp.zeros((1, limbs), jnp.uint32)
+                counts[...] = jnp.zeros((1, limbs), jnp.uint32)
                 # A program takes the next places, in an order that is left to the device. One atomic operation adds all
                 # survivors of its 1024 lanes.
-                here = fetch_add(out.added, jnp.sum(ok))
+                here = fetch_add(added, jnp.sum(ok))
                 place = head.next_base + read.extent[1] + here + jnp.cumsum(ok, 0) - 1
                 columns, appended, next_room, keep = Columns.of(head), head.columns, head.next_room, ok > 0
 
                 def append(number, carry):
                     values = io.column_or_new(columns, io.word(appended + number), row, lanes.nodes, keep)
-                    store(out.table, place + number * next_room, values, keep)
+                    store(table, place + number * next_room, values, keep)
                     return carry + number  # nothing reads it, but a loop that changes no value does not lower
 
                 loop(head.num_columns, append, next_room)
 
-    shapes = _Outputs(
-        jax.ShapeDtypeStruct(io.table.shape, jnp.int32),
-        jax.ShapeDtypeStruct((1,), jnp.int32),
-        jax.ShapeDtypeStruct((programs, limbs), jnp.uint32),
-    )
-    specs = _Outputs(whole(), whole(), pl.BlockSpec((1, limbs), lambda i: (i, 0)))
+    signed = (jax.ShapeDtypeStruct(shape, jnp.int32) for shape in (io.table.shape, (1,)))
     table, added, counts = kernel_call(
         kernel,
         lanes=LANES,
         grid=(programs,),
-        out_shape=shapes,
-        out_specs=specs,
+        out_shape=(*signed, jax.ShapeDtypeStruct((programs, limbs), jnp.uint32)),
+        out_specs=(whole(), whole(), pl.BlockSpec((1, limbs), lambda i: (i, 0))),
         in_specs=(jax.tree.map(lambda _: whole(), inputs),),
         input_output_aliases={0: 0, 1: 1},  # table and added, first in both
         name="extend",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for, jit64
-from jaxmotif.search._layout import Operands, Sizes
+from jaxmotif.search._layout import Operands, Sizes, array_reader
 from jaxmotif.search._loop import DeviceReport, advance, start_state
 from jaxmotif.search._program import Pair, Placement, Tally, build_program
 from jaxmotif.search._step import Window, extend, prepare_window
@@ -57,10 +57,15 @@ def test_a_step_appends_what_passes_in_order(bitmap, block):
     table = np.zeros(program.entries + 1, np.int32)
     table[base : base + WINDOW], table[base + room :][:WINDOW] = rows.T
     window = Window(*map(jnp.int32, (2, 0, WINDOW, 1)))
-    prepared = jit64(prepare_window, static_argnums=3)(op, jnp.asarray(table), window, sizes)
-    step = jit64(extend, static_argnums=7)(
-        op, jnp.asarray(table), np.zeros(0, np.uint64), window, prepared, jnp.int32(block), jnp.int32(3), sizes
-    )
+
+    @jit64
+    def take_step(op, table, window, tally, block, filled):
+        io = array_reader(op, table, sizes)
+        lists = prepare_window(io, window)
+        return lists, extend(io, tally, window, lists, block, filled)
+
+    tally = np.zeros(0, np.uint64)
+    prepared, step = take_step(op, jnp.asarray(table), window, tally, jnp.int32(block), jnp.int32(3))
     flat = []
     for number, (u, v) in enumerate(rows):
         lists = [v + 1 + np.flatnonzero(near[x, v + 1 :]) for x in (u, v)]
