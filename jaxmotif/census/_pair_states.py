@@ -129,6 +129,15 @@ class Codes(NamedTuple):
     state_bits: int
     label_bits: int
 
+    def place(self, node: Any, size: int) -> Any:
+        """Return the lowest bit of nodes, numbered as they were added, in a code of ``size`` nodes.
+
+        A node's states towards earlier nodes begin there, and its label stands above these. The bits of all nodes after
+        it are lower.
+        """
+        later = size * (size - 1) // 2 - node * (node + 1) // 2
+        return later * self.state_bits + (size - 1 - node) * self.label_bits
+
 
 def check_size(graph: Graph | Graphs, size: int) -> None:
     """Raise ValueError unless subgraphs of this size can be counted."""

@@ -402,7 +402,7 @@ def by_class(
       k, k]``; and how often each occurs, int64 ``[classes]``.
     """
     classifier = Classifier(alphabet, size)
-    which = classifier(codes) if codes.size else np.zeros(0, np.int64)
+    which = classifier(codes)
     hits = np.zeros(len(classifier), np.int64)
     np.add.at(hits, which, times)
     one = np.zeros(len(classifier), np.uint64)

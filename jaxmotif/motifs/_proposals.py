@@ -124,14 +124,12 @@ def seed_words(seed: object) -> int:
 
 def code_places(alphabet: Alphabet, size: int) -> np.ndarray:
     """Return where the states and labels of a subgraph stand in its code, as :func:`kernel.codes_of` takes them."""
-    width, labels = alphabet.state_bits, alphabet.label_bits
-
-    def place(node: int) -> int:
-        # A node's bits stand above all bits that came with the nodes after it.
-        return (size * (size - 1) - node * (node + 1)) // 2 * width + (size - 1 - node) * labels
-
-    pairs = [(old, young, place(young) + old * width) for young in range(size) for old in range(young)]
-    return np.array(pairs + [(node, node, place(node) + node * width) for node in range(size)], np.int32)
+    young, old = np.tril_indices(size, -1)
+    nodes = np.arange(size)
+    # A node stands for its label as if it were its own older node.
+    young, old = np.concatenate([young, nodes]), np.concatenate([old, nodes])
+    place = alphabet.codes.place(young, size) + old * alphabet.state_bits
+    return np.stack([old, young, place], axis=1).astype(np.int32)
 
 
 class Sampler:
