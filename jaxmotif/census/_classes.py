@@ -104,25 +104,20 @@ def _plain_string(adjacency: bytes, size: int, directed: bool) -> str:
 
 def decode(values: np.ndarray, codes: Codes, size: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the node codes ``[U, k]`` and adjacency entries ``[U, k, k]``, int64, of codes as the search made them."""
-    labels = np.zeros((values.size, size), np.int64)
-    entries = np.zeros((values.size, size, size), np.int64)
-    rest = values.copy()
+    young, old = np.tril_indices(size, -1)
+    node = np.arange(size)
 
-    def pop(bits: int) -> np.ndarray:
-        nonlocal rest
-        value = (rest & np.uint64((1 << bits) - 1)).astype(np.int64)
-        rest = rest >> np.uint64(bits)
-        return value
+    def bits(place: np.ndarray, width: int) -> np.ndarray:
+        """Return ``width`` bits of each code from each place on, int64 ``[places, U]``."""
+        return (values >> place.astype(np.uint64)[:, None] & np.uint64((1 << width) - 1)).astype(np.int64)
 
-    # The node that was added last stands in the lowest bits.
-    for i in range(size - 1, -1, -1):
-        for a in range(i):
-            state = pop(codes.state_bits)
-            # The state is seen from the older node: its lower digit is e(a, i), its higher one e(i, a).
-            entries[:, a, i] = state % codes.entries if codes.directed else state
-            entries[:, i, a] = state // codes.entries if codes.directed else state
-        labels[:, i] = pop(codes.label_bits)
-    return labels, entries
+    labels = bits(codes.place(node, size) + node * codes.state_bits, codes.label_bits)
+    states = bits(codes.place(young, size) + old * codes.state_bits, codes.state_bits)
+    entries = np.zeros((size, size, values.size), np.int64)
+    # A state is seen from the older node: its lower digit is e(old, young), its higher one e(young, old).
+    entries[old, young] = states % codes.entries if codes.directed else states
+    entries[young, old] = states // codes.entries if codes.directed else states
+    return labels.T, entries.transpose(2, 0, 1)
 
 
 ROUNDS = 3
@@ -154,26 +149,20 @@ def normal_places(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, 
     pairs = np.arange(size)[:, None], np.arange(size)[None]
     young, old = np.maximum(*pairs), np.minimum(*pairs)
 
-    def place(nodes: np.ndarray | jax.Array) -> Any:
-        """Return the lowest bit of a node, which stands above those of all nodes after it."""
-        # These are the dyads of the nodes after it.
-        later = size * (size - 1) // 2 - nodes * (nodes + 1) // 2
-        return later * width + (size - 1 - nodes) * labels
-
     def mask(bits: int) -> np.uint64:
         return word((1 << bits) - 1)
 
     # Unpack the codes: near[i, j] is the state of the dyad seen from i, label[i] the label of node i. A code holds each
     # dyad once, with the younger node, as seen from the older one; seen from the other its digits are exchanged.
     off = (young != old)[:, :, None]
-    near = (values[None, None] >> (place(young) + old * width).astype(word)[:, :, None]) & mask(width)
+    near = (values[None, None] >> (codes.place(young, size) + old * width).astype(word)[:, :, None]) & mask(width)
     if codes.directed:
         # A state fits 32 bits, of which a TPU has divisions.
         state, entries = near.astype(np.uint32), np.uint32(codes.entries)
         turned = (state // entries + state % entries * entries).astype(word)
         near = xp.where((pairs[0] > pairs[1])[:, :, None], turned, near)
     node = np.arange(size)
-    label = (values[None] >> (place(node) + node * width).astype(word)[:, None]) & mask(labels)
+    label = (values[None] >> (codes.place(node, size) + node * width).astype(word)[:, None]) & mask(labels)
     # Hash: in each round a node's colour becomes a hash of the states and colours around it.
     pair, colour = scramble(near + word(1)), scramble(label + word(1))
     for _ in range(ROUNDS):
@@ -185,7 +174,7 @@ def normal_places(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, 
 
     # Pack the codes again, every node at its rank.
     def put(value: jax.Array, nodes: jax.Array, older: jax.Array) -> Any:
-        return (value << (place(nodes) + older * width).astype(word)).sum(axis=0, dtype=word)
+        return (value << (codes.place(nodes, size) + older * width).astype(word)).sum(axis=0, dtype=word)
 
     a, b = np.triu_indices(size, 1)
     # The node with the higher rank now holds the dyad, seen from the other.

@@ -228,7 +228,7 @@ def _is_counted(codes: np.ndarray, size: int, alphabet: Alphabet) -> np.ndarray:
     real &= ((entries <= most) | ~off).all(axis=(1, 2))
     near = entries > 0
     # The nodes that each node reaches in at most one step, then in two, then in four: enough for five nodes.
-    reach = (near | near.transpose(0, 2, 1) | ~off).astype(np.float32)
+    reach = (near | near.transpose(0, 2, 1) | ~off).astype(np.float32, order="C")
     for _ in range(2):
         reach = np.minimum(reach @ reach, 1)
     return np.logical_and(real, (reach > 0).all(axis=(1, 2)))

@@ -141,10 +141,6 @@ class StartPlaces:
         share = (work * (2.0**40 / max(float(work.sum()), 1.0))).astype(np.int64)
         self.work = np.concatenate([np.zeros(1, np.int64), np.cumsum(share + 1)])
 
-    def part(self, span: Span) -> Part:
-        """Return the places of a span as a part of the search."""
-        return Part(span.first, span.stop, self.later)
-
 
 class _Task:
     """The task of one worker: its device, its memory, and what it has counted so far."""
@@ -160,7 +156,8 @@ class _Task:
 
     def step(self, span: Span) -> None:
         with jax.default_device(self._device):
-            sums = self._work.count(self._graphs, self._sizes, self._items.part(span), lambda number: None)
+            part = Part(*span, self._items.later)
+            sums = self._work.count(self._graphs, self._sizes, part, lambda number: None)
         self._sums = merge_counts(self._sums, sums)
 
     def collect(self) -> Arrays:

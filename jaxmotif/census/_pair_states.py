@@ -15,7 +15,7 @@ from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._host import zeros_for_jax
 from jaxmotif.arrays._rows import first_of_each, row_of
-from jaxmotif.arrays._sizes import bucket_size, census_room, power_of_four, power_of_two
+from jaxmotif.arrays._sizes import census_room, power_of_two
 from jaxmotif.graph import Graph, Graphs
 from jaxmotif.graph._fields import Array
 from jaxmotif.kernels._expand import take
@@ -128,6 +128,15 @@ class Codes(NamedTuple):
     entries: int
     state_bits: int
     label_bits: int
+
+    def place(self, node: Any, size: int) -> Any:
+        """Return the lowest bit of nodes, numbered as they were added, in a code of ``size`` nodes.
+
+        A node's states towards earlier nodes begin there, and its label stands above these. The bits of all nodes after
+        it are lower.
+        """
+        later = size * (size - 1) // 2 - node * (node + 1) // 2
+        return later * self.state_bits + (size - 1 - node) * self.label_bits
 
 
 def check_size(graph: Graph | Graphs, size: int) -> None:
@@ -320,8 +329,8 @@ def census_graphs(
 ) -> CensusGraphs:
     """Prepare graphs over the nodes of ``graph``, with its labels, for a census on a device.
 
-    An accelerator sorts the rows itself. Arrays over nodes or edges are padded to powers of two, which costs no time
-    in any step, since steps follow the true numbers.
+    An accelerator sorts the rows of ``graph`` itself. Arrays over nodes or edges are padded to powers of two, which
+    costs no time in any step, since steps follow the true numbers.
 
     Args:
       graph: the graph whose nodes and labels all graphs have.
@@ -331,15 +340,12 @@ def census_graphs(
       count: the number of graphs that empty ones fill up to.
       least: the least lengths of the arrays (default: those of the kind of device).
     """
-    accelerated = target_of(device).is_accelerator
-    if edges is None and (count > 1 or not accelerated):
+    if edges is None and not target_of(device).is_accelerator:
         edges = graph_edges(graph)
 
     def rows(alphabet: Alphabet, number: np.ndarray, count: int, form: RowForm) -> tuple[Any, ...]:
         if edges is None:
             return _sorted_from_graph(alphabet, graph, number, form, device)
-        if accelerated:
-            return _sorted_on_device(alphabet, edges, number, graph.n, count, form, device)
         first = np.arange(edges.tails.shape[0])[:, None] * graph.n
         places = number[edges.tails] + first, number[edges.heads] + first
         return put64(_sorted_on_host(alphabet, edges, places, graph.n, form), device)
@@ -487,23 +493,6 @@ def in_one_room(graph: Graph) -> int:
     return max(1, min(CPU_SAMPLE.nodes // n, CPU_SAMPLE.slots // (2 * m), CPU_SAMPLE.cells // n**2))
 
 
-def _sorted_on_device(
-    alphabet: Alphabet, edges: Edges, number: np.ndarray, n: int, count: int, form: RowForm, device: jax.Device
-) -> tuple[Any, ...]:
-    """Return what :func:`_sorted_on_host` returns, from the edges of graphs that empty ones fill up to ``count``."""
-    graphs, m = edges.tails.shape
-    # Without labels all entries are 1, and one number is sent for all: a large graph would need gigabytes.
-    entry = np.ones(1, np.int64) if edges.labels is None else alphabet.ranks(edges.labels, alphabet.edge_labels, m)
-    # Edges are padded too; padding has no tail.
-    width, height = bucket_size(m), rows_height(count)
-    pad = (0, height - graphs), (0, width - m)
-    tails = np.pad(edges.tails.astype(np.int32), pad, constant_values=-1)
-    heads = np.pad(edges.heads.astype(np.int32), pad)
-    number = np.pad(number.astype(np.int32), (0, power_of_four(n, ACCELERATOR_LEAST.nodes) - n))
-    entry = entry if edges.labels is None else np.pad(entry, (0, width - m))
-    return _rows(*put64((tails, heads), device), entry, number, np.int64(max(n, 1)), form=form)
-
-
 def rows_height(graphs: int) -> int:
     """Return how many graphs there is room for when ``graphs`` are sorted together.
 
@@ -525,18 +514,6 @@ def _sorted_from_graph(
     number = np.pad(number.astype(np.int32), (0, graph.node_capacity - graph.n))
     rows = put64((graph.out_offsets, graph.out_targets), device)
     return _rows_from_graph(*rows, entry, number, np.int64(max(graph.n, 1)), form=form, directed=graph.directed)
-
-
-@partial(jit64, static_argnames="form")
-def _rows(
-    tails: jax.Array, heads: jax.Array, entry: jax.Array, number: jax.Array, n: jax.Array, *, form: RowForm
-) -> tuple[Any, ...]:
-    """Sort rows from edges ``[graphs, m]`` whose nodes get new numbers; an edge with a tail below 0 is none."""
-    some = tails >= 0
-    # Padding gets the number of some node.
-    tails, heads = (take(number, jnp.maximum(x, 0)) for x in (tails, heads))
-    first = jnp.arange(tails.shape[0], dtype=jnp.int64)[:, None] * n
-    return sorted_rows(jnp.where(some, tails, -1), heads, first, entry, form, n)
 
 
 @partial(jit64, static_argnames=("form", "directed"))

@@ -49,6 +49,10 @@ class OfClasses(Presented):
         """Short label of each class, as on the axis of a figure."""
         return class_labels(class_columns(self.classes, self.directed, self.label_words))
 
+    def table(self) -> dict[str, Column]:
+        """Return one row a class: what identifies it, and its count."""
+        return {**class_columns(self.classes, self.directed, self.label_words), "count": self.counts}
+
     def draw(self, pattern: str) -> Drawing:
         """Draw a class, as a picture that a notebook shows and that can be saved as SVG or drawn by matplotlib.
 
@@ -91,9 +95,6 @@ class Census(OfClasses):
 
     def _line(self) -> str:
         return f"{counted(self.total, 'subgraph')} of {self.size} nodes in {counted(len(self.classes), 'class')}"
-
-    def table(self) -> dict[str, Column]:
-        return {**class_columns(self.classes, self.directed, self.label_words), "count": self.counts}
 
     def as_dict(self) -> Mapping[str, int]:
         """Return the counts by class."""

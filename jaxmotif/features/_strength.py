@@ -19,7 +19,7 @@ from jaxmotif.graph._attributes import pair_keys
 from jaxmotif.matching import iter_matches
 from jaxmotif.motifs._significance import Mixing, Significance, significance_of
 from jaxmotif.motifs._verdict import Rule, judge
-from jaxmotif.patterns import class_columns, named_pattern
+from jaxmotif.patterns import named_pattern
 
 if TYPE_CHECKING:
     from chex import PRNGKey
@@ -70,12 +70,7 @@ class MotifStrengths(OfClasses):
         return f"{counted(len(self.classes), 'class')} of {self.size} nodes; {self.null_model}"
 
     def table(self) -> dict[str, Column]:
-        columns = {
-            **class_columns(self.classes, self.directed, self.label_words),
-            "count": self.counts,
-            "intensity": self.intensity,
-            "coherence": self.coherence,
-        }
+        columns = {**super().table(), "intensity": self.intensity, "coherence": self.coherence}
         if (s := self.significance) is None:
             return columns
         return {

@@ -12,8 +12,8 @@ import numpy as np
 from jaxmotif.arrays._keys import generator_of, seed_is_key
 from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.graph import Graph
-from jaxmotif.graph._plot import INK, SOFT, new_axes
-from jaxmotif.motifs._result import Motifs, set_class_axis
+from jaxmotif.graph._plot import INK, SOFT
+from jaxmotif.motifs._result import Motifs, class_axes
 from jaxmotif.motifs._significance import benjamini_hochberg, correction_factor
 from jaxmotif.patterns import class_columns, class_labels
 
@@ -77,15 +77,13 @@ class MotifComparison(Presented):
         Args:
           ax: axes to draw on; new ones when not given.
         """
-        ax = new_axes(ax, (max(4.0, min(0.5 * len(self.classes), 12.0)), 3.2))
-        set_class_axis(ax, self.labels)
+        ax = class_axes(ax, self.labels)
         ax.axhline(0, color=SOFT, linewidth=0.8, zorder=0)
         at = np.arange(len(self.classes))
         for i, name in enumerate(self.names):
             (line,) = ax.plot(at, self.profiles[i], marker="o", markersize=4, linewidth=1.5, label=name)
-            ax.fill_between(
-                at, self.profile_low[i], self.profile_high[i], color=line.get_color(), alpha=0.25, linewidth=0
-            )
+            low, high = self.profile_low[i], self.profile_high[i]
+            ax.fill_between(at, low, high, color=line.get_color(), alpha=0.25, linewidth=0)
         ax.set_ylabel("significance profile")
         ax.legend(frameon=False, fontsize=7)
         return ax

@@ -40,7 +40,7 @@ from jaxmotif.motifs._proposals import (
     seed_words,
     thirds,
 )
-from jaxmotif.patterns import class_columns, named_pattern
+from jaxmotif.patterns import named_pattern
 
 if TYPE_CHECKING:
     import jax
@@ -110,14 +110,8 @@ class CensusEstimate(OfClasses):
         )
 
     def table(self) -> dict[str, Column]:
-        return {
-            **class_columns(self.classes, self.directed, self.label_words),
-            "count": self.counts,
-            "low": self.low,
-            "high": self.high,
-            "hits": self.hits,
-            "frequency": self.counts / self.total if self.total else self.counts,
-        }
+        frequency = self.counts / self.total if self.total else self.counts
+        return {**super().table(), "low": self.low, "high": self.high, "hits": self.hits, "frequency": frequency}
 
     def upper_bound(self, pattern: str) -> float:
         """Return an upper bound of the number of occurrences of a class, at the level of the intervals.
@@ -408,7 +402,7 @@ def by_class(
       k, k]``; and how often each occurs, int64 ``[classes]``.
     """
     classifier = Classifier(alphabet, size)
-    which = classifier(codes) if codes.size else np.zeros(0, np.int64)
+    which = classifier(codes)
     hits = np.zeros(len(classifier), np.int64)
     np.add.at(hits, which, times)
     one = np.zeros(len(classifier), np.uint64)

@@ -55,8 +55,7 @@ class HitCounter:
             self._task.step(Span(0, int(self._task.sampler.draws.starts[-1])))
             drawn = self._task.collect()
             maps[i] = drawn["maps"]
-            # All drawn maps may fold, and then there are no codes.
-            met.append((classifier(drawn["codes"]) if drawn["codes"].size else np.zeros(0, np.int64), drawn["times"]))
+            met.append((classifier(drawn["codes"]), drawn["times"]))
         hits = np.zeros((len(sample), len(classifier)), np.int64)
         for row, (classes, times) in zip(hits, met, strict=True):
             np.add.at(row, classes, times)

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._compile import jit64, target_of
+from jaxmotif.arrays._rows import pad_rows
 from jaxmotif.arrays._sizes import chain_lanes, power_of_four
 from jaxmotif.census._pair_states import (
     ACCELERATOR_LEAST,
@@ -73,30 +74,35 @@ class LaneSample:
 
 
 def sample_graphs(
-    sample: RandomGraphs | Sample | LaneSample, count: int, matrix_bytes: int, device: jax.Device
-) -> CensusGraphs:
-    """Put random graphs on a device, with empty graphs up to ``count``."""
-    least = ACCELERATOR_SAMPLE if target_of(device).is_accelerator else CPU_SAMPLE
-    return graphs_on(device, sample.source, sample, matrix_bytes, count, least)
-
-
-def graphs_on(
-    device: jax.Device,
-    graph: Graph,
-    sample: RandomGraphs | Sample | LaneSample | None,
+    sample: RandomGraphs | Sample | LaneSample,
+    count: int,
     matrix_bytes: int,
-    count: int = 0,
+    device: jax.Device,
     least: Room | None = None,
 ) -> CensusGraphs:
-    """Put graphs on a device, as :func:`~jaxmotif.census._pair_states.census_graphs` does.
+    """Prepare random graphs for a census, as :func:`~jaxmotif.census._pair_states.census_graphs` does.
 
-    They are those of a sample, which lie on this device already if it is a :class:`LaneSample`, or the graph itself.
+    An accelerator sorts the rows itself, from labels in lanes: those of a :class:`LaneSample` lie on it already.
+
+    Args:
+      sample: the graphs.
+      count: the number of graphs that empty ones fill up to.
+      matrix_bytes: most bytes of the matrix of states.
+      device: where the arrays lie.
+      least: the least lengths of the arrays (default: those for many random graphs).
     """
-    if isinstance(sample, LaneSample):
-        rows = partial(_sorted_in_lanes, sample)
-        return graphs_of_rows(graph, len(sample), rows, matrix_bytes, device, count, least)
-    edges = None if sample is None else Edges(*sample.wiring.edges(sample.ends), sample.wiring.edge_labels)
-    return census_graphs(graph, edges, matrix_bytes, device, count, least)
+    accelerated = target_of(device).is_accelerator
+    least = least or (ACCELERATOR_SAMPLE if accelerated else CPU_SAMPLE)
+    if not isinstance(sample, LaneSample):
+        if not accelerated:
+            edges = Edges(*sample.wiring.edges(sample.ends), sample.wiring.edge_labels)
+            return census_graphs(sample.source, edges, matrix_bytes, device, count, least)
+        labels = sample.wiring.labels
+        lanes = chain_lanes(len(sample) * labels, True)
+        ends = Ends(*jax.device_put([pad_rows(side.reshape(-1), lanes) for side in sample.ends], device))
+        sample = LaneSample(sample.source, sample.wiring, (ends,), labels * np.arange(len(sample)))
+    rows = partial(_sorted_in_lanes, sample)
+    return graphs_of_rows(sample.source, len(sample), rows, matrix_bytes, device, count, least)
 
 
 def _sorted_in_lanes(
@@ -161,4 +167,5 @@ def _rows_of_lanes(
     tail, head = (take(place, take(side, jnp.maximum(at, 0))) for side in ends)
     tails, heads = jnp.where(back, head, tail), jnp.where(back, tail, head)
     entry = entry if entry.shape[0] == 1 else take(entry, edge)
-    return sorted_rows(jnp.where(begin >= 0, tails, -1), heads, graph.astype(jnp.int64) * n, entry, form, n)
+    real = (begin >= 0) & (edges > 0)
+    return sorted_rows(jnp.where(real, tails, -1), heads, graph.astype(jnp.int64) * n, entry, form, n)

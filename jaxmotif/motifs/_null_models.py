@@ -41,22 +41,18 @@ class States(NamedTuple):
         return States(self.tail[which], self.head[which])
 
 
-class Division(NamedTuple):
-    """Rows of an edge list as labels: int64 ``[arcs]`` and ``[pairs]``, and of each pair's edge the other way."""
-
-    arcs: np.ndarray
-    pairs: np.ndarray
-    back: np.ndarray
+Division = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Rows of an edge list as labels, int64: the arcs, the pairs, and for each pair the row of its edge the other way."""
 
 
 def _all_arcs(edges: np.ndarray) -> Division:
-    none = np.zeros(0, np.int64)
-    return Division(np.arange(edges.shape[0]), none, none)
+    rows = np.arange(edges.shape[0])
+    return rows, rows[:0], rows[:0]
 
 
 def _all_pairs(edges: np.ndarray) -> Division:
     rows = np.arange(edges.shape[0])
-    return Division(np.zeros(0, np.int64), rows, rows)
+    return rows[:0], rows, rows
 
 
 def _one_way_and_mutual(edges: np.ndarray) -> Division:
@@ -64,18 +60,16 @@ def _one_way_and_mutual(edges: np.ndarray) -> Division:
 
     The edges, int32 ``[m, 2]``, ascend.
     """
-    if not edges.size:
-        return _all_arcs(edges)
     # Rows ascend, and so do keys, so that the opposite arc is found by search.
     u, v = edges.astype(np.int64).T
-    nodes = edges.max() + 1
+    nodes = edges.max(initial=0) + 1
     key, mirror = u * nodes + v, v * nodes + u
     # A position past the last is moved to the last, whose key then differs.
     back = np.minimum(np.searchsorted(key, mirror), key.size - 1)
     both = key[back] == mirror
     # The arc from the smaller end stands for both arcs of a pair.
     pairs = np.flatnonzero(both & (u < v))
-    return Division(np.flatnonzero(~both), pairs, back[pairs])
+    return np.flatnonzero(~both), pairs, back[pairs]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -262,7 +256,7 @@ def keep_distances(
     x = np.asarray(positions, np.float64)
     if x.ndim != 2 or not 1 <= x.shape[1] <= 16 or not np.isfinite(x).all():
         raise ValueError(f"positions must be finite numbers [n, axes] of 1 to 16 axes, got shape {x.shape}")
-    low = x.min(axis=0, initial=np.inf) if x.size else np.zeros(x.shape[1])
+    low = x.min(axis=0, initial=np.inf)
     extent = float((x - low).max(initial=0.0)) or 1.0
     scale = (2**POSITION_BITS - 1) / extent
     if not isinstance(bins, int | np.integer):
@@ -299,17 +293,12 @@ def null_model_of(keep: str | NullModel, directed: bool) -> NullModel:
       >>> null_model_of("degree", directed=True).keeps
       'in- and out-degree'
     """
-    if isinstance(keep, str):
-        if keep not in NULL_MODELS:
-            names = ", ".join(map(repr, NULL_MODELS))
-            raise ValueError(
-                f"keep must be one of {names}, or what keep_blocks() or keep_distances() gives, got {keep!r}"
-            )
-        model = NULL_MODELS[keep]
-    elif not isinstance(keep, NullModel):
+    if not isinstance(keep, str | NullModel):
         raise TypeError(f"keep must be a null model or its name, got {type(keep).__name__}")
-    else:
-        model = keep
+    model = NULL_MODELS.get(keep) if isinstance(keep, str) else keep
+    if model is None:
+        names = ", ".join(map(repr, NULL_MODELS))
+        raise ValueError(f"keep must be one of {names}, or what keep_blocks() or keep_distances() gives, got {keep!r}")
     if not directed and model.also is not None:
         return _with(UNDIRECTED, model.name, model.also)
     return model if directed or model not in _DEGREES.values() else UNDIRECTED
@@ -346,25 +335,26 @@ class Wiring:
         arcs, pairs, back = model.divide(edges)
         rng = np.random.default_rng(0)  # a fixed shuffle
         arcs, order = rng.permutation(arcs), rng.permutation(pairs.size)
-        pairs, back = pairs[order], back[order]
-        if model.also is not None and model.also.limits is not None:
+        place = limits = None
+        if model.also is not None:
+            place, limits = _checked_places(graph, model.also), model.also.limits
+        if place is not None and limits is not None:
             # Moves try labels that stand near each other, so these are ordered by where their tails are.
-            along = _along_space(_checked_places(graph, model.also))[edges[:, 0]]
-            arcs, order = arcs[np.argsort(along[arcs], kind="stable")], np.argsort(along[pairs], kind="stable")
-            pairs, back = pairs[order], back[order]
+            along = _along_space(place)[edges[:, 0]]
+            arcs = arcs[np.argsort(along[arcs], kind="stable")]
+            order = order[np.argsort(along[pairs[order]], kind="stable")]
+        pairs, back = pairs[order], back[order]
         labels = None if graph.edge_labels is None else np.asarray(graph.edge_labels)[graph.edge_slots()]
         groups = None
-        if model.also is not None and model.also.place is None:
-            arcs, pairs, back, edges, groups = _grouped(graph, edges, labels, Division(arcs, pairs, back))
+        if model.also is not None and place is None:
+            arcs, pairs, back, edges, groups = _grouped(graph, edges, labels, (arcs, pairs, back))
         if labels is not None:
             labels = labels[np.concatenate([arcs, pairs] + [back] * graph.directed)]
         # Nodes without edges take no part in moves, so the others are numbered without them.
         nodes, compact = np.unique(edges[np.concatenate([arcs, pairs])], return_inverse=True)
         tail, head = compact.reshape(-1, 2).astype(np.int32).T
         ends = States(np.ascontiguousarray(tail), np.ascontiguousarray(head))
-        kinds = None
-        if model.also is not None and model.also.place is not None:
-            kinds = _kinds(graph, model.also, nodes, ends)
+        kinds = None if place is None else _kinds(place[nodes], limits, ends)
         return cls(ends, nodes.astype(np.int32), arcs.size, graph.directed, labels, model.ordered, groups, kinds)
 
     @property
@@ -457,15 +447,12 @@ class Wiring:
         starts = pad_rows(starts, 2 * capacity + 1, self.arcs)
         sizes = (np.int32(x) for x in (self.arcs, self.labels - self.arcs, self.nodes.size))
         focused = np.pad(slow, (0, capacity - self.labels)), slow.any()
-        groups = kinds = None
-        if self.groups is not None:
-            room = capacity - self.labels
-            groups = Groups(*jax.device_put(tuple(np.pad(x, (0, room)) for x in self.groups), device))
-        if self.kinds is not None:
+        groups, kinds = jax.tree.map(lambda x: pad_rows(x, capacity), self.groups), self.kinds
+        if kinds is not None:
             room = 2 * capacity - self.nodes.size
-            place = np.pad(self.kinds.place, ((0, 0), (0, room)))
-            kinds = put64(self.kinds._replace(place=place), device)
-        arrays = jax.device_put((by_tail, starts, *sizes, *focused), device)
+            kinds = kinds._replace(place=np.pad(kinds.place, ((0, 0), (0, room))))  # pyright: ignore[reportArgumentType]
+        arrays: Any = (by_tail, starts, *sizes, *focused), groups, kinds
+        arrays, groups, kinds = put64(arrays, device)
         return Fixed(*arrays, ordered=self.ordered, groups=groups, kinds=kinds)
 
     def edges(self, ends: States) -> tuple[np.ndarray, np.ndarray]:
@@ -534,37 +521,35 @@ def _along_space(place: np.ndarray) -> np.ndarray:
 
 def _dyad_numbers(kinds: Kinds, ends: States, is_pair: np.ndarray) -> np.ndarray:
     """Return which two blocks dyads join, or in which class of length they are, int64 ``[.., labels]``."""
-    place = np.asarray(kinds.place)
-    if kinds.limits is None:
-        a, b = (place[0][side].astype(np.int64) for side in ends)
-        # A pair has no direction, so its two ends may change places.
-        low, high = np.where(is_pair, np.minimum(a, b), a), np.where(is_pair, np.maximum(a, b), b)
-        return low << BLOCK_BITS | high
-    length = np.zeros(ends.tail.shape, np.int64)
-    for axis in place:
-        length += (axis[ends.tail] - axis[ends.head]) ** 2
-    return np.asarray(np.searchsorted(np.asarray(kinds.limits), length, side="right"))
+    tails, heads = (np.asarray(kinds.place)[:, side].astype(np.int64) for side in ends)
+    if kinds.limits is not None:
+        return np.asarray(np.searchsorted(np.asarray(kinds.limits), ((tails - heads) ** 2).sum(axis=0), side="right"))
+    # A pair has no direction, so its two ends may change places.
+    turned = is_pair & (tails > heads)
+    low, high = np.where(turned, heads, tails), np.where(turned, tails, heads)
+    return (low << BLOCK_BITS | high)[0]
 
 
-def _checked_places(graph: Graph, also: Also) -> np.ndarray:
-    """Return the blocks or positions of the nodes of a graph; raise ValueError if they are of other nodes."""
-    assert also.place is not None
-    if len(also.place) != graph.n:
+def _checked_places(graph: Graph, also: Also) -> np.ndarray | None:
+    """Return the blocks or positions of the nodes of a graph, if any; raise ValueError if they are of other nodes."""
+    if also.place is not None and len(also.place) != graph.n:
         what = "blocks" if also.limits is None else "positions"
         raise ValueError(f"the null model has {what} of {len(also.place)} nodes, the graph has {graph.n}")
     return also.place
 
 
-def _kinds(graph: Graph, also: Also, nodes: np.ndarray, ends: States) -> Kinds:
-    """Return the blocks or positions of the nodes that take part, and where bins of lengths end."""
-    place = _checked_places(graph, also)[nodes]
-    if also.limits is None:
-        blocks: Any = place[None].astype(np.int32)
-        return Kinds(blocks, None)
-    limits = also.limits
-    if limits.size and limits[0] < 0:  # a negative entry stands for bins of about equal numbers of edges
+def _kinds(place: np.ndarray, limits: np.ndarray | None, ends: States) -> Kinds:
+    """Return the kinds of dyads.
+
+    Args:
+      place: the blocks or positions of the nodes that take part.
+      limits: where bins of lengths end, as in :class:`Also`; ``None`` for blocks.
+      ends: the given graph.
+    """
+    if limits is not None and limits.size and limits[0] < 0:
+        # A negative entry stands for bins of about equal numbers of edges.
         length = np.sort(((place[ends.tail] - place[ends.head]) ** 2).sum(axis=1))
         at = (np.arange(1, limits.size + 1) * length.size) // (limits.size + 1)
-        limits = length[at] if length.size else np.zeros(0, np.int64)
-    fields: list[Any] = [np.ascontiguousarray(place.T), limits]
+        limits = length[at] if length.size else limits[:0]
+    fields: list[Any] = [place[None].astype(np.int32) if limits is None else np.ascontiguousarray(place.T), limits]
     return Kinds(*fields)  # of arrays on the host

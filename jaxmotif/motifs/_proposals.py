@@ -17,7 +17,7 @@ from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.arrays._sizes import census_room, floor_power_of_two
 from jaxmotif.census._code_counts import grouped_codes, merged_codes
-from jaxmotif.census._pair_states import Alphabet, CensusGraphs, least_room
+from jaxmotif.census._pair_states import Alphabet, CensusGraphs, census_graphs, least_room
 from jaxmotif.census._sizes import MATRIX_BYTES
 from jaxmotif.devices._memory import working_memory
 from jaxmotif.devices._ranges import Span
@@ -27,7 +27,7 @@ from jaxmotif.kernels import _tree_maps as kernel
 from jaxmotif.kernels._pair_index import PairIndex, bits_for, index_on, likely_fullest
 from jaxmotif.kernels._subgraphs import Dyads
 from jaxmotif.kernels._tree_maps import Maps, Order
-from jaxmotif.motifs._graph_samples import LaneSample, Sample, graphs_on
+from jaxmotif.motifs._graph_samples import LaneSample, Sample, sample_graphs
 
 LIMITS = (0, 2, 1)
 """The proposals: trees whose nodes have any number of children, at most two, and one (paths)."""
@@ -124,14 +124,12 @@ def seed_words(seed: object) -> int:
 
 def code_places(alphabet: Alphabet, size: int) -> np.ndarray:
     """Return where the states and labels of a subgraph stand in its code, as :func:`kernel.codes_of` takes them."""
-    width, labels = alphabet.state_bits, alphabet.label_bits
-
-    def place(node: int) -> int:
-        # A node's bits stand above all bits that came with the nodes after it.
-        return (size * (size - 1) - node * (node + 1)) // 2 * width + (size - 1 - node) * labels
-
-    pairs = [(old, young, place(young) + old * width) for young in range(size) for old in range(young)]
-    return np.array(pairs + [(node, node, place(node) + node * width) for node in range(size)], np.int32)
+    young, old = np.tril_indices(size, -1)
+    nodes = np.arange(size)
+    # A node stands for its label as if it were its own older node.
+    young, old = np.concatenate([young, nodes]), np.concatenate([old, nodes])
+    place = alphabet.codes.place(young, size) + old * alphabet.state_bits
+    return np.stack([old, young, place], axis=1).astype(np.int32)
 
 
 class Sampler:
@@ -180,7 +178,9 @@ class Sampler:
     @cached_property
     def graphs(self) -> CensusGraphs:
         """The graph on the device."""
-        return graphs_on(self.device, self.draws.graph, self._sample, self._matrix_bytes)
+        if self._sample is None:
+            return census_graphs(self.draws.graph, None, self._matrix_bytes, self.device)
+        return sample_graphs(self._sample, 1, self._matrix_bytes, self.device, least_room(self.device))
 
     @cached_property
     def index(self) -> PairIndex | None:

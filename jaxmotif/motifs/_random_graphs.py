@@ -163,7 +163,7 @@ def _find_pace(plan: ChainPlan) -> Pace:
     plan = plan._replace(key=as_key(0x70696C6F))
     of_edges = wiring.dyad_kinds(wiring.ends)
     sizes = np.bincount(of_edges)
-    pilot = _Pilot(plan, None)
+    pilot = _Pilot(plan)
     rates, moves = np.zeros(sizes.size), 0.0
     for steps in PILOT_STEPS:
         rates, seen = pilot.rates(steps)
@@ -183,9 +183,11 @@ def _find_pace(plan: ChainPlan) -> Pace:
     pace = Pace(0, np.zeros(wiring.labels, bool), int(still.sum()))
     slow = asks & (rates < LAGGING * rates.max(initial=0.0))
     if slow.any() and wiring.kinds is None:
-        _, focused = pilot.at(pace._replace(slow=slow[of_edges]))
+        focused_pace = pace._replace(slow=slow[of_edges])
+        pilot.change_pace(focused_pace)
+        focused, _ = pilot.rates(PILOT_STEPS[-1])
         if focused[asks].min() > rates[asks].min():
-            pace, rates = pace._replace(slow=slow[of_edges]), focused
+            pace, rates = focused_pace, focused
     if still.any() and wiring.kinds is None:
         needed = 2**30
     elif asks.any():
@@ -210,22 +212,26 @@ def _all_but_slowest(rates: np.ndarray, sizes: np.ndarray, of_pairs: np.ndarray)
 
 
 class _Pilot:
-    """Chains of another seed on the CPU, whose moves are counted by kind.
+    """Chains of another seed on the CPU, which begin at the graph, and whose moves are counted by kind.
 
     Args:
       plan: a plan with the pilot's own key.
-      earlier: the pilot whose chains go on; ``None``: the chains begin at the graph.
     """
 
-    def __init__(self, plan: ChainPlan, earlier: _Pilot | None):
+    def __init__(self, plan: ChainPlan):
         try:
-            device = jax.local_devices(backend="cpu")[0]
+            self._device = jax.local_devices(backend="cpu")[0]
         except RuntimeError:  # JAX_PLATFORMS may leave the CPU out
-            device = jax.local_devices()[0]
-        self._plan, wiring = plan, plan.wiring
-        self._wiring, self._chains = wiring, Chains(plan, device, None, max(1, min(16, CPU_LANES // wiring.labels)))
+            self._device = jax.local_devices()[0]
+        self._plan, self._wiring = plan, plan.wiring
+        self.change_pace(plan.pace)
         self._numbers = np.arange(self._chains.most, dtype=np.int32)
-        self._ends, self._done = (None, 0) if earlier is None else (earlier._ends, earlier._done)
+        self._ends, self._done = None, 0
+
+    def change_pace(self, pace: Pace) -> None:
+        """Let the chains go on at another pace."""
+        number = max(1, min(16, CPU_LANES // self._wiring.labels))
+        self._chains = Chains(self._plan._replace(pace=pace), self._device, None, number)
 
     def rates(self, steps: int) -> tuple[np.ndarray, np.ndarray]:
         """Run some steps, whole rounds, and measure how fast each kind moves.
@@ -251,11 +257,6 @@ class _Pilot:
             total = total + np.bincount(kinds.reshape(-1))
         # An edge that moves in a step with probability p moves in a round with 1 - (1 - p)^steps.
         return (1 - (1 - seen / total) ** (1 / TRIPLES_EVERY)) / 2, seen
-
-    def at(self, pace: Pace) -> tuple[_Pilot, np.ndarray]:
-        """Go on at another pace; return the pilot at that pace, and the moves per edge and step of each kind."""
-        other = _Pilot(self._plan._replace(pace=pace), self)
-        return other, other.rates(PILOT_STEPS[-1])[0]
 
     def _run(self, steps: int) -> np.ndarray:
         """Go on for some steps; return how often each label moved, int32 ``[chains, labels]``."""
@@ -302,27 +303,28 @@ class Chains:
         self._fixed: dict[int, Fixed] = {}  # by the room for labels
         self._given: dict[int, Ends] = {}  # by the number of lanes
         labels = max(plan.wiring.labels, 1)
-        # A CPU takes few lanes at a time, and the same number where a chain needs no more: one program for all small
-        # graphs.
         self._accelerated = target_of(device).is_accelerator
-        self._small = not self._accelerated
         least = LANE_BYTES * bucket_size(labels)
         bytes_ = working_memory(memory, device, least, f"a random graph of {labels} edges")
         room = (bytes_ if memory is not None else max(least, min(bytes_, MOST_BYTES))) // LANE_BYTES
         self._room = min(room, MOST_LANES)
-        wanted = CPU_LANES if self._small else num * labels
+        wanted = num * labels if self._accelerated else CPU_LANES
         # There are as many chains as their labels have lanes for.
         self.most = max(1, min(num, wanted // labels, self._room // bucket_size(labels)))
-        if self._small:
-            self._lanes = CPU_LANES if max(labels, self.most * labels) <= CPU_LANES <= room else 0
-            self._cpu_chains = CPU_CHAINS if plan.wiring.walks else CPU_LANES // CPU_LABELS[labels >= CPU_LABELS[1]]
-            self.most = min(self.most, self._cpu_chains)
+        # A CPU takes few lanes at a time, and the same number where a chain needs no more: one program for all small
+        # graphs.
+        self._cpu_sizes: tuple[int, int, int] | None = None
+        if not self._accelerated:
+            chains = CPU_CHAINS if plan.wiring.walks else CPU_LANES // CPU_LABELS[labels >= CPU_LABELS[1]]
+            self.most = min(self.most, chains)
+            if labels <= CPU_LANES <= room:
+                self._cpu_sizes = CPU_LANES, chains, CPU_LANES
 
     def _sizes(self, number: int) -> tuple[int, int, int]:
         """Return the lanes, chains and labels of one chain to make room for, where ``number`` chains are run."""
+        if self._cpu_sizes is not None:
+            return self._cpu_sizes
         labels = max(self._plan.wiring.labels, 1)
-        if self._small and self._lanes:
-            return self._lanes, self._cpu_chains, self._lanes
         # Room that is only there for the sake of few programs must fit, too.
         most = max(self._room, bucket_size(number * labels))
         lanes = min(chain_lanes(number * labels, self._accelerated), most)
@@ -334,7 +336,7 @@ class Chains:
         if self.most == 1:
             return None
         # From here on sizes follow the number, instead of one program for all.
-        self.most, self._small = self.most // 2, False
+        self.most, self._cpu_sizes = self.most // 2, None
         return f"{self.most} random graphs at a time"
 
     def draw(self, numbers: np.ndarray, start: States | None, done: int, steps: int) -> Drawn:
@@ -486,16 +488,10 @@ class RandomGraphs(Sequence):
         if isinstance(index, slice | np.ndarray):
             some = {name: getattr(self, name)[index] for name in ("numbers", *_MOVES)}
             return dataclasses.replace(self, ends=self.ends.rows(index), **some)
-        edges = np.stack(self.wiring.edges(self.ends.rows(index)), axis=-1)
-        nodes = None if self.source.node_labels is None else np.asarray(self.source.node_labels)[: self.source.n]
-        return Graph.from_edges(
-            edges,
-            self.source.n,
-            self.source.directed,
-            nodes,
-            self.wiring.edge_labels,
-            node_names=self.source.node_names,
-        )
+        source, edges = self.source, np.stack(self.wiring.edges(self.ends.rows(index)), axis=-1)
+        labels = None if source.node_labels is None else np.asarray(source.node_labels)[: source.n]
+        names, edge_labels = source.node_names, self.wiring.edge_labels
+        return Graph.from_edges(edges, source.n, source.directed, labels, edge_labels, node_names=names)
 
     @property
     def keep(self) -> str:
@@ -655,30 +651,28 @@ def random_graphs(
     num = whole_number(num, "num")
     if num < 1:
         raise ValueError(f"num must be at least 1, got {num}")
-    # The chains go on for as long again, so no pilot has to say how long.
-    going_on = start is not None and attempts is None
-    plan = plan_chains(graph, key, keep, switches, 0.0 if going_on else attempts)
-    # Graphs are compared by what they hold, since those that workers of a cluster drew have a source of their own.
-    source = None if start is None else fingerprint(*content_of(start.source))
-    if start is not None and (len(start), start.model, source) != (num, plan.model, fingerprint(*content_of(graph))):
-        raise ValueError("start must hold the same number of graphs of the same source and keep")
-    if start is not None and going_on:
-        plan = plan._replace(steps=start.steps, attempts=start.attempts, pace=start.pace)
-    done = start.steps if start is not None else 0
-    numbers = start.numbers if start is not None else first + np.arange(num, dtype=np.int32)
+    # Chains that go on for as long again need no pilot to say how long.
+    plan = plan_chains(graph, key, keep, switches, 0.0 if start is not None and attempts is None else attempts)
+    numbers, states, done = first + np.arange(num, dtype=np.int32), None, 0
+    if start is not None:
+        # Graphs are compared by what they hold, since those that workers of a cluster drew have a source of their own.
+        same = fingerprint(*content_of(start.source)) == fingerprint(*content_of(graph))
+        if not same or (len(start), start.model) != (num, plan.model):
+            raise ValueError("start must hold the same number of graphs of the same source and keep")
+        if attempts is None:
+            plan = plan._replace(steps=start.steps, attempts=start.attempts, pace=start.pace)
+        numbers, states, done = start.numbers, start.ends, start.steps
     selection = select_devices(devices)
     share = -(-num // len(selection.devices))
 
     def make(device: jax.Device) -> _Task:
-        return _Task(
-            Chains(plan, device, memory, share), None if start is None else start.ends, numbers, done, plan.steps
-        )
+        return _Task(Chains(plan, device, memory, share), states, numbers, done, plan.steps)
 
     parts = -(-num // Chains(plan, selection.main, memory, share).most)
     job = Job("random-graphs", np.arange(num + 1), parts, joined, "graphs", "random graphs")
 
     def identity() -> tuple:
-        begun = () if start is None else (*start.ends, done)
+        begun = () if states is None else (*states, done)
         options = plan.key, plan.model.identity, plan.steps, plan.pace.slow, numbers
         return "random graphs", graph.edge_list(), graph.n, graph.directed, *options, *begun
 
@@ -686,23 +680,13 @@ def random_graphs(
     result = run_job(job, make, workers_on(selection), selection, store, progress)
     firsts = sorted({int(name.split("/")[0]) for name in result.found})  # of the stretches that tasks drew
     drawn = Drawn(*(np.concatenate([result.found[f"{low}/{name}"] for low in firsts]) for name in Drawn._fields))
-    attempted = plan.attempts
+    steps, attempted = done + plan.steps, plan.attempts
     if start is not None:
         drawn = drawn._replace(**{name: getattr(drawn, name) + getattr(start, name) for name in _MOVES})
         attempted += start.attempts
-    notes = chain_notes(plan, drawn.moves, drawn.of_pairs)
-    return RandomGraphs(
-        graph,
-        plan.model,
-        done + plan.steps,
-        attempted,
-        numbers,
-        *drawn[2:],
-        drawn.ends,
-        plan.wiring,
-        plan.pace,
-        (*notes, *result.notes),
-    )
+    notes = chain_notes(plan, drawn.moves, drawn.of_pairs) + result.notes
+    of_chains = numbers, *drawn[2:], drawn.ends
+    return RandomGraphs(graph, plan.model, steps, attempted, *of_chains, plan.wiring, plan.pace, notes)
 
 
 class _Task:

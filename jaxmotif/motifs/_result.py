@@ -14,7 +14,6 @@ from jaxmotif.census._tables import OfClasses
 from jaxmotif.graph._plot import ACCENT, INK, SOFT, new_axes
 from jaxmotif.motifs._significance import Mixing, Significance
 from jaxmotif.motifs._verdict import Rule, Verdicts, judge
-from jaxmotif.patterns import class_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,18 +71,15 @@ class Motifs(OfClasses):
     @property
     def summary(self) -> str:
         """Summary of what was found, by which rule, against which random graphs, in one sentence."""
-        motif, anti = int(self.is_motif.sum()), int(self.is_anti_motif.sum())
-        found = " and ".join(
-            counted(number, what) for number, what in ((motif, "motif"), (anti, "anti-motif")) if number
-        )
+        numbers = {"motif": int(self.is_motif.sum()), "anti-motif": int(self.is_anti_motif.sum())}
+        motifs = " and ".join(counted(number, name) for name, number in numbers.items() if number)
         tests, corrected = int(self.tested.sum()), self.significance.tests
-        closed = f"{tests} closed " + ("class" if tests == 1 else "classes")
-        classes = counted(tests, "class") if tests == len(self.classes) else closed
+        classes = counted(tests, "class" if tests == len(self.classes) else "closed class")
         more = "" if corrected == tests else f", corrected for {corrected:,} classes of all networks"
         drawn = "" if self.estimate is None else f", by {counted(self.estimate, 'draw')} from each graph"
         keeps = self.null_model.partition(";")[0].replace("keeps", "keep", 1)
         return (
-            f"{found or 'no motif'} ({self.rule}{more}) among {classes} of {self.size} nodes against "
+            f"{motifs or 'no motif'} ({self.rule}{more}) among {classes} of {self.size} nodes against "
             f"{counted(len(self.random_counts), 'random graph')} that {keeps}{drawn}"
         )
 
@@ -92,27 +88,19 @@ class Motifs(OfClasses):
 
     def table(self) -> dict[str, Column]:
         """Return all columns, one row a class, the one with the largest z (of either sign) first."""
-        s, mixing = self.significance, self.mixing
-        error, random_error = (
-            {} if self.estimate is None else {name: getattr(self, name)} for name in ("error", "random_error")
-        )
-        columns = {
-            **{
-                name: np.array(column, object)
-                for name, column in class_columns(self.classes, self.directed, self.label_words).items()
-            },
-            "count": self.counts,
-            **error,
-            **{name: getattr(s, name) for name in ("mean", "sd", "fold", "z", "q")},
-            **self.verdicts._asdict(),
-            "motif": self.is_motif,
-            "anti_motif": self.is_anti_motif,
-            **{name: getattr(s, name) for name in _FURTHER},
-            "lag_correlation": mixing.lag_correlation,
-            "effective_size": mixing.effective_size,
-            **random_error,
-            **({} if self.decided is None else {"decided": self.decided}),
-        }
+        s, mixing, estimated = self.significance, self.mixing, self.estimate is not None
+        columns = {name: np.array(column, object) for name, column in super().table().items()}
+        columns["count"] = self.counts
+        if estimated:
+            columns["error"] = np.asarray(self.error)
+        columns |= {name: getattr(s, name) for name in ("mean", "sd", "fold", "z", "q")}
+        columns |= {**self.verdicts._asdict(), "motif": self.is_motif, "anti_motif": self.is_anti_motif}
+        columns |= {name: getattr(s, name) for name in _FURTHER}
+        columns |= {"lag_correlation": mixing.lag_correlation, "effective_size": mixing.effective_size}
+        if estimated:
+            columns["random_error"] = np.asarray(self.random_error)
+        if self.decided is not None:
+            columns["decided"] = self.decided
         order = np.argsort(-np.nan_to_num(np.abs(s.z), nan=-1.0), kind="stable")
         return {name: column[order] for name, column in columns.items()}
 
@@ -122,7 +110,7 @@ class Motifs(OfClasses):
         Args:
           ax: axes to draw on; new ones when not given.
         """
-        ax = self._class_axes(ax)
+        ax = class_axes(ax, self.labels)
         at, profile = np.arange(len(self.classes)), self.significance.profile
         low, high = null_interval(self)
         ax.axhline(0, color=SOFT, linewidth=0.8, zorder=0)
@@ -144,7 +132,7 @@ class Motifs(OfClasses):
         Args:
           ax: axes to draw on; new ones when not given.
         """
-        ax = self._class_axes(ax)
+        ax = class_axes(ax, self.labels)
         at, mean = np.arange(len(self.classes)), self.significance.mean
         ends = np.quantile(self.random_counts, [0.025, 0.975], axis=0)
         colours = [{"motif": ACCENT, "anti-motif": INK}.get(verdict, SOFT) for verdict in self.verdicts.verdict]
@@ -162,13 +150,6 @@ class Motifs(OfClasses):
         ax.margins(y=0.15)
         ax.set_ylabel("subgraphs")
         ax.legend(frameon=False, fontsize=7)
-        return ax
-
-    def _class_axes(self, ax: Axes | None) -> Axes:
-        """Return axes with a place for each class, from 0, and with its label."""
-        count = len(self.classes)
-        ax = new_axes(ax, (max(4.0, min(0.5 * count, 12.0)), 3.2))
-        set_class_axis(ax, self.labels)
         return ax
 
     @cached_property
@@ -199,11 +180,13 @@ def null_interval(motifs: Motifs) -> tuple[np.ndarray, np.ndarray]:
     return (low - s.mean) / scale, (high - s.mean) / scale
 
 
-def set_class_axis(ax: Axes, labels: Sequence[str]) -> None:
-    """Label the places 0, 1, 2, .. of an axis with classes, sideways where there are many."""
+def class_axes(ax: Axes | None, labels: Sequence[str]) -> Axes:
+    """Return axes, new ones when not given, with classes at the places 0, 1, 2, .., sideways where there are many."""
+    ax = new_axes(ax, (max(4.0, min(0.5 * len(labels), 12.0)), 3.2))
     few = len(labels) <= 16 and max(map(len, labels), default=0) <= 8
     ax.set_xticks(range(len(labels)), labels if len(labels) <= 80 else [""] * len(labels))
     ax.tick_params(axis="x", labelsize=8 if few else 6, rotation=0 if few else 90)
     ax.set_xlabel("class")
     ax.set_xlim(-0.7, len(labels) - 0.3)
     ax.spines[["top", "right"]].set_visible(False)
+    return ax

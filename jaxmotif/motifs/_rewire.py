@@ -76,20 +76,9 @@ def rewire_edges(
     if keep in NULL_MODELS and NULL_MODELS[keep].also is not None:
         raise ValueError(f"keep={keep!r}: rewire_edges keeps degrees alone; random_graphs keeps more")
     model = null_model_of(keep, directed)
-    if not edges.shape[0] or not attempts:
-        steps = 0
-    else:
-        steps = whole_rounds(math.ceil(2 * attempts))  # a step tries one switch for every two labels
-    mutual = directed and model is NULL_MODELS["bidegree"]
-    return _rewired(
-        edges,
-        as_key(key),
-        np.int32(steps),
-        nodes=int(num_nodes),
-        directed=directed,
-        mutual=mutual,
-        ordered=model.ordered,
-    )
+    steps = np.int32(whole_rounds(math.ceil(2 * attempts)))  # a step tries one switch for every two labels
+    options = {"directed": directed, "ordered": model.ordered, "mutual": directed and model is NULL_MODELS["bidegree"]}
+    return _rewired(edges, as_key(key), steps, nodes=int(num_nodes), **options)
 
 
 def _divided(

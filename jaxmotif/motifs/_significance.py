@@ -133,23 +133,10 @@ def significance_of(
         p = np.minimum(1, 2 * np.minimum(p_high, p_low))[tested]
         q[tested] = np.minimum(1, benjamini_hochberg(p) * correction_factor(p.size, correction))
     fold, fold_low, fold_high = ((counts + 0.5) / (np.maximum(m, 0) + 0.5) for m in (mean, mean + half, mean - half))
-    length = np.sqrt(np.nansum(z**2))
-    return Significance(
-        mean,
-        sd,
-        mean - half,
-        mean + half,
-        scale,
-        z,
-        p_high,
-        p_low,
-        q,
-        fold,
-        fold_low,
-        fold_high,
-        z / length if length > 0 else z,
-        int(tested.sum()),
-    )
+    length, tests = np.sqrt(np.nansum(z**2)), int(tested.sum())
+    profile = z / length if length > 0 else z
+    ends = mean - half, mean + half
+    return Significance(mean, sd, *ends, scale, z, p_high, p_low, q, fold, fold_low, fold_high, profile, tests)
 
 
 def correction_factor(tests: int, correction: Correction) -> float:

@@ -132,13 +132,20 @@ def test_tiny_tables_change_nothing(matrix_bytes):
 def test_rows_sorted_on_the_device(matrix_bytes, edge_labels, keep, monkeypatch):
     graph = random_graph(30, 0.1, 2, True, labels=2, edge_labels=edge_labels)
     sample = random_graphs(graph, 3, jax.random.key(1), keep)
-    monkeypatch.setattr("jaxmotif.motifs._graph_samples.CPU_SAMPLE", CPU_LEAST)  # in the same room
-    wanted = sample_graphs(sample, 4, matrix_bytes, CPU).dyads
-    monkeypatch.setattr("jaxmotif.census._pair_states.target_of", lambda device: Target("tpu"))
+    wanted = sample_graphs(sample, 4, matrix_bytes, CPU, CPU_LEAST).dyads
+    for room in ("census._pair_states", "motifs._graph_samples"):
+        monkeypatch.setattr(f"jaxmotif.{room}.target_of", lambda device: Target("tpu"))
     with compiling_for(Target("tpu")):
-        found = sample_graphs(sample, 4, matrix_bytes, CPU).dyads
-        _same_rows(sample_graphs(_in_lanes(sample), 4, matrix_bytes, CPU).dyads, wanted)
+        found = sample_graphs(sample, 4, matrix_bytes, CPU, CPU_LEAST).dyads
+        _same_rows(sample_graphs(_in_lanes(sample), 4, matrix_bytes, CPU, CPU_LEAST).dyads, wanted)
     _same_rows(found, wanted)
+
+
+def test_random_graphs_without_edges_have_empty_rows_on_a_device():
+    sample = random_graphs(Graph.from_edges([], 4, directed=True), 3, 0)
+    with compiling_for(Target("tpu")):
+        graphs = sample_graphs(_in_lanes(sample), 4, 1 << 20, CPU, CPU_LEAST)
+    assert not np.asarray(graphs.dyads.offsets).any()
 
 
 @pytest.mark.parametrize(("directed", "edge_labels"), [(False, 0), (True, 3), *more((False, 3))])

@@ -473,7 +473,7 @@ def test_a_chain_is_as_long_as_the_slowest_pair_of_blocks_asks():
     assert {(kind, name) for kind, name in zip(kinds.ravel().tolist(), named.tolist(), strict=True)} == {
         (0, 0), (1, 1), (2, 3),
     }  # fmt: skip
-    rates, seen = module._Pilot(plan, None).rates(16)
+    rates, seen = module._Pilot(plan).rates(16)
     assert rates.shape == seen.shape == (3,)
     assert rates[1] > 1.5 * rates[[0, 2]].max() > 0
     assert plan.steps > 1.5 * free.steps
