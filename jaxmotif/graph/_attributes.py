@@ -64,9 +64,7 @@ class Attributes:
             numbers: dict[Any, int] = {}
             try:
                 codes = np.array([numbers.setdefault(value, len(numbers)) for value in column.tolist()], np.int64)
-                values = np.empty(len(numbers), object)
-                values[:] = list(numbers)
-                self._distinct[id(column)] = values, codes
+                self._distinct[id(column)] = np.fromiter(numbers, object, len(numbers)), codes
             except TypeError:
                 self._distinct[id(column)] = None
         return self._distinct[id(column)]
@@ -163,9 +161,8 @@ def _typed(values: Sequence[Any]) -> np.ndarray:
             return np.array(values, np.int64)
         if not any(issubclass(kind, int | np.integer) for kind in kinds) or max(sizes) < _EXACT:
             return np.array([np.nan if left_out else value for value, left_out in zip(values, missing, strict=True)])
-    column = np.empty(len(values), object)
-    column[:] = [None if left_out else value for value, left_out in zip(values, missing, strict=True)]
-    return column
+    known = (None if left_out else value for value, left_out in zip(values, missing, strict=True))
+    return np.fromiter(known, object, len(values))
 
 
 def _is_missing(value: object) -> bool:
