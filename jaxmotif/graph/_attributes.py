@@ -151,15 +151,15 @@ def from_words(words: Sequence[object]) -> np.ndarray:
 def _typed(values: Sequence[Any]) -> np.ndarray:
     """Return Python values as a column of the narrowest type that holds them."""
     missing = [_is_missing(value) for value in values]
-    kinds = {type(value) for value, left_out in zip(values, missing, strict=True) if not left_out}
+    present = [value for value, left_out in zip(values, missing, strict=True) if not left_out]
+    kinds = set(map(type, present))
     if kinds and all(issubclass(kind, bool | np.bool_) for kind in kinds) and not any(missing):
         return np.array(values, bool)
     if kinds and all(issubclass(kind, int | float | np.number) and not issubclass(kind, bool) for kind in kinds):
-        whole = all(issubclass(kind, int | np.integer) for kind in kinds)
-        sizes = [abs(value) for value, left_out in zip(values, missing, strict=True) if not left_out]
-        if whole and not any(missing) and max(sizes) < 2**63:
+        whole, largest = [issubclass(kind, int | np.integer) for kind in kinds], max(map(abs, present))
+        if all(whole) and not any(missing) and largest < 2**63:
             return np.array(values, np.int64)
-        if not any(issubclass(kind, int | np.integer) for kind in kinds) or max(sizes) < _EXACT:
+        if not any(whole) or largest < _EXACT:
             return np.array([np.nan if left_out else value for value, left_out in zip(values, missing, strict=True)])
     known = (None if left_out else value for value, left_out in zip(values, missing, strict=True))
     return np.fromiter(known, object, len(values))

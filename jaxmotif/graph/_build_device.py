@@ -98,10 +98,7 @@ def _entered(ends: jax.Array, id_range: jax.Array, part: jax.Array, at: jax.Arra
 
 
 def device_rows(
-    ends: jax.Array,
-    labels: np.ndarray | None,
-    directed: bool,
-    sizes: Callable[[int], tuple[int, int]],
+    ends: jax.Array, labels: np.ndarray | None, directed: bool, sizes: Callable[[int], tuple[int, int]]
 ) -> Rows:
     """Sort edges into rows on a device; every array equals that of :func:`jaxmotif.graph._build.host_rows`.
 

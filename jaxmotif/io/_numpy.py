@@ -9,7 +9,7 @@ import zipfile
 import numpy as np
 
 from jaxmotif.graph._saved import LabelNames, contents
-from jaxmotif.io._format import INT32_MAX, Contents, LabelColumn, Options, Reader, Sample, chosen_format, passed_over
+from jaxmotif.io._format import INT32_MAX, Contents, LabelColumn, Options, Reader, Sample, passed_over
 from jaxmotif.io._matrix import matrix_contents
 from jaxmotif.io._text import TextFile
 
@@ -109,7 +109,7 @@ def _members(file: TextFile, data: bytes) -> dict[str, np.ndarray]:
     with file.refuse_damage("the npz archive is damaged"), zipfile.ZipFile(io.BytesIO(data)) as archive:
         entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
         if "xl/workbook.xml" in archive.namelist():
-            raise file.error(f"this is an Excel workbook; say so: {chosen_format('xlsx')}")
+            raise file.error('this is an Excel workbook; say so: format="xlsx"')
         if not entries:
             raise file.error("a zip archive without NumPy arrays; expected an npz file, or unpack it")
         file.check_growth(sum(entry.file_size for entry in archive.infolist()), len(data))

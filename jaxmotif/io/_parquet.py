@@ -81,6 +81,4 @@ def _text(file: TextFile, value: object, column: str, row: int) -> str:
     return str(value)
 
 
-FORMATS = {
-    "parquet": Reader(read_table_file, lambda sample: sample.magic.startswith((b"PAR1", b"ARROW1")), "bytes"),
-}
+FORMATS = {"parquet": Reader(read_table_file, lambda sample: sample.magic.startswith((b"PAR1", b"ARROW1")), "bytes")}

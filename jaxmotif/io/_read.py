@@ -123,14 +123,8 @@ def read_graph(
         raise ValueError("min_weight is for weights: name their column with weight=")
     keep_columns = attributes or weight is not None
     _check_options(format, columns, edge_label, label_ids)
-    options = Options(
-        None if columns is None else tuple(columns),
-        edge_label,
-        node_label,
-        text_ids,
-        keep_columns,
-        None if label_ids is None else Labels(label_ids),
-    )
+    shared = None if label_ids is None else Labels(label_ids)
+    options = Options(columns, edge_label, node_label, text_ids, keep_columns, shared)
     if isolated not in (None, "keep", "drop"):
         raise ValueError(f"isolated must be None, 'keep' or 'drop', got {isolated!r}")
     with TextFile(path, encoding) as file:
