@@ -11,6 +11,7 @@ import numpy as np
 from jaxmotif.io._format import Contents, LabelColumn, Options, passed_over
 from jaxmotif.io._text import TextFile, shown
 
+_NOTHING: Mapping[str, object] = {}
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
 
 
@@ -56,10 +57,11 @@ class AttributedGraph:
 
     def _keep(self, kind: str, attributes: Mapping[str, object]) -> None:
         """Keep the attributes of a node or an edge that were asked for, and the names of all of them."""
-        self._names[kind].update(dict.fromkeys(attributes))
+        names, label = self._names[kind], self._labels[kind]
+        for name in attributes:
+            names[name] = None
         if not self.options.attributes:
-            label = self._labels[kind]
-            attributes = {label: attributes[label]} if isinstance(label, str) and label in attributes else {}
+            attributes = {label: attributes[label]} if isinstance(label, str) and label in attributes else _NOTHING
         self._kept[kind].append(attributes)
 
     def _columns(self, kind: str) -> dict[str, list[Any]] | None:

@@ -285,28 +285,29 @@ def read_neighbours(
       GraphFileError: a line of another layout, or more or fewer lines than nodes.
     """
     header, node = file.line, 0
-    arcs: list[tuple[int, int]] = []
+    degrees: list[int] = []
+    targets: list[int] = []
     labels: list[bytes] = []
     for number, line in file.lines(**which):
         fields = line.split()
         if node >= n and fields:
             raise file.error(f"the header on line {header} declares {n} nodes, and this line is one more", number, line)
-        for word in fields[labelled:]:
-            if not word.isdigit() or len(word) > MAX_DIGITS:
-                raise file.error(f"expected integers, the neighbours of a node, found {shown(word)} in", number, line)
+        if wrong := [word for word in fields[labelled:] if not word.isdigit() or len(word) > MAX_DIGITS]:
+            raise file.error(f"expected integers, the neighbours of a node, found {shown(wrong[0])} in", number, line)
         neighbours = neighbours_of(list(map(int, fields[labelled:])))
         if neighbours is None and node < n:
             raise file.error(f"expected {layout}", number, line)
-        for neighbour in neighbours or ():
-            if not lowest <= neighbour < lowest + n:
-                wanted = f"neighbours in {lowest}..{lowest + n - 1}"
-                raise file.error(f"expected {wanted}, found {neighbour} in", number, line)
-            arcs.append((node, neighbour - lowest))
+        if outside := [id for id in neighbours or () if not lowest <= id < lowest + n]:
+            wanted = f"neighbours in {lowest}..{lowest + n - 1}"
+            raise file.error(f"expected {wanted}, found {outside[0]} in", number, line)
+        degrees.append(len(neighbours or ()))
+        targets += neighbours or ()
         labels += fields[:labelled]
         node += 1
     if node < n:
         raise file.error(f"the header on line {header} declares {n} nodes, but only {node} lines follow", file.line)
-    return np.array(arcs, np.int64).reshape(-1, 2), labels
+    sources = np.repeat(np.arange(len(degrees)), degrees)
+    return np.stack([sources, np.array(targets, np.int64) - lowest], axis=1), labels
 
 
 def first_words(file: TextFile, count: int, what: str) -> list[bytes]:
