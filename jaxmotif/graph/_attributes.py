@@ -64,9 +64,7 @@ class Attributes:
             numbers: dict[Any, int] = {}
             try:
                 codes = np.array([numbers.setdefault(value, len(numbers)) for value in column.tolist()], np.int64)
-                values = np.empty(len(numbers), object)
-                values[:] = list(numbers)
-                self._distinct[id(column)] = values, codes
+                self._distinct[id(column)] = np.fromiter(numbers, object, len(numbers)), codes
             except TypeError:
                 self._distinct[id(column)] = None
         return self._distinct[id(column)]
@@ -153,19 +151,18 @@ def from_words(words: Sequence[object]) -> np.ndarray:
 def _typed(values: Sequence[Any]) -> np.ndarray:
     """Return Python values as a column of the narrowest type that holds them."""
     missing = [_is_missing(value) for value in values]
-    kinds = {type(value) for value, left_out in zip(values, missing, strict=True) if not left_out}
+    present = [value for value, left_out in zip(values, missing, strict=True) if not left_out]
+    kinds = set(map(type, present))
     if kinds and all(issubclass(kind, bool | np.bool_) for kind in kinds) and not any(missing):
         return np.array(values, bool)
     if kinds and all(issubclass(kind, int | float | np.number) and not issubclass(kind, bool) for kind in kinds):
-        whole = all(issubclass(kind, int | np.integer) for kind in kinds)
-        sizes = [abs(value) for value, left_out in zip(values, missing, strict=True) if not left_out]
-        if whole and not any(missing) and max(sizes) < 2**63:
+        whole, largest = [issubclass(kind, int | np.integer) for kind in kinds], max(map(abs, present))
+        if all(whole) and not any(missing) and largest < 2**63:
             return np.array(values, np.int64)
-        if not any(issubclass(kind, int | np.integer) for kind in kinds) or max(sizes) < _EXACT:
+        if not any(whole) or largest < _EXACT:
             return np.array([np.nan if left_out else value for value, left_out in zip(values, missing, strict=True)])
-    column = np.empty(len(values), object)
-    column[:] = [None if left_out else value for value, left_out in zip(values, missing, strict=True)]
-    return column
+    known = (None if left_out else value for value, left_out in zip(values, missing, strict=True))
+    return np.fromiter(known, object, len(values))
 
 
 def _is_missing(value: object) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
-from jaxmotif.arrays._rows import offsets_from, offsets_of, renumber
+from jaxmotif.arrays._rows import offsets_from, offsets_of, renumber, stable_order
 from jaxmotif.graph._build_device import Ids, device_rows, enter
 from jaxmotif.graph._fields import (
     INT32_MAX,
@@ -190,7 +190,7 @@ def host_rows(
 
 def _undirected_fields(keys: np.ndarray, labels: np.ndarray | None, n: int) -> Fields:
     low, high = _low_high(keys)
-    order = _transposition(high)
+    order = stable_order(high)
     # Row v holds the lower neighbours of v (arcs into v, in column order), then the higher ones (arcs out of v, in
     # the order of the keys).
     counts = np.stack([np.bincount(high, minlength=n), np.bincount(low, minlength=n)], axis=1)
@@ -212,7 +212,7 @@ def _directed_fields(keys: np.ndarray, labels: np.ndarray | None, n: int) -> Fie
     source, target = np.where(backward, high, low), np.where(backward, low, high)
     keys, labels = _sorted(source.astype(np.uint64) << 32 | target.astype(np.uint64), labels)
     source, target = (keys >> 32).astype(np.int32), keys.astype(np.int32)  # the high word, the low word
-    order = _transposition(target)
+    order = stable_order(target)
     return Fields(
         out_offsets=offsets_of(source, n),
         out_targets=target,
@@ -234,14 +234,6 @@ def _sorted(keys: np.ndarray, labels: np.ndarray | None) -> tuple[np.ndarray, np
 def _low_high(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the node numbers in keys: the high word, and the low word without its last bit, int32 each."""
     return (keys >> 32).astype(np.int32), (keys.astype(np.uint32) >> 1).astype(np.int32)
-
-
-def _transposition(targets: np.ndarray) -> np.ndarray:
-    """Return the stable order of int32 targets: the slots in column order, int32, for slots in row order."""
-    keys = targets.astype(np.uint64) << 32
-    keys |= np.arange(targets.shape[0], dtype=np.uint64)
-    keys.sort()
-    return keys.astype(np.int32)  # the low word
 
 
 def refuse_traced(value: object) -> None:
@@ -270,14 +262,12 @@ def host_array(values: Any) -> np.ndarray:
 def _edge_array(edges: Any) -> np.ndarray:
     """Return edges as an ``[E, 2]`` array of integers."""
     refuse_traced(edges)
-    if hasattr(edges, "__dlpack__"):
-        edges = host_array(edges)
-    elif not hasattr(edges, "__array__"):
+    if not hasattr(edges, "__dlpack__") and not hasattr(edges, "__array__"):
         edges = list(edges)
         for row, edge in enumerate(edges):
             if not hasattr(edge, "__len__") or len(edge) != 2:
                 raise ValueError(f"edges must be pairs of node ids, got edges[{row}] = {edge!r}")
-    edges = np.asarray(edges)
+    edges = host_array(edges)
     if edges.size == 0 and edges.shape in ((0,), (0, 2)):
         return np.zeros((0, 2), np.int32)
     if edges.ndim != 2 or edges.shape[1] != 2:
@@ -341,10 +331,7 @@ def _names(names: Sequence[Hashable] | np.ndarray) -> np.ndarray:
         if names.ndim != 1:
             raise ValueError(f"node_names must have one dimension, got shape {names.shape}")
         return names
-    result = np.empty(len(names), object)
-    for index, name in enumerate(names):
-        result[index] = name
-    return result
+    return np.fromiter(names, object, len(names))
 
 
 def _node_count(

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from jaxmotif.arrays._compile import jit64, put64
 from jaxmotif.arrays._rows import offsets_of
 from jaxmotif.arrays._sizes import bucket_size
-from jaxmotif.graph._fields import Fields, OptionalArray, Rows, capacities
+from jaxmotif.graph._fields import Fields, Rows, capacities
 
 _NONE = np.uint64(2**64 - 1)  # the key of padding, which follows every real key: their highest bit is clear
 _LOW_WORD = np.uint64(0xFFFFFFFF)
@@ -98,10 +98,7 @@ def _entered(ends: jax.Array, id_range: jax.Array, part: jax.Array, at: jax.Arra
 
 
 def device_rows(
-    ends: jax.Array,
-    labels: np.ndarray | None,
-    directed: bool,
-    sizes: Callable[[int], tuple[int, int]],
+    ends: jax.Array, labels: np.ndarray | None, directed: bool, sizes: Callable[[int], tuple[int, int]]
 ) -> Rows:
     """Sort edges into rows on a device; every array equals that of :func:`jaxmotif.graph._build.host_rows`.
 
@@ -193,12 +190,9 @@ def _rows(
 
 @partial(jit64, static_argnames=("N", "S"))
 def _cropped(fields: Fields, *, N: int, S: int) -> Fields:
-    def crop(name: str, array: OptionalArray) -> OptionalArray:
-        if array is None or array.ndim == 0:
-            return array
-        return array[: N + 1 if name.endswith("offsets") else S]
-
-    return Fields(*map(crop, Fields._fields, fields))
+    arrays = {name: array for name, array in fields._asdict().items() if array is not None and array.ndim}
+    ends = {name: N + 1 if name.endswith("offsets") else S for name in arrays}
+    return fields._replace(**{name: array[: ends[name]] for name, array in arrays.items()})
 
 
 def _sorted(keys: jax.Array, labels: jax.Array | None) -> tuple[jax.Array, jax.Array | None]:

@@ -138,7 +138,7 @@ def as_graphs(
         return Graphs.from_graphs(thing) if np.ndim(thing.num_nodes) == 1 else None
     if not isinstance(thing, list | tuple) or not thing or _is_row(thing[0]):
         return None
-    if all(_is_edges(one) for one in thing):
+    if all(isinstance(one, list | tuple) or hasattr(one, "__dlpack__") for one in thing):
         return Graphs.from_edges(cast(Sequence[ArrayLike], thing), directed=bool(directed))
     token = _notes.set({})
     try:
@@ -203,10 +203,6 @@ def _is_row(thing: Any) -> bool:
     if isinstance(thing, list | tuple):
         return len(thing) > 0 and not isinstance(thing[0], list | tuple) and np.ndim(thing[0]) == 0
     return hasattr(thing, "__dlpack__") and np.ndim(thing) < 2
-
-
-def _is_edges(thing: object) -> bool:
-    return isinstance(thing, list | tuple) or hasattr(thing, "__dlpack__")
 
 
 def _is(thing: object, module: str, kind: str) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
+from jaxmotif.arrays._extras import load_extra
 from jaxmotif.arrays._fork import using_jax
 from jaxmotif.arrays._present import counted
 from jaxmotif.graph import _convert as convert
@@ -384,8 +385,7 @@ class Graph:
           >>> graph.to_networkx().edges(data=True)
           EdgeDataView([('a', 'b', {'label': 7})])
         """
-        words = map(_in_words, self._labels(), self._label_words)
-        return convert.to_networkx(self.edge_list(), self._names.tolist(), self.directed, *words)
+        return convert.to_networkx(self)
 
     def to_scipy(self) -> scipy.sparse.csr_array:
         """Return the adjacency matrix ``[n, n]`` (host): edge labels where there are any, else int32 ones.
@@ -396,10 +396,10 @@ class Graph:
           >>> Graph.from_edges([(0, 1), (1, 2)]).to_scipy().toarray().tolist()
           [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
         """
-        slots = self.num_slots
-        labels = None if self.edge_labels is None else np.asarray(self.edge_labels)[:slots]
-        offsets, targets = np.asarray(self.out_offsets)[: self.n + 1], np.asarray(self.out_targets)[:slots]
-        return convert.to_scipy(offsets, targets, labels)
+        n, slots = self.n, self.num_slots
+        data = np.ones(slots, np.int32) if self.edge_labels is None else np.asarray(self.edge_labels)[:slots]
+        rows = data, np.asarray(self.out_targets)[:slots], np.asarray(self.out_offsets)[: n + 1]
+        return load_extra("scipy.sparse", "this needs").csr_array(rows, shape=(n, n))
 
     def plot(self, ax: Axes | None = None, highlight: Collection[Hashable] = ()) -> Axes:
         """Draw the graph with matplotlib, placed by springs, if it has at most 2000 nodes (extra ``plot``).
@@ -555,12 +555,6 @@ class Graph:
             rows["report"] = str(self.report)
         cells = "".join(f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in rows.items())
         return f"<table><caption>{'Directed' if self.directed else 'Undirected'} graph</caption>{cells}</table>"
-
-
-def _in_words(labels: np.ndarray | None, names: Mapping[int, str] | None) -> list[int | str] | None:
-    if labels is None or names is None:
-        return None if labels is None else labels.tolist()
-    return [names.get(label, str(label)) for label in labels.tolist()]
 
 
 def refuse_large(graph: Graph, most: int, what: str, instead: str) -> None:

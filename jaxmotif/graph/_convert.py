@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,8 @@ from jaxmotif.arrays._extras import load_extra
 
 if TYPE_CHECKING:
     import networkx
-    import scipy.sparse
+
+    from jaxmotif.graph._container import Graph
 
 
 def scipy_edges(matrix: Any, values_as_labels: bool) -> dict[str, Any]:
@@ -55,31 +56,26 @@ def networkx_attributes(source: networkx.Graph) -> tuple[dict[str, list[Any]], d
     )  # pyright: ignore[reportReturnType]
 
 
-def to_networkx(
-    edges: np.ndarray,
-    names: Sequence[Hashable],
-    directed: bool,
-    node_labels: list[int | str] | None,
-    edge_labels: list[int | str] | None,
-) -> networkx.Graph:
-    """Build a networkx graph from edges ``[m, 2]``; labels become attributes called ``label``."""
+def to_networkx(graph: Graph) -> networkx.Graph:
+    """Build a networkx graph from a graph; labels, or the words that they stand for, become attributes ``label``."""
     networkx = load_extra("networkx", "this needs")
-    graph = networkx.DiGraph() if directed else networkx.Graph()
-    graph.add_nodes_from(names)
-    ends = [(names[u], names[v]) for u, v in edges.tolist()]
-    graph.add_edges_from(ends)
+    result = networkx.DiGraph() if graph.directed else networkx.Graph()
+    names = graph._names.tolist()
+    ends = [(names[u], names[v]) for u, v in graph.edge_list().tolist()]
+    result.add_nodes_from(names)
+    result.add_edges_from(ends)
+    node_labels, edge_labels = map(_in_words, graph._labels(), graph._label_words)
     if node_labels is not None:
-        networkx.set_node_attributes(graph, dict(zip(names, node_labels, strict=True)), "label")
+        networkx.set_node_attributes(result, dict(zip(names, node_labels, strict=True)), "label")
     if edge_labels is not None:
-        networkx.set_edge_attributes(graph, dict(zip(ends, edge_labels, strict=True)), "label")
-    return graph
+        networkx.set_edge_attributes(result, dict(zip(ends, edge_labels, strict=True)), "label")
+    return result
 
 
-def to_scipy(offsets: np.ndarray, targets: np.ndarray, values: np.ndarray | None) -> scipy.sparse.csr_array:
-    """Build a sparse array from rows, with their values or with ones."""
-    n = offsets.shape[0] - 1
-    data = np.ones(targets.shape[0], np.int32) if values is None else values
-    return load_extra("scipy.sparse", "this needs").csr_array((data, targets, offsets), shape=(n, n))
+def _in_words(labels: np.ndarray | None, names: Mapping[int, str] | None) -> list[int | str] | None:
+    if labels is None or names is None:
+        return None if labels is None else labels.tolist()
+    return [names.get(label, str(label)) for label in labels.tolist()]
 
 
 def _attributes(kind: str, items: Any, attribute: str) -> list[Any]:

@@ -6,7 +6,6 @@ Out-degrees of the arcs never exceed sqrt(2 m), which is what makes triangles, c
 from __future__ import annotations
 
 import dataclasses
-from types import ModuleType
 from typing import Any
 
 import jax
@@ -107,10 +106,10 @@ def _order(xp: Any, offsets: Any, targets: Any, num_nodes: Array, num_edges: Arr
     rank = inverse_order(node)
 
     source = row_of(offsets, slots)
-    slot = _iota(xp, slots)
+    slot = xp.arange(slots, dtype=np.int32)
     upper = (slot < offsets[-1]) & (source < targets)
     slot = places_of_true(upper)[:edges]
-    real = _iota(xp, edges) < num_edges
+    real = xp.arange(edges, dtype=np.int32) < num_edges
     slot = xp.where(real, slot, np.int32(0))
     u, v = rank[source[slot]], rank[xp.where(real, targets[slot], np.int32(0))]
     last = np.int32(nodes)  # padding arcs sort behind all others
@@ -127,7 +126,7 @@ def _order(xp: Any, offsets: Any, targets: Any, num_nodes: Array, num_edges: Arr
 
     row_offsets = out_offsets + in_offsets
     row = row_of(row_offsets, 2 * edges)
-    position = _iota(xp, 2 * edges)
+    position = xp.arange(2 * edges, dtype=np.int32)
     entry = position - out_offsets[row]  # an index into in_arc, while it lies before the end of the row's in arcs
     is_in = entry < in_offsets[row + 1]
     from_in = in_arc[xp.where(is_in, entry, np.int32(0))]
@@ -137,7 +136,3 @@ def _order(xp: Any, offsets: Any, targets: Any, num_nodes: Array, num_edges: Arr
     return DegreeOrder(
         node, degree[node], out_offsets, in_offsets, tail, head, in_arc, row_arc, row_end, edge, num_nodes, num_edges
     )
-
-
-def _iota(xp: ModuleType, size: int) -> Any:
-    return xp.arange(size, dtype=np.int32)

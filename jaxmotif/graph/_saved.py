@@ -90,7 +90,7 @@ def write(path: str | os.PathLike[str], saved: Saved) -> None:
     if names is not None:
         header["names"] = names.dtype.kind
         # Numbers are kept as they are; words as JSON, since NumPy's own text takes the longest word's room for all.
-        arrays[_NAMES] = names if names.dtype.kind in "iu" else _json([_plain(name) for name in names.tolist()])
+        arrays[_NAMES] = names if names.dtype.kind in "iu" else _json(names.tolist())
     present = {name: array for name, array in arrays.items() if array is not None}
     header["arrays"] = list(present)  # so that a name that damage changes is missed
     with written_whole(path) as partial, open(partial, "xb") as file:
@@ -133,30 +133,24 @@ def contents(file: BinaryIO) -> Saved:
 
 
 def _json(value: object) -> np.ndarray:
-    return np.frombuffer(json.dumps(value).encode(), np.uint8)
+    return np.frombuffer(json.dumps(value, default=_plain).encode(), np.uint8)
 
 
 def _plain(name: object) -> Any:
-    """Return a name as JSON has it; tuples, which networkx allows as names, become lists."""
-    if isinstance(name, tuple):
-        return [_plain(part) for part in name]
-    if isinstance(name, np.generic):
-        name = name.item()
-    if name is None or isinstance(name, str | bool | int | float):
-        return name
+    """Return a name that JSON does not know as one that it does: a number of NumPy as one of Python."""
+    if isinstance(name, np.generic) and not isinstance(name.item(), np.generic):
+        return name.item()
     raise TypeError(
         f"node_names must be words, numbers or tuples of these to be saved, got {name!r}; rename the nodes before"
     )
 
 
 def _tuples(name: object) -> Any:
+    """Return a name as it was before JSON made a list of each tuple, which networkx allows as names."""
     return tuple(map(_tuples, name)) if isinstance(name, list) else name
 
 
 def _words(names: Sequence[object], kind: str) -> np.ndarray:
     if kind != "O":
         return np.array(names, dtype=str if kind in "UT" else None)
-    result = np.empty(len(names), object)
-    for index, name in enumerate(names):  # one by one, since an assignment of all would take tuples apart
-        result[index] = name
-    return result
+    return np.fromiter(names, object, len(names))  # an assignment of all would take tuples apart

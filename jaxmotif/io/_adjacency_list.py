@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from jaxmotif.io._edge_list import delimiter_of, no_rows, sorted_names
-from jaxmotif.io._format import Contents, Options, Reader, Sample, chosen_format
+from jaxmotif.io._format import Contents, Options, Reader, Sample
 from jaxmotif.io._sif import name_rows
 from jaxmotif.io._table import Numbering
 from jaxmotif.io._text import TextFile
@@ -48,7 +48,7 @@ def _is_adjacency_list(sample: Sample) -> bool:
     if sample.whole and closed:
         raise sample.file.error(
             "the rows may be neighbours of their first words, or edges with attributes; say which: "
-            f"{chosen_format('adjlist')}, or columns=(0, 1)"
+            'format="adjlist", or columns=(0, 1)'
         )
     return False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from jaxmotif.io._format import Contents, LabelColumn, Options, passed_over
 from jaxmotif.io._text import TextFile, shown
 
+_NOTHING: Mapping[str, object] = {}
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
 
 
@@ -21,11 +22,10 @@ class AttributedGraph:
         self.file, self.options = file, options
         self.ids: dict[str, int] = {}
         self._titles: list[str | None] = []
-        self._node_words: list[str | None] = []
         self._edges: list[tuple[str, str, int | None]] = []
         self._kinds: list[bool | None] = []
-        self._edge_words: list[str | None] = []
-        self._passed: dict[str, dict[str, None]] = {"node": {}, "edge": {}}
+        self._labels = {"node": options.node_label, "edge": options.edge_label}
+        self._names: dict[str, dict[str, None]] = {"node": {}, "edge": {}}
         self._kept: dict[str, list[Mapping[str, object]]] = {"node": [], "edge": []}
 
     def node(
@@ -40,7 +40,7 @@ class AttributedGraph:
             raise self.file.error(f"node {shown(name)} is there twice", line)
         self.ids[name] = len(self.ids)
         self._titles.append(title)
-        self._node_words.append(self._label("node", self.options.node_label, attributes or {}))
+        self._keep("node", attributes or {})
 
     def edge(
         self,
@@ -53,21 +53,20 @@ class AttributedGraph:
         """Add an edge; ``directed`` says which kind it is where the edge says so itself."""
         self._edges.append((source, target, line))
         self._kinds.append(directed)
-        self._edge_words.append(self._label("edge", self.options.edge_label, attributes or {}))
+        self._keep("edge", attributes or {})
 
-    def _label(self, kind: str, wanted: int | str | None, attributes: Mapping[str, object]) -> str | None:
+    def _keep(self, kind: str, attributes: Mapping[str, object]) -> None:
+        """Keep the attributes of a node or an edge that were asked for, and the names of all of them."""
+        names, label = self._names[kind], self._labels[kind]
         for name in attributes:
-            if name != wanted:
-                self._passed[kind][name] = None
-        if self.options.attributes:
-            self._kept[kind].append(attributes)
-        label = attributes.get(wanted) if isinstance(wanted, str) else None
-        return label if label is None or isinstance(label, str) else str(label)
+            names[name] = None
+        if not self.options.attributes:
+            attributes = {label: attributes[label]} if isinstance(label, str) and label in attributes else _NOTHING
+        self._kept[kind].append(attributes)
 
     def _columns(self, kind: str) -> dict[str, list[Any]] | None:
         """Return every attribute as a column, if attributes are asked for."""
-        items = self._kept[kind]
-        names = dict.fromkeys(name for item in items for name in item)
+        items, names = self._kept[kind], self._names[kind]
         return {name: [item.get(name) for item in items] for name in names} if self.options.attributes else None
 
     def contents(self, directed: bool | None, notes: Sequence[str] = ()) -> Contents:
@@ -84,36 +83,33 @@ class AttributedGraph:
             pairs,
             len(self.ids),
             None if None in arcs else True in arcs if arcs else directed,
-            self._names(),
-            self._labels("node", self.options.node_label, self._node_words),
-            self._labels("edge", self.options.edge_label, self._edge_words),
+            self._node_names(),
+            self._label_column("node"),
+            self._label_column("edge"),
             self._columns("node"),
             self._columns("edge"),
             (*notes, *self._notes()),
         )
         return contents.with_undirected(np.array([kind is False for kind in arcs], bool))
 
-    def _labels(self, kind: str, wanted: int | str | None, words: list[str | None]) -> LabelColumn | None:
-        if wanted is None:
+    def _label_column(self, kind: str) -> LabelColumn | None:
+        label = self._labels[kind]
+        if label is None:
             return None
-        found = [word for word in words if word is not None]
-        if len(found) < len(words) or not isinstance(wanted, str):
-            others = ", ".join(self._passed[kind]) or "none"
-            which = f"{len(words) - len(found)} of {len(words)} {kind}s have no attribute {wanted!r}"
-            raise self.file.error(f"{which}; {kind} attributes are: {others}")
-        return self.options.labels().of(found)
+        values = [item.get(str(label)) for item in self._kept[kind]]
+        present = [str(value) for value in values if value is not None]
+        if len(present) < len(values) or not isinstance(label, str):
+            which = f"{len(values) - len(present)} of {len(values)} {kind}s have no attribute {label!r}"
+            raise self.file.error(f"{which}; {kind} attributes are: {', '.join(self._names[kind]) or 'none'}")
+        return self.options.labels().of(present)
 
-    def _notes(self) -> tuple[str, ...]:
-        if self.options.attributes:
-            return ()
-        remedy = "; {0}_label= makes one the labels"
-        return tuple(
-            note
-            for kind, names in self._passed.items()
-            for note in passed_over(f"{kind} attributes", list(names), remedy.format(kind))
-        )
+    def _notes(self) -> Iterator[str]:
+        """Yield notes on the attributes that are passed over."""
+        for kind, names in self._names.items():
+            passed = [] if self.options.attributes else [name for name in names if name != self._labels[kind]]
+            yield from passed_over(f"{kind} attributes", passed, f"; {kind}_label= makes one the labels")
 
-    def _names(self) -> np.ndarray | None:
+    def _node_names(self) -> np.ndarray | None:
         """Return the names of the nodes: shown names if these tell nodes apart, else ids; integers as such."""
         names = [name for name in self._titles if name]
         if len(names) < len(self.ids) or len(set(names)) < len(names):

@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxmotif.arrays._present import counted, meant
 from jaxmotif.graph._saved import GraphFileError
-from jaxmotif.io._format import ID, Contents, Options, Reader, chosen_format, passed_over
+from jaxmotif.io._format import ID, Contents, Options, Reader, passed_over
 from jaxmotif.io._table import Column, Numbering, read_table
 from jaxmotif.io._text import TextFile, fields_of
 
@@ -73,7 +73,7 @@ def read_any_list(file: TextFile, options: Options) -> Contents:
     if rows and len(rows[0].split()) == 2 and contents.names is None and not delimiter and len(edges) > 1:
         n, m = edges[0].tolist()
         if m == len(edges) - 1 and n > edges[1:].max():
-            note = f"the first row declares what follows; {chosen_format('edges')} takes it for an edge"
+            note = 'the first row declares what follows; format="edges" takes it for an edge'
             return Contents(edges[1:], num_nodes=n, notes=(note,), format="orca")
         if m == len(edges) - 1 and n >= edges.max() and edges.min() > 0:
             note = f"the first row, {n} {m}, is taken for an edge; if it declares nodes and edges, leave it out"

@@ -7,7 +7,6 @@ import io
 import zipfile
 
 from jaxmotif.arrays._extras import load_extra
-from jaxmotif.graph._saved import GraphFileError
 from jaxmotif.io._edge_list import read_csv
 from jaxmotif.io._format import Contents, Options, Reader, Sample
 from jaxmotif.io._matrix import is_matrix, read_matrix
@@ -18,7 +17,7 @@ def read_workbook(file: TextFile, options: Options) -> Contents:
     """Read the first sheet of a workbook as the CSV file that it would be saved as, with the values of formulas."""
     openpyxl = load_extra("openpyxl", f"{file.path}: Excel's workbooks need")
     data, text = file.data(), io.StringIO()
-    try:
+    with file.refuse_damage("this workbook cannot be read"):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             file.check_growth(sum(entry.file_size for entry in archive.infolist()), len(data))
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
@@ -28,10 +27,6 @@ def read_workbook(file: TextFile, options: Options) -> Contents:
             for row in sheet.iter_rows(values_only=True)
             if any(x is not None for x in row)
         )
-    except GraphFileError:
-        raise
-    except Exception as error:  # a damaged workbook may raise anything
-        raise file.error(f"this workbook cannot be read: {str(error)[:100]}") from None
     with TextFile(f"{file.path}, sheet {sheet.title}", data=text.getvalue().encode()) as rows:
         matrix = options.columns is None and is_matrix(Sample(rows))
         contents = (read_matrix if matrix else read_csv)(rows, options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from jaxmotif.io._edge_list import no_rows
-from jaxmotif.io._format import ID, Contents, LabelColumn, Options, Reader, Sample, chosen_format
+from jaxmotif.io._format import ID, Contents, LabelColumn, Options, Reader, Sample
 from jaxmotif.io._table import Column, read_table
 from jaxmotif.io._text import TextFile
 
@@ -38,7 +38,7 @@ def read_fanmod(file: TextFile, options: Options) -> Contents:
         node = ids[places[wrong[0]]]
         raise file.error(
             f"node {node} has two colors, {given[wrong[0]]} and {color[places[wrong[0]]]}; "
-            f"{chosen_format('edges')} passes these columns over",
+            'format="edges" passes these columns over',
             first_line + int(wrong[0] % len(edges)) if file.line - first_line + 1 == len(edges) else None,
         )
     return contents._replace(

@@ -191,16 +191,6 @@ class Format(NamedTuple):
     looks: Literal["bytes", "text", "rows"]
 
 
-def chosen_format(name: str) -> str:
-    """Return how a format is asked for, in Python and on the command line.
-
-    Example:
-      >>> chosen_format("sif")
-      'format="sif"'
-    """
-    return f'format="{name}"'
-
-
 def passed_over(what: str, names: Sequence[str], remedy: str = "") -> tuple[str, ...]:
     """Return the note on columns or attributes that are not read, if there are any."""
     if not names:

@@ -18,13 +18,13 @@ def read_cytoscape(file: TextFile, options: Options) -> Contents:
     document = _document(file)
     elements = document.get("elements")
     if isinstance(elements, list):
-        nodes = [element for element in elements if _is_node(element)]
+        nodes = [element for element in _objects(file, elements) if _is_node(element)]
         edges = [element for element in elements if not _is_node(element)]
     elif isinstance(elements, dict):
         nodes, edges = elements.get("nodes", []), elements.get("edges", [])
     else:
         raise file.error('expected "elements", lists of nodes and edges')
-    nodes, edges = ([_data(file, element) for element in _list(file, part, "elements")] for part in (nodes, edges))
+    nodes, edges = ([_data(file, element) for element in _objects(file, part)] for part in (nodes, edges))
     return _graph(file, options, nodes, edges, document.get("directed"))
 
 
@@ -34,10 +34,7 @@ def read_node_link(file: TextFile, options: Options) -> Contents:
     names = [name for name in ("edges", "links") if name in document]
     if len(names) != 1 or "nodes" not in document:
         raise file.error(f'expected "nodes", and "edges" or "links"; found {", ".join(map(repr, document))[:60]}')
-    nodes, edges = (_list(file, document[name], name) for name in ("nodes", names[0]))
-    for row in (*nodes, *edges):
-        if not isinstance(row, dict):
-            raise file.error(f"expected objects in the lists of nodes and edges, found {str(row)[:30]!r}")
+    nodes, edges = (_objects(file, document[name]) for name in ("nodes", names[0]))
     return _graph(file, options, nodes, edges, document.get("directed"))
 
 
@@ -90,23 +87,23 @@ def _integer(text: str) -> int | str:
     return int(text) if len(text) < 19 else text
 
 
-def _is_node(element: object) -> bool:
+def _is_node(element: dict[str, Any]) -> bool:
     """Tell whether an element of a list of both is a node."""
-    if not isinstance(element, dict):
-        return False
     data, group = element.get("data"), element.get("group")
     return group == "nodes" or (group is None and isinstance(data, dict) and "source" not in data)
 
 
-def _data(file: TextFile, element: Any) -> dict[str, Any]:
-    if not isinstance(element, dict) or not isinstance(element.get("data"), dict):
+def _data(file: TextFile, element: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(element.get("data"), dict):
         raise file.error(f'expected elements with "data", found {str(element)[:30]!r}')
     return element["data"]
 
 
-def _list(file: TextFile, value: object, name: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise file.error(f"expected a list of {name}, found {str(value)[:30]!r}")
+def _objects(file: TextFile, value: Any) -> list[dict[str, Any]]:
+    """Return a list after checking that it is one, and that objects stand in it."""
+    wrong = [item for item in value if not isinstance(item, dict)] if isinstance(value, list) else [value]
+    if wrong:
+        raise file.error(f"expected lists of nodes and edges, which are objects, found {str(wrong[0])[:30]!r}")
     return value
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from jaxmotif.graph._saved import GraphFileError
 from jaxmotif.io._format import Contents, Options, Reader, Sample, one_based, passed_over
 from jaxmotif.io._orca import is_size, leading_sizes, read_header
-from jaxmotif.io._table import checked_integers
+from jaxmotif.io._table import read_neighbours
 from jaxmotif.io._text import TextFile
 
 _COMMENTS = (b"%",)
@@ -21,39 +21,24 @@ def read_metis(file: TextFile, options: Options) -> Contents:
     n, m, *rest = read_header(file, "n m [fmt [ncon]]", 2, 4, comments=_COMMENTS)
     header = file.line
     skip, step = _layout(rest)
-    edges: list[tuple[int, int]] = []
-    node = 0
-    for number, line in file.lines(_COMMENTS, blank=True):
-        words = line.split()
-        node += 1
-        if node > n:
-            if words:
-                raise file.error(
-                    f"the header on line {header} declares {n} nodes, and this line is one more", number, line
-                )
-            continue
-        values = checked_integers(file, number, line, words, "integers, the neighbours of a node")
-        if len(values) < skip or (len(values) - skip) % step:
-            layout = f"{skip} numbers and then " if skip else ""
-            wanted = f"expected {layout}{'a weight after each neighbour' if step > 1 else 'neighbours'}"
-            raise file.error(wanted, number, line)
-        for neighbour in values[skip::step]:
-            if not 1 <= neighbour <= n:
-                raise file.error(f"expected neighbours in 1..{n}, found {neighbour} in", number, line)
-            edges.append((node, neighbour))
-    if node < n:
-        raise file.error(f"the header on line {header} declares {n} nodes, but only {node} lines follow", file.line)
-    ups, downs = (Counter(edge for edge in ends if edge[0] < edge[1]) for ends in (edges, [(v, u) for u, v in edges]))
-    if ups != downs:
-        u, v = min((ups - downs) + (downs - ups))
-        raise file.error(f"expected edge {u} {v} as often on the line of {u} as on that of {v}")
-    loops = [edge for edge in edges if edge[0] == edge[1]]
-    kept = [*(edge for edge in edges if edge[0] < edge[1]), *loops]
-    if m not in (len(kept) - len(loops), len(kept)):
-        raise file.error(f"the header declares {m} edges, the lines hold {len(kept) - len(loops)}", header)
+    before = f"{skip} numbers and then " if skip else ""
+    layout = before + ("a weight after each neighbour" if step > 1 else "neighbours")
+
+    def neighbours_of(values: list[int]) -> list[int] | None:
+        return values[skip::step] if len(values) >= skip and (len(values) - skip) % step == 0 else None
+
+    arcs, _ = read_neighbours(file, n, 1, layout, neighbours_of, comments=_COMMENTS, blank=True)
+    u, v = arcs.T
+    keys, mirrored = (np.sort(rows[:, 0] * n + rows[:, 1]) for rows in (arcs, arcs[:, ::-1]))
+    if not np.array_equal(keys, mirrored):
+        ups, downs = (Counter(map(tuple, (ends + 1).tolist())) for ends in (arcs[u < v], arcs[u > v][:, ::-1]))
+        low, high = min((ups - downs) + (downs - ups))
+        raise file.error(f"expected edge {low} {high} as often on the line of {low} as on that of {high}")
+    loops, others = np.count_nonzero(u == v), np.count_nonzero(u < v)
+    if m not in (others, others + loops):
+        raise file.error(f"the header declares {m} edges, the lines hold {others}", header)
     notes = passed_over("weights", ["of nodes"] * (skip > 0) + ["of edges"] * (step > 1))
-    pairs = np.array(kept, np.int64).reshape(-1, 2) - 1
-    return Contents(pairs, n, directed=False, names=one_based, notes=notes)
+    return Contents(arcs[u <= v], n, directed=False, names=one_based, notes=notes)
 
 
 def _layout(fields: list[int]) -> tuple[int, int]:

@@ -8,8 +8,8 @@ import zipfile
 
 import numpy as np
 
-from jaxmotif.graph._saved import GraphFileError, LabelNames, contents
-from jaxmotif.io._format import INT32_MAX, Contents, LabelColumn, Options, Reader, Sample, chosen_format, passed_over
+from jaxmotif.graph._saved import LabelNames, contents
+from jaxmotif.io._format import INT32_MAX, Contents, LabelColumn, Options, Reader, Sample, passed_over
 from jaxmotif.io._matrix import matrix_contents
 from jaxmotif.io._text import TextFile
 
@@ -74,10 +74,8 @@ def read_npz(file: TextFile, options: Options) -> Contents:
 
 def _saved_graph(file: TextFile, data: bytes, options: Options) -> Contents:
     """Read a graph that ``Graph.save`` wrote."""
-    try:
+    with file.refuse_damage("this graph of Graph.save is damaged"):
         graph = contents(io.BytesIO(data))
-    except Exception as error:  # a damaged file may raise anything
-        raise file.error(f"this graph of Graph.save is damaged: {error}") from None
     n, m = graph.num_nodes, len(graph.edges)
     names, given = graph.node_names, ((graph.node_labels, n), (graph.edge_labels, m), (graph.node_names, n))
     if not isinstance(n, int) or not isinstance(graph.directed, bool) or graph.edges.shape != (m, 2):
@@ -108,31 +106,22 @@ def checked_ids(file: TextFile, values: np.ndarray, limit: int | None = None) ->
 
 def _members(file: TextFile, data: bytes) -> dict[str, np.ndarray]:
     """Return the arrays of an npz file, whose unpacked sizes are looked at before anything is unpacked."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
-            if "xl/workbook.xml" in archive.namelist():
-                raise file.error(f"this is an Excel workbook; say so: {chosen_format('xlsx')}")
-            if not entries:
-                raise file.error("a zip archive without NumPy arrays; expected an npz file, or unpack it")
-            file.check_growth(sum(entry.file_size for entry in archive.infolist()), len(data))
-            return {entry.filename[:-4]: read_array(file, archive.read(entry)) for entry in entries}
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError, OSError, ValueError) as error:
-        if isinstance(error, GraphFileError):
-            raise
-        raise file.error(f"the npz archive is damaged ({error})") from None
-    except Exception as error:  # zlib, bz2 and lzma raise their own
-        raise file.error(f"the npz archive is damaged ({type(error).__name__})") from None
+    with file.refuse_damage("the npz archive is damaged"), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
+        if "xl/workbook.xml" in archive.namelist():
+            raise file.error('this is an Excel workbook; say so: format="xlsx"')
+        if not entries:
+            raise file.error("a zip archive without NumPy arrays; expected an npz file, or unpack it")
+        file.check_growth(sum(entry.file_size for entry in archive.infolist()), len(data))
+        return {entry.filename[:-4]: read_array(file, archive.read(entry)) for entry in entries}
 
 
 def read_array(file: TextFile, data: bytes) -> np.ndarray:
     """Read an array in NumPy's format, whose size must be the one its header declares; pickled objects are refused."""
     stream = io.BytesIO(data)
     header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-    try:
+    with file.refuse_damage("the header of the array cannot be read"):
         shape, column_major, dtype = header[np.lib.format.read_magic(stream)](stream)
-    except Exception as error:  # the header, a Python literal, may be wrong in any way
-        raise file.error(f"the header of the array cannot be read ({type(error).__name__})") from None
     if dtype.hasobject:
         raise file.error("holds pickled Python objects, which may run any program; save plain numbers")
     rest = len(data) - stream.tell()

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from jaxmotif.arrays._extras import load_extra
-from jaxmotif.graph._saved import GraphFileError
 from jaxmotif.io._edge_list import layout_of, sorted_names
 from jaxmotif.io._format import Contents, Options, Reader, passed_over
 from jaxmotif.io._numpy import checked_ids
@@ -21,7 +20,7 @@ def read_table_file(file: TextFile, options: Options) -> Contents:
     pa = load_extra("pyarrow", f"{file.path}: Parquet and Arrow files need")
     parquet = load_extra("pyarrow.parquet", f"{file.path}: Parquet and Arrow files need")
     data = file.data()
-    try:
+    with file.refuse_damage("this table cannot be read"):
         if data.startswith(b"PAR1"):
             source = parquet.ParquetFile(io.BytesIO(data))
             names, rows = list(source.schema_arrow.names), source.metadata.num_rows
@@ -35,11 +34,6 @@ def read_table_file(file: TextFile, options: Options) -> Contents:
         table = read(names if options.attributes else chosen)
         table.validate(full=True)
         columns = [table.column(name) for name in chosen]
-    except GraphFileError:
-        raise
-    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
-        problem = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
-        raise file.error(f"this table cannot be read: {problem}") from None
     contents = _table_edges(file, columns[:2], chosen, options)
     if options.attributes:
         values = {name: table.column(name).to_pylist() for name in names if name not in chosen[:2]}
@@ -87,6 +81,4 @@ def _text(file: TextFile, value: object, column: str, row: int) -> str:
     return str(value)
 
 
-FORMATS = {
-    "parquet": Reader(read_table_file, lambda sample: sample.magic.startswith((b"PAR1", b"ARROW1")), "bytes"),
-}
+FORMATS = {"parquet": Reader(read_table_file, lambda sample: sample.magic.startswith((b"PAR1", b"ARROW1")), "bytes")}

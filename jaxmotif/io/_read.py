@@ -6,7 +6,7 @@ import dataclasses
 import logging
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from jaxmotif.graph._build import LabelConflict
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._saved import GraphFileError
 from jaxmotif.io._edge_list import delimiter_of
-from jaxmotif.io._format import INT32_MAX, Contents, LabelColumn, Labels, NodeNames, Options
+from jaxmotif.io._format import INT32_MAX, Contents, LabelColumn, Labels, Options
 from jaxmotif.io._registry import READABLE, UnusedOption, read_contents
 from jaxmotif.io._text import TextFile, fields_of
 from jaxmotif.io._weights import sum_weights, weight_column
@@ -123,24 +123,19 @@ def read_graph(
         raise ValueError("min_weight is for weights: name their column with weight=")
     keep_columns = attributes or weight is not None
     _check_options(format, columns, edge_label, label_ids)
-    options = Options(
-        None if columns is None else tuple(columns),
-        edge_label,
-        node_label,
-        text_ids,
-        keep_columns,
-        None if label_ids is None else Labels(label_ids),
-    )
+    shared = None if label_ids is None else Labels(label_ids)
+    options = Options(columns, edge_label, node_label, text_ids, keep_columns, shared)
     if isolated not in (None, "keep", "drop"):
         raise ValueError(f"isolated must be None, 'keep' or 'drop', got {isolated!r}")
     with TextFile(path, encoding) as file:
         contents = read_contents(file, format, options)
     _check_used(file.path, contents, options)
+    declared = contents.num_nodes
+    contents, names, ids = _choose_nodes(file.path, contents, isolated)
     notes = [*file.notes, *contents.notes]
     if contents.directed is None and directed is None:
         notes.append("read as undirected: the file does not say; directed=True takes rows as arcs")
-    nodes = _nodes(file.path, contents, isolated)
-    edges, labels, edge_labels = nodes.edges, nodes.node_labels, contents.edge_labels
+    edges, labels, edge_labels = contents.edges, contents.node_labels, contents.edge_labels
     rows = np.arange(len(edges))
     directed = bool(contents.directed if directed is None else directed)
     if directed and (contents.directed is False or contents.undirected is not None):
@@ -148,22 +143,23 @@ def read_graph(
         back = np.flatnonzero(both_ways if contents.undirected is None else both_ways & contents.undirected)
         rows = np.append(rows, back)
         edges = np.concatenate([edges, edges[back][:, ::-1]])
-    weights = None
+    sums = None
     if weight is not None:
-        weights = sum_weights(weight_column(file.path, contents, weight)[rows], edges, directed, min_weight)
-        notes += weights.notes
-        edges, rows = edges[weights.kept], rows[weights.kept]
+        weights = weight_column(file.path, contents, weight)[rows]
+        enough, sums, weight_notes = sum_weights(weights, edges, directed, min_weight)
+        notes += weight_notes
+        edges, rows = edges[enough], rows[enough]
     if edge_labels is not None:
         edge_labels = edge_labels._replace(values=edge_labels.values[rows])
     if node_labels is not None:
-        labels = _labels_from(node_labels, nodes, options, notes)
+        labels = _labels_from(node_labels, ids if names is None else names, options, notes)
     for note in notes:
         _logger.info("%s: %s", file.path, note)
     _logger.info("%s: read as %s", file.path, contents.format)
     try:
         graph = Graph.from_edges(
             edges,
-            nodes.num_nodes,
+            contents.num_nodes,
             directed,
             labels and labels.values,
             edge_labels and edge_labels.values,
@@ -171,121 +167,104 @@ def read_graph(
             duplicates=duplicates,
             reverse=reverse,
             isolated=isolated or "keep",
-            node_names=nodes.names,
+            node_names=names,
             pad=pad,
             device=device,
         )
     except LabelConflict as error:
-        raise _conflict(error, file.path, edges, nodes.names, edge_labels, directed) from error
+        raise _conflict(error, file.path, edges, names, edge_labels, directed) from error
     except ValueError as error:
         raise _placed(error, file.path) from error
     report = graph.report
-    if weights is not None and report is not None:  # repeated rows are in the sums, and not left out
-        report = dataclasses.replace(report, duplicates=0, reverse_duplicates=0)
-    report = report and dataclasses.replace(
-        report, format=contents.format, notes=tuple(notes), isolated=report.isolated + nodes.left_out
-    )
+    if report is not None:
+        isolated_nodes = report.isolated + (0 if declared is None else declared - len(ids))
+        report = dataclasses.replace(report, format=contents.format, notes=tuple(notes), isolated=isolated_nodes)
+        if sums is not None:  # repeated rows are in the sums, and not left out
+            report = dataclasses.replace(report, duplicates=0, reverse_duplicates=0)
     graph = graph._with_host_fields(
         report, graph.node_names, labels and labels.names, edge_labels and edge_labels.names
     )
     if not keep_columns:
         return graph
-    beside = _attributes(graph, contents, nodes, edges, rows) if attributes else Attributes()
-    if weights is not None:
-        sums = weights.sums if beside.rows is None else weights.sums[beside.rows]
+    beside = _attributes(graph, contents, ids, edges, rows) if attributes else Attributes()
+    if sums is not None:
+        sums = sums if beside.rows is None else sums[beside.rows]
         beside = dataclasses.replace(beside, edges={**beside.edges, str(weight): sums})
     return graph._with_attributes(beside)
 
 
-def _attributes(graph: Graph, contents: Contents, nodes: _Nodes, edges: np.ndarray, rows: np.ndarray) -> Attributes:
+def _attributes(graph: Graph, contents: Contents, ids: np.ndarray, edges: np.ndarray, rows: np.ndarray) -> Attributes:
     """Return the columns of a file as attributes of its graph.
 
     Args:
       graph: the graph.
       contents: the contents of the file.
-      nodes: the nodes of the graph.
+      ids: int64 ``[n]``, the ids that the nodes have in the file.
       edges: int64 ``[R, 2]``, the rows that the graph was made of.
       rows: int64 ``[R]``, which row of the file each of them is.
     """
-    kept = np.arange(nodes.num_nodes)
-    if graph.n < nodes.num_nodes:  # since nodes of self loops alone are left out
-        kept = np.unique(edges[edges[:, 0] != edges[:, 1]])
+    if graph.n < len(ids):  # since nodes of self loops alone are left out
         loops = edges[:, 0] == edges[:, 1]
+        kept = np.unique(edges[~loops])
         edges = np.where(loops[:, None], 0, np.searchsorted(kept, edges))
-    ids = kept if nodes.ids is None else nodes.ids[kept]
+        ids = ids[kept]
     of_nodes = {name: from_words(values)[ids] for name, values in (contents.node_columns or {}).items()}
     of_edges = {name: from_words(values)[rows] for name, values in (contents.edge_columns or {}).items()}
     return Attributes.of_rows(graph, of_nodes, of_edges, edges)
 
 
-class _Nodes(NamedTuple):
-    """Edges between the nodes of a graph, and these nodes.
+def _choose_nodes(
+    path: str, contents: Contents, isolated: str | None
+) -> tuple[Contents, np.ndarray | None, np.ndarray]:
+    """Return the nodes that a file declares, or those that occur in its edges.
 
-    Attributes:
-      edges: int64 ``[R, 2]``, the edges.
-      num_nodes: how many nodes there are.
-      names: the names of the nodes, or ``None``.
-      node_labels: the labels of the nodes, or ``None``.
-      left_out: how many declared nodes were left out.
-      ids: the ids that the nodes have in the file; ``None``: their numbers.
+    Returns:
+      The contents with the edges, number and labels of these nodes; their names ``[n]``, or ``None``; and int64
+      ``[n]``, their ids in the file.
     """
-
-    edges: np.ndarray
-    num_nodes: int
-    names: np.ndarray | None
-    node_labels: LabelColumn | None
-    left_out: int = 0
-    ids: np.ndarray | None = None
-
-
-def _nodes(path: str, contents: Contents, isolated: str | None) -> _Nodes:
-    """Return the nodes that a file declares, or those that occur in its edges."""
     edges, n, names, labels = contents.edges, contents.num_nodes, contents.names, contents.node_labels
+    highest = int(edges.max(initial=-1))
     if isolated == "drop" or (n is None and isolated is None):
-        edges, kept = renumber(edges, int(edges.max(initial=-1)) + 1)
-        declared = len(kept) if n is None else n
-        plain = len(kept) == 0 or kept[-1] == len(kept) - 1
-        if labels is not None:
-            labels = labels._replace(values=labels.values[kept])
-        chosen = None if plain and names is None else kept if names is None else _named(names, kept)
-        return _Nodes(edges, len(kept), chosen, labels, declared - len(kept), kept)
-    n = int(edges.max(initial=-1)) + 1 if n is None else n
-    if n > INT32_MAX or n > _FREE_NODES + _NODES_PER_ROW * len(edges):
-        limit = INT32_MAX if n > INT32_MAX else f"{_FREE_NODES} and {_NODES_PER_ROW} for each of {len(edges)} edges"
-        raise GraphFileError(
-            f'{path}: {n} nodes are over the limit of {limit}; isolated="drop" leaves out those without an edge',
-            path,
-        )
-    return _Nodes(edges, n, None if names is None else _named(names, np.arange(n)), labels)
+        edges, ids = renumber(edges, highest + 1)
+        labels = None if labels is None else labels._replace(values=labels.values[ids])
+    else:
+        n = highest + 1 if n is None else n
+        if n > INT32_MAX or n > _FREE_NODES + _NODES_PER_ROW * len(edges):
+            limit = INT32_MAX if n > INT32_MAX else f"{_FREE_NODES} and {_NODES_PER_ROW} for each of {len(edges)} edges"
+            raise GraphFileError(
+                f'{path}: {n} nodes are over the limit of {limit}; isolated="drop" leaves out those without an edge',
+                path,
+            )
+        ids = np.arange(n)
+    if names is not None:
+        names = names(ids) if callable(names) else names[ids]
+    elif len(ids) and ids[-1] != len(ids) - 1:
+        names = ids
+    return contents._replace(edges=edges, num_nodes=len(ids), node_labels=labels), names, ids
 
 
-def _named(names: NodeNames, ids: np.ndarray) -> np.ndarray:
-    return names(ids) if callable(names) else names[ids]
+def _labels_from(path: str | os.PathLike[str], names: np.ndarray, options: Options, notes: list[str]) -> LabelColumn:
+    """Read the labels of nodes of these names from a file.
 
-
-def _labels_from(path: str | os.PathLike[str], nodes: _Nodes, options: Options, notes: list[str]) -> LabelColumn:
-    """Read the labels of all nodes from a file of rows ``node label``, between blanks, commas, semicolons or tabs."""
-    names = range(nodes.num_nodes) if nodes.names is None else nodes.names.tolist()
-    numbers = {str(name): number for number, name in enumerate(names)}
-    words: list[str | None] = [None] * nodes.num_nodes
+    All have one, in rows ``node label``, between blanks, commas, semicolons or tabs.
+    """
+    numbers = {str(name): number for number, name in enumerate(names.tolist())}
+    words: list[str | None] = [None] * len(names)
     others = 0
     with TextFile(path) as file:
         rows = file.first_rows(1)
         delimiter = delimiter_of(rows[0]) if rows else b""
-        for first, block in file.blocks():
-            for line, text in enumerate(block.split(b"\n")[:-1], first):
-                if not text.strip() or text.lstrip().startswith((b"#", b"%")):
-                    continue
-                fields = [field.decode() for field in fields_of(text, delimiter)]
-                if len(fields) != 2 or not all(fields):
-                    raise file.error("expected a node and its label", line, text)
-                number = numbers.get(fields[0])
-                if number is None:
-                    others += 1
-                elif words[number] not in (None, fields[1]):
-                    raise file.error(f"node {fields[0]!r} has another label, {words[number]!r}, above", line, text)
-                else:
-                    words[number] = fields[1]
+        for line, text in file.lines():
+            fields = [field.decode() for field in fields_of(text, delimiter)]
+            if len(fields) != 2 or not all(fields):
+                raise file.error("expected a node and its label", line, text)
+            number = numbers.get(fields[0])
+            if number is None:
+                others += 1
+            elif words[number] not in (None, fields[1]):
+                raise file.error(f"node {fields[0]!r} has another label, {words[number]!r}, above", line, text)
+            else:
+                words[number] = fields[1]
         known = [word for word in words if word is not None]
         if len(known) < len(words):
             missing = str(names[words.index(None)])

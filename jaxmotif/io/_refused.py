@@ -30,8 +30,4 @@ def _is_other_xml(sample: Sample) -> bool:
     return not _is_page(sample) and root_tag(sample) not in (None, "graphml", "gexf")
 
 
-FORMATS = {
-    "tgf": Reader(None, _is_tgf, "rows"),
-    "html": Reader(None, _is_page),
-    "xml": Reader(None, _is_other_xml),
-}
+FORMATS = {"tgf": Reader(None, _is_tgf, "rows"), "html": Reader(None, _is_page), "xml": Reader(None, _is_other_xml)}

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from jaxmotif.io._edge_list import read_any_list
-from jaxmotif.io._format import Contents, Format, Options, Reader, Sample, chosen_format
+from jaxmotif.io._format import Contents, Format, Options, Reader, Sample
 from jaxmotif.io._refused import known_by
 from jaxmotif.io._text import TextFile
 
@@ -52,12 +52,9 @@ def read_contents(file: TextFile, format: str, options: Options) -> Contents:
     entry = None if name is None else FORMATS[name]
     if entry is not None and entry.read is None:
         raise file.error(f"this looks like {entry.content}, which is not read; {entry.remedy}")
-    useless = {
-        "columns": options.columns is not None and name not in (None, *TABLES),
-        "text_ids": options.text_ids and name not in (None, *TABLES, "adjlist"),
-    }
-    for option in (option for option, is_useless in useless.items() if is_useless):
-        raise UnusedOption(f"{option} is for tables of edges ({', '.join(TABLES)}), and {file.path} is read as {name}")
+    unused = "columns" if options.columns is not None else "text_ids" if options.text_ids and name != "adjlist" else ""
+    if unused and name not in (None, *TABLES):
+        raise UnusedOption(f"{unused} is for tables of edges ({', '.join(TABLES)}), and {file.path} is read as {name}")
     read = entry.read if entry is not None and entry.read is not None else read_any_list
     contents = read(file, options)
     return contents._replace(format=contents.format or name or "edges")
@@ -78,7 +75,7 @@ def recognise(file: TextFile, table: bool = False) -> str | None:
         if len(fitting) > 1:
             fitting = [entry for entry in fitting if sample.has_suffix(entry.suffixes)] or fitting
         if len(fitting) > 1:
-            names = " or ".join(chosen_format(entry.name) for entry in fitting)
+            names = " or ".join(f'format="{entry.name}"' for entry in fitting)
             raise file.error(f"this fits more than one format; say which: {names}")
         if fitting:
             return fitting[0].name

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from jaxmotif.io._edge_list import HEADER_ROWS, MISSING, delimiter_of, is_number, layout_of, no_rows, sorted_names
-from jaxmotif.io._format import Contents, Options, Reader, Sample, chosen_format, is_undirected, passed_over
+from jaxmotif.io._format import Contents, Options, Reader, Sample, is_undirected, passed_over
 from jaxmotif.io._table import Numbering
 from jaxmotif.io._text import TextFile, fields_of
 
@@ -81,7 +81,7 @@ def _is_sif(sample: Sample) -> bool:
     if sources & targets or sample.has_suffix((".sif",)):
         return True
     raise sample.file.error(
-        f"the middle column may hold relations or ends of edges; say which: {chosen_format('sif')}, or columns=(0, 1)"
+        'the middle column may hold relations or ends of edges; say which: format="sif", or columns=(0, 1)'
     )
 
 

@@ -6,8 +6,8 @@ NumPy parses plain blocks at once; other blocks are parsed line by line, which n
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -258,18 +258,56 @@ def _integers(block: bytes, starts: np.ndarray, ends: np.ndarray, column: Column
     return values if low_enough and high_enough else None
 
 
-def checked_integers(file: TextFile, number: int, line: bytes, words: Iterable[bytes], what: str) -> list[int]:
-    """Return words of a line as integers.
+def read_neighbours(
+    file: TextFile,
+    n: int,
+    lowest: int,
+    layout: str,
+    neighbours_of: Callable[[list[int]], list[int] | None],
+    labelled: bool = False,
+    **which: Any,
+) -> tuple[np.ndarray, list[bytes]]:
+    """Return the arcs of the rest of a file that has a line of integers for each of ``n`` nodes.
+
+    Args:
+      file: where to read, behind the header that declares the nodes.
+      n: the number of nodes.
+      lowest: the id of the first node.
+      layout: what a line holds, for messages.
+      neighbours_of: returns the neighbours among the integers of a line, or ``None`` where it has another layout.
+      labelled: whether a label, any word, stands before the integers.
+      **which: which lines are passed over, as in :meth:`TextFile.lines`.
+
+    Returns:
+      int64 ``[arcs, 2]``, numbers of nodes from 0 on; and the labels.
 
     Raises:
-      GraphFileError: a word is no integer of at most 18 digits.
+      GraphFileError: a line of another layout, or more or fewer lines than nodes.
     """
-    values = []
-    for word in words:
-        if not word.isdigit() or len(word) > MAX_DIGITS:
-            raise file.error(f"expected {what}, found {shown(word)} in", number, line)
-        values.append(int(word))
-    return values
+    header, node = file.line, 0
+    degrees: list[int] = []
+    targets: list[int] = []
+    labels: list[bytes] = []
+    for number, line in file.lines(**which):
+        fields = line.split()
+        if node >= n and fields:
+            raise file.error(f"the header on line {header} declares {n} nodes, and this line is one more", number, line)
+        if wrong := [word for word in fields[labelled:] if not word.isdigit() or len(word) > MAX_DIGITS]:
+            raise file.error(f"expected integers, the neighbours of a node, found {shown(wrong[0])} in", number, line)
+        neighbours = neighbours_of(list(map(int, fields[labelled:])))
+        if neighbours is None and node < n:
+            raise file.error(f"expected {layout}", number, line)
+        if outside := [id for id in neighbours or () if not lowest <= id < lowest + n]:
+            wanted = f"neighbours in {lowest}..{lowest + n - 1}"
+            raise file.error(f"expected {wanted}, found {outside[0]} in", number, line)
+        degrees.append(len(neighbours or ()))
+        targets += neighbours or ()
+        labels += fields[:labelled]
+        node += 1
+    if node < n:
+        raise file.error(f"the header on line {header} declares {n} nodes, but only {node} lines follow", file.line)
+    sources = np.repeat(np.arange(len(degrees)), degrees)
+    return np.stack([sources, np.array(targets, np.int64) - lowest], axis=1), labels
 
 
 def first_words(file: TextFile, count: int, what: str) -> list[bytes]:

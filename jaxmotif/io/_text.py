@@ -11,7 +11,6 @@ import os
 import re
 import zlib
 from collections.abc import Iterator
-from typing import IO, cast
 
 from jaxmotif.graph._saved import GraphFileError
 
@@ -22,28 +21,20 @@ FREE_BYTES = 64 << 20
 """Compressed data may grow to ``FREE_BYTES``, or to ``MAX_RATIO`` times what was read: text of graphs grows 20-fold."""
 
 COMMENTS = (b"#", b"%")
+_BAD_GZIP = "the gzip data is damaged or cut short", (EOFError, zlib.error, gzip.BadGzipFile)
 _UTF8 = re.compile(rb"[\xc3-\xf4][\x80-\xbf]")
 """Bytes that hardly ever stand side by side in a text that is not UTF-8."""
 
 
-class _CountedStream:
+class _CountedStream(io.BufferedReader):
     """A stream that counts the bytes read from it."""
 
-    def __init__(self, stream: IO[bytes]):
-        self._stream = stream
-        self.count = 0
+    count = 0
 
-    def read(self, size: int = -1, /) -> bytes:
-        data = self._stream.read(size)
+    def read(self, size: int | None = -1, /) -> bytes:
+        data = super().read(size)
         self.count += len(data)
         return data
-
-    def seek(self, position: int, /) -> int:
-        return self._stream.seek(position)
-
-
-def _stream_of(data: bytes) -> io.BufferedReader:
-    return io.BufferedReader(cast("io.RawIOBase", io.BytesIO(data)))
 
 
 class TextFile:
@@ -68,13 +59,10 @@ class TextFile:
         self.notes: list[str] = []
         self._rest = b""
         self._is_utf8 = False
-        self._raw = open(self.path, "rb") if data is None else _stream_of(data)  # noqa: SIM115 (closed by __exit__)
-        self._packed = None
+        self._raw = _CountedStream(io.FileIO(self.path) if data is None else io.BytesIO(data))
         self._unpacked = 0
-        self._stream: io.BufferedReader | gzip.GzipFile = self._raw
-        if self._raw.peek(2)[:2] == b"\x1f\x8b":
-            self._packed = _CountedStream(self._raw)
-            self._stream = gzip.GzipFile(fileobj=self._packed)
+        is_packed = self._raw.peek(2)[:2] == b"\x1f\x8b"
+        self._stream = gzip.GzipFile(fileobj=self._raw) if is_packed else self._raw
         try:
             self._decode(encoding)
         except GraphFileError:
@@ -90,7 +78,7 @@ class TextFile:
                 text = self.data().decode(encoding)
             except (UnicodeDecodeError, LookupError) as error:
                 raise self.error(f"the text cannot be read as {encoding}: {error}; encoding= names another") from None
-            self._stream, self._packed = _stream_of(text.encode()), None
+            self._stream = _CountedStream(io.BytesIO(text.encode()))
 
     def __enter__(self) -> TextFile:
         return self
@@ -103,15 +91,23 @@ class TextFile:
     ) -> GraphFileError:
         """Return the error to raise for a problem, with its line, the shortened text of that line, and a remedy."""
         where = self.path if line is None else f"{self.path}, line {line}"
-        if isinstance(text, bytes):
-            text = text.decode(errors="replace")
-        text = None if text is None else text.strip()
-        shown = "" if text is None else f": {text if len(text) <= 60 else text[:57] + '...'!r}"
-        return GraphFileError(f"{where}: {problem}{shown}{remedy}", self.path, line)
+        quoted = "" if text is None else f": {shown(text.strip(), 60)}"
+        return GraphFileError(f"{where}: {problem}{quoted}{remedy}", self.path, line)
+
+    @contextlib.contextmanager
+    def refuse_damage(self, problem: str, kinds: tuple[type[Exception], ...] = (Exception,)) -> Iterator[None]:
+        """Turn what a library raises at a damaged file, which may be of any kind, into an error of the file."""
+        try:
+            yield
+        except GraphFileError:
+            raise
+        except kinds as error:
+            reason = str(error).partition("\n")[0][:100] or type(error).__name__
+            raise self.error(f"{problem}: {reason}") from None
 
     def magic(self) -> bytes:
         """Return the first bytes, unpacked, without taking them; before anything else is read."""
-        with self._gzip_errors():
+        with self.refuse_damage(*_BAD_GZIP):
             return self._stream.peek(16)[:16]
 
     def data(self) -> bytes:
@@ -194,19 +190,12 @@ class TextFile:
 
     def _bytes(self, size: int, one_line: bool = False) -> bytes:
         """Return up to ``size`` more bytes, or as many of the line."""
-        with self._gzip_errors():
+        with self.refuse_damage(*_BAD_GZIP):
             data = self._stream.readline(size) if one_line else self._stream.read(size)
         self._unpacked += len(data)
-        if self._packed is not None:
-            self.check_growth(self._unpacked, self._packed.count)
+        if isinstance(self._stream, gzip.GzipFile):
+            self.check_growth(self._unpacked, self._raw.count)
         return data
-
-    @contextlib.contextmanager
-    def _gzip_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise self.error(f"the gzip data is damaged or cut short ({error})") from None
 
     def _read(self) -> bytes:
         parts = [self._bytes(BLOCK)]
@@ -275,7 +264,7 @@ def fields_of(row: bytes, delimiter: bytes) -> list[bytes]:
         return row.split(delimiter)
 
 
-def shown(word: bytes | str) -> str:
-    """Return a word of a file for a message, shortened and in quotes."""
+def shown(word: bytes | str, most: int = 30) -> str:
+    """Return a word of a file for a message, in quotes, and cut to ``most`` characters."""
     text = word if isinstance(word, str) else word.decode(errors="replace")
-    return repr(text if len(text) <= 30 else text[:27] + "...")
+    return repr(text if len(text) <= most else text[: most - 3] + "...")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from jaxmotif.arrays._present import counted, meant
@@ -11,20 +9,6 @@ from jaxmotif.graph._attributes import from_words
 from jaxmotif.graph._saved import GraphFileError
 from jaxmotif.io._format import Contents
 from jaxmotif.io._registry import UnusedOption
-
-
-class Weights(NamedTuple):
-    """Weights of the edges of a file.
-
-    Attributes:
-      kept: bool ``[R]``, which rows belong to an edge of enough weight, or are self loops.
-      sums: the weight of each such edge, in the order of the graph's edge list.
-      notes: what was summed and left out, in words.
-    """
-
-    kept: np.ndarray
-    sums: np.ndarray
-    notes: tuple[str, ...]
 
 
 def weight_column(path: str, contents: Contents, column: int | str) -> np.ndarray:
@@ -54,7 +38,9 @@ def weight_column(path: str, contents: Contents, column: int | str) -> np.ndarra
     return values
 
 
-def sum_weights(weights: np.ndarray, edges: np.ndarray, directed: bool, least: float | None) -> Weights:
+def sum_weights(
+    weights: np.ndarray, edges: np.ndarray, directed: bool, least: float | None
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Add up the weights of rows that are one edge, and leave out edges that weigh less than ``least``.
 
     Args:
@@ -63,11 +49,15 @@ def sum_weights(weights: np.ndarray, edges: np.ndarray, directed: bool, least: f
       directed: whether the rows ``u v`` and ``v u`` are two edges.
       least: the least weight of an edge; ``None`` keeps all.
 
+    Returns:
+      bool ``[R]``, which rows belong to an edge of enough weight, or are self loops; the weight of each such edge, in
+      the order of the graph's edge list; and notes, in words, on what was summed and left out.
+
     Example:
       >>> rows = np.array([[0, 1], [0, 1], [1, 0], [1, 2]])
-      >>> sum_weights(np.array([2, 3, 1, 1]), rows, True, 2).sums.tolist()
+      >>> sum_weights(np.array([2, 3, 1, 1]), rows, True, 2)[1].tolist()
       [5]
-      >>> sum_weights(np.array([2, 3, 1, 1]), rows, False, None).sums.tolist()
+      >>> sum_weights(np.array([2, 3, 1, 1]), rows, False, None)[1].tolist()
       [6, 1]
     """
     ends = edges if directed else np.sort(edges, axis=1)
@@ -86,4 +76,4 @@ def sum_weights(weights: np.ndarray, edges: np.ndarray, directed: bool, least: f
     if not enough.all():
         number = counted(int(np.count_nonzero(~enough)), "edge")
         notes.append(f"left out for a weight below {least:g}: {number} of {distinct.size:,}")
-    return Weights(kept, sums[enough], tuple(notes))
+    return kept, sums[enough], notes

@@ -6,7 +6,7 @@ import csv
 import json
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,14 +71,16 @@ def _with_attributes(graph: Graph) -> networkx.Graph:
     ends = [(names[u], names[v]) for u, v in graph.edge_list().tolist()]
     of_nodes = {} if graph.attributes is None else graph.attributes.nodes
     for name, column in of_nodes.items():
-        for node, value in zip(names, column.tolist(), strict=True):
-            if value is not None and value == value:
-                made.nodes[node][name] = value
+        _library().set_node_attributes(made, _present(names, column.tolist()), name)
     for name, column in _edge_columns(graph).items():
-        for (u, v), value in zip(ends, column, strict=True):
-            if value is not None and value == value:
-                made.edges[u, v][name] = value
+        _library().set_edge_attributes(made, _present(ends, column), name)
     return made
+
+
+def _present(items: Sequence[Any], values: Sequence[Any]) -> dict[Any, Any]:
+    """Return the value of each item that has one; not-a-number, which is not equal to itself, is none."""
+    pairs = zip(items, values, strict=True)
+    return {item: value for item, value in pairs if value is not None and value == value}
 
 
 def _markup(name: str, **options: Any) -> Callable[[Graph, Path], None]:
