@@ -23,14 +23,16 @@ from numba.extending import intrinsic
 from jaxmotif.graph.synthetic import rmat
 
 
-@intrinsic
-def _ones(_: Any, word: Any) -> tuple[Any, Callable]:
-    """Count the bits that are set in a word."""
+def _declare_ones(typing_context: Any, word: Any) -> tuple[Any, Callable]:
+    """Tell numba of a function that counts the bits that are set in a word."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> ir.Value:
         return builder.ctpop(arguments[0])
 
     return numba.uint64(word), generate
+
+
+_ones: Any = intrinsic(_declare_ones)
 
 
 def count_cliques(edges: np.ndarray, nodes: int, size: int) -> int:

@@ -269,7 +269,7 @@ def geometric_mean(values: Any) -> float:
 @rows()
 def gmatch(options: argparse.Namespace) -> None:
     """Time the 22 labelled queries of gMatch's own test, whose published numbers of maps are checked."""
-    known = harness.verified(options.data, "labelled/gmatch_github_16labels", "expected.json")["matches"]
+    known = harness.verified(options.data, "labelled", "gmatch_github_16labels/expected.json")["matches"]
     table = Table("query | nodes | matches | first s | median ms | best ms")
     for name, wanted in known.items():
         query, target = harness.instance(options.data, f"gmatch_github_16labels/{name}")

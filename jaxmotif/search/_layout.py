@@ -1,10 +1,9 @@
 """The words of a search's program by name, and how a lane of a step reads programs, tables and lists.
 
 What a search tests is data: an int32 program, read by one kernel that serves every level and query. A program is made
-of records, each a row of words named by a named tuple here. A word is an int32: a Python integer when it is written, a
-traced scalar when it is read. The writer (:mod:`jaxmotif.search._program`) fills these tuples, the readers ask a
-:class:`Reader` for them, and neither knows an offset. A program starts with the :class:`SearchWords`; then come the
-:class:`TableWords` of each table, which say where the other records stand.
+of records, each a row of words named by a ``NamedTuple`` here. The writer (:mod:`jaxmotif.search._program`) fills these
+tuples, the readers ask a :class:`Reader` for them, and neither knows an offset. A program starts with the
+:class:`SearchWords`; then come the :class:`TableWords` of each table, which say where the other records stand.
 
 Three kinds of places occur in records. A *slot* is a column of the rows expanded; slot -1 is the new node, which is in
 no column yet, or no node at all. A *list* is the place in ``offsets`` where candidate lists begin; a node added to it
@@ -13,7 +12,6 @@ is the place of the node's own list. A *matrix* is the place of a bit matrix in 
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -26,8 +24,11 @@ from jaxmotif.kernels import _expand as ex
 from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._launch import load
 
+Word = Any
+"""An int32 scalar: a Python integer when written, a traced one when read."""
 
-class SearchWords(namedtuple("SearchWords", "stride halvings tables most_rows first_steps first_work")):
+
+class SearchWords(NamedTuple):
     """Words of the whole search.
 
     Attributes:
@@ -39,15 +40,15 @@ class SearchWords(namedtuple("SearchWords", "stride halvings tables most_rows fi
       first_work: the work after which the first dispatch ends before that.
     """
 
+    stride: Word
+    halvings: Word
+    tables: Word
+    most_rows: Word
+    first_steps: Word
+    first_work: Word
 
-class TableWords(
-    namedtuple(
-        "TableWords",
-        "num_anchors anchors num_distinct_from distinct_from num_below below num_non_neighbours non_neighbours "
-        "num_columns columns base next_base room next_room is_last num_groups groups num_ahead ahead "
-        "num_row_nodes row_nodes num_row_pairs row_pairs num_lane_nodes lane_nodes num_lane_pairs lane_pairs cost",
-    )
-):
+
+class TableWords(NamedTuple):
     """Words of a table that is expanded: for each kind of record their number, and where they start.
 
     Attributes:
@@ -70,20 +71,60 @@ class TableWords(
       cost: about how many words are read to test one candidate, the unit of the work that slices are measured in.
     """
 
+    num_anchors: Word
+    anchors: Word
+    num_distinct_from: Word
+    distinct_from: Word
+    num_below: Word
+    below: Word
+    num_non_neighbours: Word
+    non_neighbours: Word
+    num_columns: Word
+    columns: Word
+    base: Word
+    next_base: Word
+    room: Word
+    next_room: Word
+    is_last: Word
+    num_groups: Word
+    groups: Word
+    num_ahead: Word
+    ahead: Word
+    num_row_nodes: Word
+    row_nodes: Word
+    num_row_pairs: Word
+    row_pairs: Word
+    num_lane_nodes: Word
+    lane_nodes: Word
+    num_lane_pairs: Word
+    lane_pairs: Word
+    cost: Word
 
-class PairWords(namedtuple("PairWords", "slot list matrix")):
+
+class PairWords(NamedTuple):
     """Words of a pair of the new node with the node of a slot: the place of its lists and of its bit matrix."""
 
+    slot: Word
+    list: Word
+    matrix: Word
 
-class GroupWords(namedtuple("GroupWords", "num_terms terms")):
+
+class GroupWords(NamedTuple):
     """Words of leaves that compete for nodes: the terms (:class:`TermWords`) whose sum is the ways to map them."""
 
+    num_terms: Word
+    terms: Word
 
-class TermWords(namedtuple("TermWords", "coefficient num_factors factors")):
+
+class TermWords(NamedTuple):
     """Words of a product: a coefficient, and factors (:class:`FactorWords`)."""
 
+    coefficient: Word
+    num_factors: Word
+    factors: Word
 
-class FactorWords(namedtuple("FactorWords", "num_sets sets num_used used words ranks less leaves")):
+
+class FactorWords(NamedTuple):
     """Words of the size of an intersection of sets.
 
     Attributes:
@@ -95,8 +136,17 @@ class FactorWords(namedtuple("FactorWords", "num_sets sets num_used used words r
       leaves: how many leaves take a node from the intersection, one after another.
     """
 
+    num_sets: Word
+    sets: Word
+    num_used: Word
+    used: Word
+    words: Word
+    ranks: Word
+    less: Word
+    leaves: Word
 
-class SetWords(namedtuple("SetWords", "slot list matrix rows domain bit flip")):
+
+class SetWords(NamedTuple):
     """Words of the candidates of a leaf next to the node of a slot.
 
     Attributes:
@@ -109,13 +159,26 @@ class SetWords(namedtuple("SetWords", "slot list matrix rows domain bit flip")):
       flip: -1 for the complement of the set, else 0.
     """
 
+    slot: Word
+    list: Word
+    matrix: Word
+    rows: Word
+    domain: Word
+    bit: Word
+    flip: Word
 
-class TallyWords(namedtuple("TallyWords", "slot list of base")):
+
+class TallyWords(NamedTuple):
     """Words that say in which cells matches are added up.
 
     By nodes, it is the cell ``base`` plus the node of ``slot``. By pairs, it is ``base`` plus the place in ``entries``
     of the node of ``slot``, in the list of the node of slot ``of`` among the lists at ``list``.
     """
+
+    slot: Word
+    list: Word
+    of: Word
+    base: Word
 
 
 Record = TypeVar("Record", bound=tuple)
@@ -150,7 +213,7 @@ def read_record(read: Callable[[Any], Any], kind: type[Record], at: int | jax.Ar
     return cast(Record, _Named(read, at, kind._fields))  # pyright: ignore[reportAttributeAccessIssue]
 
 
-class Operands(namedtuple("Operands", "program offsets entries bitmap domains leaf_rows leaf_ranks")):
+class Operands(NamedTuple):
     """The arrays that a search reads, int32 with one axis.
 
     Attributes:
@@ -163,6 +226,14 @@ class Operands(namedtuple("Operands", "program offsets entries bitmap domains le
       leaf_rows: bit rows over a numbering of a few nodes.
       leaf_ranks: the numberings, 0 for nodes outside.
     """
+
+    program: Any
+    offsets: Any
+    entries: Any
+    bitmap: Any
+    domains: Any
+    leaf_rows: Any
+    leaf_ranks: Any
 
 
 class Sizes(NamedTuple):

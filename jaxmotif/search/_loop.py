@@ -10,7 +10,6 @@ in lexicographic order. Either way no table overflows, whatever the input, and a
 from __future__ import annotations
 
 import dataclasses
-from collections import namedtuple
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -90,7 +89,7 @@ class DeviceReport(NamedTuple):
         return left[level] == 0 and int(left.sum()) < keep
 
 
-class Allowance(namedtuple("Allowance", "stop_step work")):
+class Allowance(NamedTuple):
     """The end of a dispatch: a step of the search, or an amount of work.
 
     The unit of work is a word read to test a candidate, as the program estimates it for each table. So the time that an
@@ -102,6 +101,9 @@ class Allowance(namedtuple("Allowance", "stop_step work")):
       work: the work after which it ends.
     """
 
+    stop_step: Any
+    work: Any
+
 
 MOST_WORK = 2**60
 """Work that no dispatch does."""
@@ -110,7 +112,7 @@ MOST_PART = 2**16
 """Most rows that are fed at a time to a search in parts."""
 
 
-class Part(namedtuple("Part", "level keep columns first count")):
+class Part(NamedTuple):
     """A part of a search that is fed in parts; all fields are integers.
 
     The rows of the part are put into the table of its level. Then the search goes on as far as it is allowed, or until
@@ -123,6 +125,12 @@ class Part(namedtuple("Part", "level keep columns first count")):
       first: the first row of the part.
       count: how many rows the part has.
     """
+
+    level: Any
+    keep: Any
+    columns: Any
+    first: Any
+    count: Any
 
 
 def _limbs(sizes: Sizes) -> int:

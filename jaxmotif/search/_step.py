@@ -7,8 +7,7 @@ these flat positions. Programs and operands are those of :mod:`jaxmotif.search._
 
 from __future__ import annotations
 
-from collections import namedtuple
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -32,7 +31,7 @@ def is_fused(sizes: Sizes) -> bool:
     return target().fused and sizes.block % LANES == sizes.window % LANES == 0
 
 
-class Window(namedtuple("Window", "table first rows used")):
+class Window(NamedTuple):
     """The rows that a step looks at; all fields are int32 scalars.
 
     Attributes:
@@ -42,8 +41,13 @@ class Window(namedtuple("Window", "table first rows used")):
       used: how many candidates of the first row are used already.
     """
 
+    table: Any
+    first: Any
+    rows: Any
+    used: Any
 
-class Extended(namedtuple("Extended", "table tally added counts tested done used")):
+
+class Extended(NamedTuple):
     """The result of a step.
 
     Attributes:
@@ -56,8 +60,16 @@ class Extended(namedtuple("Extended", "table tally added counts tested done used
       used: int32, how many candidates of the next row are used.
     """
 
+    table: Any
+    tally: Any
+    added: Any
+    counts: Any
+    tested: Any
+    done: Any
+    used: Any
 
-class RowLists(namedtuple("RowLists", "lengths places anchors")):
+
+class RowLists(NamedTuple):
     """The shortest candidate list of each row of a window; all fields are int32 ``[sizes.window]``.
 
     Attributes:
@@ -65,6 +77,10 @@ class RowLists(namedtuple("RowLists", "lengths places anchors")):
       places: the place of the first of these in ``entries``.
       anchors: the number of the anchor that the list belongs to.
     """
+
+    lengths: Any
+    places: Any
+    anchors: Any
 
 
 def choose_lists(io: Reader, window: Window, index: jax.Array) -> RowLists:
@@ -239,7 +255,7 @@ def extend(
     return Extended(table, tally, added, counts, flat.total, done, jnp.where(over, used, 0))
 
 
-class _Flat(namedtuple("_Flat", "starts total block")):
+class _Flat(NamedTuple):
     """The flat positions of a window.
 
     Attributes:
@@ -248,8 +264,12 @@ class _Flat(namedtuple("_Flat", "starts total block")):
       block: how many are tested at most.
     """
 
+    starts: Any
+    total: Any
+    block: Any
 
-class _Lanes(namedtuple("_Lanes", "index nodes ok ways counts")):
+
+class _Lanes(NamedTuple):
     """The results of the lanes of a step.
 
     Attributes:
@@ -260,6 +280,12 @@ class _Lanes(namedtuple("_Lanes", "index nodes ok ways counts")):
         nodes.
       counts: as in :class:`Extended`.
     """
+
+    index: Any
+    nodes: Any
+    ok: Any
+    ways: Any
+    counts: Any
 
 
 def _test_arrays(io: Reader, window: Window, flat: _Flat, lists: RowLists) -> tuple[_Lanes, Any]:
@@ -370,7 +396,7 @@ def _add_up(io: Reader, tally: jax.Array, window: Window, flat: _Flat, lists: Ro
     return add(tally, *each, head.lane_nodes, head.num_lane_nodes, head.lane_pairs, head.num_lane_pairs)
 
 
-class _Inputs(namedtuple("_Inputs", "table added window extent tiles starts shifts anchors operands")):
+class _Inputs(NamedTuple):
     """The inputs of the fused kernel.
 
     Attributes:
@@ -384,6 +410,16 @@ class _Inputs(namedtuple("_Inputs", "table added window extent tiles starts shif
       anchors: the anchor of each row.
       operands: the arrays that the search reads.
     """
+
+    table: Any
+    added: Any
+    window: Any
+    extent: Any
+    tiles: Any
+    starts: Any
+    shifts: Any
+    anchors: Any
+    operands: Any
 
 
 def _fused_inputs(io: Reader, window: Window, flat: _Flat, lists: RowLists, filled: jax.Array) -> _Inputs:
