@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -12,15 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxmotif.arrays._present import counted
-from jaxmotif.arrays._rows import offsets_from, places_of
+from jaxmotif.arrays._rows import places_of
 from jaxmotif.graph._build import build, host_array
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import LAYOUT, Array, Fields, OptionalArray, Pad, Placement, capacities, pad_fields
 from jaxmotif.graph._words import check_words
 
 Labels: TypeAlias = Array | Sequence[int]
-PerEntry: TypeAlias = dict[str, np.ndarray]
-"""Something of each graph, once for its nodes and once for its slots."""
+Used: TypeAlias = Callable[[str, np.ndarray], OptionalArray]
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -92,7 +91,7 @@ class Graphs:
             raise ValueError(
                 f"graphs[{i}] has the node id {largest[i]}, which is not below its number of nodes, {n[i]}"
             )
-        starts = offsets_from(n, np.int64)
+        starts = _starts(n)
         capacities(None, int(starts[-1]), 0)
         labels = _joined(node_labels, "node_labels", n), _joined(edge_labels, "edge_labels", lengths)
         rows = rows + starts[owner][:, None]
@@ -152,30 +151,26 @@ class Graphs:
             sizes, edges = np.asarray(batch.num_nodes, np.int64), np.asarray(batch.num_edges, np.int64)
             directed, given = graphs.directed, None
 
-            def entries(name: str, counts: np.ndarray) -> np.ndarray:
+            def used(name: str, counts: np.ndarray) -> OptionalArray:
                 array = getattr(batch, name)
-                return array[np.arange(array.shape[1]) < counts[:, None]]
+                return None if array is None else array[np.arange(array.shape[1]) < counts[:, None]]
         else:
             several = _host_fields(graphs)
             check_words(graphs)
             sizes, edges = np.array([graph.n for graph in graphs]), np.array([graph.m for graph in graphs])
             directed, given = graphs[0].directed, tuple(graphs)
 
-            def entries(name: str, counts: np.ndarray) -> np.ndarray:
-                ends = zip(several, counts.tolist(), strict=True)
-                return np.concatenate([getattr(fields, name)[:count] for fields, count in ends])
+            def used(name: str, counts: np.ndarray) -> OptionalArray:
+                arrays = [getattr(fields, name) for fields in several]
+                if arrays[0] is None:
+                    return None
+                return np.concatenate([array[:count] for array, count in zip(arrays, counts.tolist(), strict=True)])
 
-        counts = {"node": sizes, "slot": edges if directed else 2 * edges}
-        starts = {entry: offsets_from(numbers, np.int64) for entry, numbers in counts.items()}
-        capacities(None, *(int(first[-1]) for first in starts.values()))
-        example = graphs if given is None else given[0]
-        arrays = {
-            name: entries(name, counts[entry])
-            for name, (entry, _) in LAYOUT.items()
-            if getattr(example, name) is not None
-        }
-        shifts = {entry: first[:-1] for entry, first in starts.items()}
-        return cls(_union(arrays, counts, shifts, directed), directed, starts["node"], given)
+        slots = edges if directed else 2 * edges
+        starts, first_slot = _starts(sizes), _starts(slots)
+        capacities(None, int(starts[-1]), int(first_slot[-1]))
+        arrays = _moved(used, sizes, slots, starts[:-1], first_slot[:-1])
+        return cls(_union(arrays, int(starts[-1]), int(first_slot[-1]), directed), directed, starts, given)
 
     @classmethod
     def _built(cls, rows: np.ndarray, starts: np.ndarray, directed: bool, *labels: np.ndarray | None) -> Graphs:
@@ -230,17 +225,18 @@ class Graphs:
         Raises:
           ValueError: capacities too small.
         """
-        counts, firsts, arrays = self._chosen(which)
-        n, slots = counts["node"], counts["slot"]
+        n, slots, first_node, first_slot = self._chosen(which)
         N, S = capacities(pad, int(n.max(initial=0)), int(slots.max(initial=0)))
-        capacity = {"node": N, "slot": S}
+        capacity, counts = {"node": N, "slot": S}, {"node": n, "slot": slots}
+        arrays = _moved(self._take(n, slots, first_node, first_slot), n, slots, -first_node, -first_slot)
         stacked: dict[str, OptionalArray] = dict.fromkeys(LAYOUT)
-        for name, array in _shifted(arrays, counts, {entry: -first for entry, first in firsts.items()}).items():
-            (entry, value), is_offsets = LAYOUT[name], name.endswith("offsets")
-            rows = np.empty((n.size, capacity[entry] + is_offsets), np.int32)
-            rows[:] = slots[:, None] if is_offsets else capacity.get(value, -1)
-            rows[np.arange(rows.shape[1]) < counts[entry][:, None]] = array
-            stacked[name] = rows
+        for name, (entry, value) in LAYOUT.items():
+            if arrays[name] is not None:
+                is_offsets = name.endswith("offsets")
+                rows = np.empty((n.size, capacity[entry] + is_offsets), np.int32)
+                rows[:] = slots[:, None] if is_offsets else capacity.get(value, -1)
+                rows[np.arange(rows.shape[1]) < counts[entry][:, None]] = arrays[name]
+                stacked[name] = rows
         sizes = n.astype(np.int32), self._edges(slots).astype(np.int32)
         return Graph(**stacked, num_nodes=sizes[0], num_edges=sizes[1], directed=self.directed)
 
@@ -254,29 +250,33 @@ class Graphs:
         Raises:
           ValueError: sizes over the int32 limits, or capacities too small.
         """
-        counts, firsts, arrays = self._chosen(which)
-        nodes, slots = (int(numbers.sum()) for numbers in counts.values())
-        shifts = {entry: offsets_from(counts[entry], np.int64)[:-1] - first for entry, first in firsts.items()}
-        fields = _union(arrays, counts, shifts, self.directed)
-        return Graph(*pad_fields(fields, nodes, slots, *capacities(pad, nodes, slots)), directed=self.directed)
+        n, slots, first_node, first_slot = self._chosen(which)
+        nodes, total = int(n.sum()), int(slots.sum())
+        shifts = _starts(n)[:-1] - first_node, _starts(slots)[:-1] - first_slot
+        arrays = _moved(self._take(n, slots, first_node, first_slot), n, slots, *shifts)
+        fields = _union(arrays, nodes, total, self.directed)
+        return Graph(*pad_fields(fields, nodes, total, *capacities(pad, nodes, total)), directed=self.directed)
+
+    def _take(self, n: np.ndarray, slots: np.ndarray, first_node: np.ndarray, first_slot: np.ndarray) -> Used:
+        """Return what takes the entries of chosen graphs out of an array, as :func:`_moved` asks for them."""
+        places = {"node": places_of(first_node, n), "slot": places_of(first_slot, slots)}
+
+        def take(name: str, _: np.ndarray) -> OptionalArray:
+            array = getattr(self.fields, name)
+            return None if array is None else array[places[LAYOUT[name][0]]]
+
+        return take
 
     def _edges(self, slots: np.ndarray) -> np.ndarray:
         return slots if self.directed else slots // 2
 
-    def _chosen(self, which: Sequence[int] | np.ndarray | None) -> tuple[PerEntry, PerEntry, dict[str, np.ndarray]]:
-        """Return the numbers of nodes and slots of chosen graphs, the first of each, and the entries of their arrays.
-
-        Of offsets the entries are the starts of rows, without the end of the last.
-        """
+    def _chosen(self, which: Sequence[int] | np.ndarray | None) -> tuple[np.ndarray, ...]:
+        """Return the numbers of nodes and slots, first nodes and first slots of chosen graphs, int64 ``[B]`` each."""
         which = np.arange(len(self)) if which is None else np.asarray(which, np.int64)
-        starts = {"node": self.node_starts, "slot": self.slot_starts}
-        firsts = {entry: first[np.minimum(which, len(self))] for entry, first in starts.items()}
-        ends = {entry: first[np.minimum(which + 1, len(self))] for entry, first in starts.items()}
-        counts = {entry: ends[entry] - first for entry, first in firsts.items()}
-        places = {entry: places_of(first, counts[entry]) for entry, first in firsts.items()}
-        arrays = {name: getattr(self.fields, name) for name in LAYOUT}
-        chosen = {name: array[places[LAYOUT[name][0]]] for name, array in arrays.items() if array is not None}
-        return counts, firsts, chosen
+        starts, slot_starts = self.node_starts, self.slot_starts
+        after = np.minimum(which + 1, len(self))
+        first_node, first_slot = starts[np.minimum(which, len(self))], slot_starts[np.minimum(which, len(self))]
+        return starts[after] - first_node, slot_starts[after] - first_slot, first_node, first_slot
 
 
 def stack_graphs(graphs: Sequence[Graph] | Graphs, pad: Pad = "bucket", device: Placement = None) -> Graph:
@@ -358,6 +358,10 @@ def owners(n: np.ndarray, size: int) -> np.ndarray:
     return graph_of
 
 
+def _starts(counts: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+
+
 def _joined(labels: Sequence[Labels] | None, name: str, sizes: np.ndarray) -> np.ndarray | None:
     """Join the labels of all graphs, one graph after another, after checking that each has one label an entry."""
     if labels is None:
@@ -382,30 +386,35 @@ def _edge_rows(edges: ArrayLike, i: int) -> np.ndarray:
     return rows
 
 
-def _shifted(arrays: dict[str, np.ndarray], counts: PerEntry, shifts: PerEntry) -> dict[str, np.ndarray]:
+def _moved(
+    used: Used, n: np.ndarray, slots: np.ndarray, node_shift: np.ndarray, slot_shift: np.ndarray
+) -> dict[str, OptionalArray]:
     """Return the arrays of graphs, one graph after another, with shifts added to numbers of nodes and slots.
 
     Args:
-      arrays: the used entries of each array; of offsets the starts of rows, without the end of the last.
-      counts: int64 ``[B]``, the number of nodes and of slots of each graph.
-      shifts: int64 ``[B]``, what is added to numbers of nodes and of slots.
+      used: returns the used entries of an array of all graphs, from its name and the number of entries of each graph,
+        or ``None``. Of offsets these are the starts of rows, without the end of the last.
+      n: int64 ``[B]``, the number of nodes of each graph.
+      slots: int64 ``[B]``, the number of slots of each graph.
+      node_shift: int64 ``[B]``, what is added to numbers of nodes.
+      slot_shift: int64 ``[B]``, what is added to numbers of slots.
     """
-    shifted = dict(arrays)
-    for name, array in arrays.items():
-        entry, value = LAYOUT[name]
-        if value:
-            shifted[name] = (array + np.repeat(shifts[value], counts[entry])).astype(np.int32)
-    return shifted
+    counts, shifts = {"node": n, "slot": slots}, {"node": node_shift, "slot": slot_shift}
+    arrays = {}
+    for name, (entry, value) in LAYOUT.items():
+        array = used(name, counts[entry])
+        if array is not None and value:
+            array = (array + np.repeat(shifts[value], counts[entry])).astype(np.int32)
+        arrays[name] = array
+    return arrays
 
 
-def _union(arrays: dict[str, np.ndarray], counts: PerEntry, shifts: PerEntry, directed: bool) -> Fields:
-    """Return the fields of a union without padding, from the arguments of :func:`_shifted`."""
-    shifted, slots = _shifted(arrays, counts, shifts), int(counts["slot"].sum())
+def _union(arrays: dict[str, OptionalArray], nodes: int, slots: int, directed: bool) -> Fields:
+    """Return the fields of a union without padding, from its arrays as :func:`_moved` returns them."""
     for name in ("out_offsets", "in_offsets"):
-        if name in shifted:
-            shifted[name] = np.append(shifted[name], np.int32(slots))
-    sizes = np.int32(counts["node"].sum()), np.int32(slots if directed else slots // 2)
-    return Fields(**shifted, num_nodes=sizes[0], num_edges=sizes[1])
+        if arrays[name] is not None:
+            arrays[name] = np.append(arrays[name], np.int32(slots))
+    return Fields(**arrays, num_nodes=np.int32(nodes), num_edges=np.int32(slots if directed else slots // 2))
 
 
 def _host_fields(graphs: Sequence[Graph]) -> list[Fields]:

@@ -11,7 +11,7 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
-from jaxmotif.arrays._rows import offsets_from, offsets_of, renumber, stable_order
+from jaxmotif.arrays._rows import offsets_from, offsets_of, renumber
 from jaxmotif.graph._build_device import Ids, device_rows, enter
 from jaxmotif.graph._fields import (
     INT32_MAX,
@@ -190,7 +190,7 @@ def host_rows(
 
 def _undirected_fields(keys: np.ndarray, labels: np.ndarray | None, n: int) -> Fields:
     low, high = _low_high(keys)
-    order = stable_order(high)
+    order = _transposition(high)
     # Row v holds the lower neighbours of v (arcs into v, in column order), then the higher ones (arcs out of v, in
     # the order of the keys).
     counts = np.stack([np.bincount(high, minlength=n), np.bincount(low, minlength=n)], axis=1)
@@ -212,7 +212,7 @@ def _directed_fields(keys: np.ndarray, labels: np.ndarray | None, n: int) -> Fie
     source, target = np.where(backward, high, low), np.where(backward, low, high)
     keys, labels = _sorted(source.astype(np.uint64) << 32 | target.astype(np.uint64), labels)
     source, target = (keys >> 32).astype(np.int32), keys.astype(np.int32)  # the high word, the low word
-    order = stable_order(target)
+    order = _transposition(target)
     return Fields(
         out_offsets=offsets_of(source, n),
         out_targets=target,
@@ -234,6 +234,14 @@ def _sorted(keys: np.ndarray, labels: np.ndarray | None) -> tuple[np.ndarray, np
 def _low_high(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the node numbers in keys: the high word, and the low word without its last bit, int32 each."""
     return (keys >> 32).astype(np.int32), (keys.astype(np.uint32) >> 1).astype(np.int32)
+
+
+def _transposition(targets: np.ndarray) -> np.ndarray:
+    """Return the stable order of int32 targets: the slots in column order, int32, for slots in row order."""
+    keys = targets.astype(np.uint64) << 32
+    keys |= np.arange(targets.shape[0], dtype=np.uint64)
+    keys.sort()
+    return keys.astype(np.int32)  # the low word
 
 
 def refuse_traced(value: object) -> None:

@@ -244,9 +244,9 @@ def _choose_nodes(
 
 
 def _labels_from(path: str | os.PathLike[str], names: np.ndarray, options: Options, notes: list[str]) -> LabelColumn:
-    """Read the labels of nodes of these names from a file.
+    """Read the labels of the nodes that are called by these names from a file.
 
-    All have one, in rows ``node label``, between blanks, commas, semicolons or tabs.
+    Every node must have a label. The rows are ``node label``, between blanks, commas, semicolons or tabs.
     """
     numbers = {str(name): number for number, name in enumerate(names.tolist())}
     words: list[str | None] = [None] * len(names)

@@ -73,7 +73,7 @@ def read_elements(file: TextFile, root: str, children: dict[str, set[str] | None
     text: list[str] = []
     events: list[tuple[Element, bool]] = []
 
-    def refuse(*_) -> None:  # as the type comes first, which may declare entities, these never do
+    def refuse(*_) -> None:  # entities are declared inside of a document type, so none is ever read
         problem = "a document type declaration (<!DOCTYPE>), which no graph needs: take it out"
         raise file.error(problem, parser.CurrentLineNumber)
 
