@@ -22,6 +22,9 @@ from jaxmotif.matching.planner._ask import Conditions, NodeDemand, QueryConstrai
 from jaxmotif.matching.planner._families import Families, FilteredDomains
 from jaxmotif.search._deadline import Deadline
 
+KEPT = 2**22
+"""Slots at most of a target whose candidate lists are kept from one phase to the next."""
+
 SLOTS_AT_ONCE = 2**20
 """Slots that are looked at together, in the lists of as many query nodes as there are: one call for many short ones."""
 
@@ -361,7 +364,7 @@ def _lists(families: Families) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]
 
 
 def _lists_of(families: Families, kind: int, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lists of some families of one kind of pairs.
+    """Return the lists of some families of one kind of pairs. Short ones are kept, since several phases ask.
 
     Args:
       families: the families of lists.
@@ -373,11 +376,16 @@ def _lists_of(families: Families, kind: int, x: np.ndarray) -> tuple[np.ndarray,
       lists, one after another.
     """
     pair_kind = families.kinds[kind]
-    _, targets, sources = select_slots(families.target.direction(pair_kind[0]), pair_kind)
-    inside = families.bits[x >> 5] & bit_of(x)[:, None] != 0
-    number, slot = np.divmod(np.flatnonzero(inside.take(targets, axis=1)), max(len(targets), 1))
-    lengths = np.bincount(number * inside.shape[1] + sources.take(slot), minlength=inside.size)
-    return lengths.reshape(inside.shape), targets.take(slot)
+    slots = families.target.direction(pair_kind[0])
+
+    def find() -> tuple[np.ndarray, np.ndarray]:
+        _, targets, sources = select_slots(slots, pair_kind)
+        inside = families.bits[x >> 5] & bit_of(x)[:, None] != 0
+        number, slot = np.divmod(np.flatnonzero(inside.take(targets, axis=1)), max(len(targets), 1))
+        lengths = np.bincount(number * inside.shape[1] + sources.take(slot), minlength=inside.size)
+        return lengths.reshape(inside.shape), targets.take(slot)
+
+    return slots.known(("lists", *pair_kind.tolist(), *x.tolist()), find) if len(slots.targets) <= KEPT else find()
 
 
 def set_bits(words: np.ndarray, first: np.ndarray, numbers: np.ndarray) -> None:
