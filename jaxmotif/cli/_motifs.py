@@ -40,6 +40,9 @@ def run(args: argparse.Namespace) -> Report:
         refuse(args, ("--occurrences", "--roles", "--subnetwork"), "for one network; give them one by one")
     else:
         refuse(args, ("--together", "--gcd"), "for several networks; name more")
+    for path in args.graph:
+        if args.graph.count(path) > 1:
+            raise ValueError(f"{path} is named {args.graph.count(path)} times; networks are compared, so name it once")
     names = [network_name(path) for path in args.graph]
     if len(set(names)) < len(names):
         names = args.graph

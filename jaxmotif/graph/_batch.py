@@ -173,9 +173,15 @@ class Graphs:
         return cls(_union(arrays, int(starts[-1]), int(first_slot[-1]), directed), directed, starts, given)
 
     @classmethod
-    def _built(cls, rows: np.ndarray, starts: np.ndarray, directed: bool, *labels: np.ndarray | None) -> Graphs:
+    def _built(
+        cls,
+        rows: np.ndarray,
+        starts: np.ndarray,
+        directed: bool,
+        node_labels: np.ndarray | None,
+        edge_labels: np.ndarray | None,
+    ) -> Graphs:
         """Build a data set from rows of ends, the first node of each graph, and labels of nodes and of edges."""
-        node_labels, edge_labels = labels
         fields, *_ = build(rows, int(starts[-1]), directed, node_labels, edge_labels, pad=None, on_device=False)
         return cls(fields, bool(directed), starts)
 

@@ -213,7 +213,7 @@ def search_report(
         vertices = counted(len(found.vertices), "vertex")
         lead = html.say("colored subgraph", vertices=vertices, nodes=graph.n, verb=verb, colors=wanted)
     else:
-        lead = html.say("no colored subgraph", colors=colors)
+        lead = html.say("no colored subgraph", colors=wanted)
     rows = []
     for i, match in enumerate(found.matches[:_MOST_MATCHES], 1):
         rows.append([html.count_cell(i), html.text_cell(", ".join(str(names[v]) for v in match))])

@@ -155,6 +155,13 @@ def test_matches_are_drawn_in_their_colors():
     assert fills["2"] in PALETTE[1:3]
 
 
+def test_a_search_without_a_match_names_the_colors_that_it_looked_for():
+    graph, colors = Graph.from_edges([(0, 1), (1, 2)]), [["red"], ["blue"], ["red"]]
+    wanted: dict[Hashable, int] = {"red": 3}
+    page = search_report("path", graph, wanted, find_color_motif(graph, colors, wanted, 1), colors)
+    assert "No connected subgraph is colored 3 × red." in page
+
+
 # ---- in a browser
 
 in_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
