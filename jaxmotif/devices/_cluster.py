@@ -176,22 +176,27 @@ class _Driver:
 
     def _next(self) -> tuple[Future, Any]:
         """Wait for a task, and return it and its result, or raise its error."""
-        told = False
+        future: Any = None
+        told, patience = False, PATIENCE
         while True:
             try:
-                future: Any = self._ended.get(timeout=PATIENCE)
+                future = future or self._ended.get(timeout=PATIENCE)
+                if future.status == "error":
+                    raise self._blame(future)
+                # The worker that has the result may be gone by now; then another one has to make it again.
+                result = future.result(timeout=patience)
                 break
-            except queue.Empty:
+            except (queue.Empty, TimeoutError):
+                if future is not None:
+                    patience *= 2  # a large result takes longer to come
                 if not self._count_workers() and not told:
                     _logger.warning("the cluster has no worker left; waiting for one")
                     told = True
-        if future.status == "error":
-            raise self._blame(future)
-        try:
-            result = future.result()
-        except Exception:
-            self._check_scheduler()
-            raise
+            except ClusterError:
+                raise
+            except Exception:
+                self._check_scheduler()
+                raise
         if isinstance(result, Exception):
             raise result
         return future, result
