@@ -44,6 +44,9 @@ SHRINKING = 32
 PATIENCE = 3.0
 """Seconds without news after which this process looks whether there is a worker."""
 
+LONGEST_WAIT = 3600.0
+"""Seconds, at most, that one attempt to fetch a result may take."""
+
 _logger = logging.getLogger("jaxmotif")
 
 
@@ -176,30 +179,37 @@ class _Driver:
 
     def _next(self) -> tuple[Future, Any]:
         """Wait for a task, and return it and its result, or raise its error."""
-        future: Any = None
-        told, patience = False, PATIENCE
-        while True:
-            try:
-                future = future or self._ended.get(timeout=PATIENCE)
-                if future.status == "error":
-                    raise self._blame(future)
-                # The worker that has the result may be gone by now; then another one has to make it again.
-                result = future.result(timeout=patience)
-                break
-            except (queue.Empty, TimeoutError):
-                if future is not None:
-                    patience *= 2  # a large result takes longer to come
-                if not self._count_workers() and not told:
-                    _logger.warning("the cluster has no worker left; waiting for one")
-                    told = True
-            except ClusterError:
-                raise
-            except Exception:
-                self._check_scheduler()
-                raise
+        future: Any = self._wait_for(lambda _: self._ended.get(timeout=PATIENCE))
+        if future.status == "error":
+            raise self._blame(future)
+        try:
+            # The worker that has the result may be gone by now; then another one has to make it again.
+            result = self._wait_for(lambda seconds: future.result(timeout=seconds))
+        except Exception:
+            self._check_scheduler()
+            if future.status == "error":  # it failed when it was made again
+                raise self._blame(future) from None
+            raise
         if isinstance(result, Exception):
             raise result
         return future, result
+
+    def _wait_for(self, ask: Callable[[float], Any]) -> Any:
+        """Ask again and again until there is an answer, and say once if no worker is left.
+
+        Args:
+          ask: waits for an answer, for a number of seconds at most, which grow, since a large answer takes longer to
+            come.
+        """
+        told, seconds = False, PATIENCE
+        while True:
+            try:
+                return ask(seconds)
+            except (queue.Empty, TimeoutError):
+                seconds = min(2 * seconds, LONGEST_WAIT)
+                if not self._count_workers() and not told:
+                    _logger.warning("the cluster has no worker left; waiting for one")
+                    told = True
 
     def _check_scheduler(self) -> None:
         if self._client.status != "running":

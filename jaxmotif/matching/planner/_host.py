@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxmotif.arrays._bits import bit_of, unpack_bits, words_for
+from jaxmotif.arrays._bits import bit_of, has_bit, unpack_bits, words_for
 from jaxmotif.arrays._rows import offsets_from, offsets_of, places_of, row_of
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._target import SLOT_ARRAYS, Target
@@ -202,9 +202,10 @@ def _find_nodes(target: Target, demand: NodeDemand, filters: tuple[str, ...]) ->
     """Return the target nodes that meet a demand, as far as the first three filters see."""
     labelled = target.node_labels is not None
     label = demand.label if labelled and "label" in filters else None
-    by_degree, by_labels, ok = "degree" in filters, labelled and "frequency" in filters, None
+    counts_all, counts_labels, ok = "degree" in filters, labelled and "frequency" in filters, None
     for direction, carried, number in demand.neighbours:
-        if by_degree if carried is None else by_labels:
+        looks = counts_all if carried is None else counts_labels
+        if looks:
             enough = target.having(direction, carried, label) >= number
             ok = enough if ok is None else np.logical_and(ok, enough, out=ok)
     if label is not None:
@@ -380,7 +381,7 @@ def _lists_of(families: Families, kind: int, x: np.ndarray) -> tuple[np.ndarray,
 
     def find() -> tuple[np.ndarray, np.ndarray]:
         _, targets, sources = select_slots(slots, pair_kind)
-        inside = families.bits[x >> 5] & bit_of(x)[:, None] != 0
+        inside = has_bit(families.bits[x >> 5], x[:, None])
         number, slot = np.divmod(np.flatnonzero(inside.take(targets, axis=1)), max(len(targets), 1))
         lengths = np.bincount(number * inside.shape[1] + sources.take(slot), minlength=inside.size)
         return lengths.reshape(inside.shape), targets.take(slot)
