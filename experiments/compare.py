@@ -1,16 +1,20 @@
-"""Two checkouts beside each other on one machine: the public calls of every job, in turn, with equal results first.
+"""Two checkouts beside each other on one machine: the public calls of every job, by turns, with equal results first.
 
-    python experiments/compare.py BEFORE AFTER [--data FOLDER] [--jobs graphlets,...] [--rounds 2] [--small]
+    python experiments/compare.py BEFORE AFTER [--data FOLDER] [--jobs graphlets,...] [--rounds 6] [--small]
 
-BEFORE and AFTER are folders that hold a `jaxmotif` package. Each runs in processes of its own, one after the other, for
-a number of rounds; a figure is the least of all warm calls, in milliseconds, result on the host. `first` is the first
-call of a process, which compiles.
+BEFORE and AFTER are folders that hold a `jaxmotif` package. Each has a process of its own for a job. They take turns at
+every row, a few calls each time, because a machine may change its speed by a half from one minute to the next: a figure
+is the least of all warm calls, in milliseconds, result on the host. `first` is the first call of a process, which
+compiles. The ratio is the last checkout's figure over the first one's.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
+import json
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -42,6 +46,9 @@ def graphlets(data: Path, small: bool) -> Calls:
         yield f"per node {name}", lambda graph=graph: whole(jaxmotif.node_orbits(graph))
     graph = synthetic.rmat(12 if small else 20, 8, seed=1, isolated="drop", pad="bucket")
     yield "counts R-MAT", lambda: jaxmotif.graphlet_counts(graph).counts
+    name = "karate" if small else "socfb-MIT8"
+    five = undirected(data, name)
+    yield f"per node {name}, 5 nodes", lambda: whole(jaxmotif.node_orbits(five, size=5))
 
 
 def matching(data: Path, small: bool) -> Calls:
@@ -54,14 +61,23 @@ def matching(data: Path, small: bool) -> Calls:
         listing: dict[str, Any] = {"search": Search(leaves=False, symmetry=False)}
     except ImportError:
         listing = {"leaves": False, "symmetry": False}
-    names = ["graemlin_helicobacter_L2derived/sparse_e4_0", "graemlin_helicobacter_L8derived/semi_e16_0"]
-    if not small:
-        names += ["graemlin_helicobacter_L1/semi_e8_0", "string_yeast_u32/sparse_e8_0", "cmap_1a0g_a/sparse_e32_0"]
-    for name in names:
+    for name, (matches, *_) in harness.HARD_QUERIES.items():
+        if small and matches > 10**8:
+            continue
         query, target = instance(data, name)
         yield f"count {name}", lambda q=query, t=target: jaxmotif.count_matches(q, t).count
-        if not small:
+        if not small and matches < 2e10:
             yield f"list {name}", lambda q=query, t=target: jaxmotif.count_matches(q, t, **listing).count
+
+
+def gmatch(data: Path, small: bool) -> Calls:
+    """Yield counts of the labelled queries of gMatch's own test."""
+    import jaxmotif
+
+    known = harness.verified(data, "labelled", "gmatch_github_16labels/expected.json")["matches"]
+    for name in list(known)[:2] if small else known:
+        query, target = instance(data, f"gmatch_github_16labels/{name}")
+        yield f"count {name}", lambda q=query, t=target: jaxmotif.count_matches(q, t).count
 
 
 def motifs(data: Path, small: bool) -> Calls:
@@ -91,7 +107,7 @@ def sieve(data: Path, small: bool) -> Calls:
     yield f"sieve k={size}", lambda: np.asarray(jaxmotif.find_color_motif(graph, colors, motif, 0, limit=0).vertices)
 
 
-JOBS = {"graphlets": graphlets, "matching": matching, "motifs": motifs, "sieve": sieve}
+JOBS = {"graphlets": graphlets, "matching": matching, "gmatch": gmatch, "motifs": motifs, "sieve": sieve}
 
 
 def digest(value: Any) -> str:
@@ -104,49 +120,65 @@ def digest(value: Any) -> str:
 
 
 def work(job: str, options: argparse.Namespace) -> None:
-    """Time one job's calls in this process, and tell a line for each."""
+    """Time one job's calls in this process: a row's first call and each of its turns when a line comes in."""
     for name, call in JOBS[job](options.data, options.small):
-        found = harness.measure(call, calls=12, seconds=options.seconds)
-        harness.tell(name=name, first=1e3 * found.first, warm=1e3 * found.best, result=digest(found.result))
+        sys.stdin.readline()
+        result, first, _ = harness.once(call)
+        harness.tell(name=name, first=1e3 * first, result=digest(result))
+        for _ in range(options.rounds):
+            sys.stdin.readline()
+            turn = harness.measure(call, calls=4, seconds=options.seconds / options.rounds)
+            harness.tell(warm=1e3 * turn.best)
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("trees", nargs="+", type=Path)
 parser.add_argument("--jobs", type=words, default=list(JOBS), metavar=",".join(JOBS))
-parser.add_argument("--rounds", type=int, default=2)
+parser.add_argument("--rounds", type=int, default=6)
 parser.add_argument("--seconds", type=float, default=2.0, help="for the warm calls of a row")
 parser.add_argument("--small", action="store_true")
 parser.add_argument("--worker", help=argparse.SUPPRESS)
 harness.add_common(parser)
 
 
+def turn(worker: subprocess.Popen[str]) -> dict[str, Any]:
+    """Let a worker make its next calls, and return what it tells of them: nothing where it has ended."""
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    with contextlib.suppress(BrokenPipeError):
+        print(file=worker.stdin, flush=True)
+    for line in worker.stdout:
+        if line.startswith("{"):
+            return json.loads(line)
+    return {}
+
+
 def main(options: argparse.Namespace) -> None:
-    """Run all jobs in all checkouts, and report job by job."""
+    """Run all jobs in all checkouts, and report row by row."""
     for job in options.jobs:
-        rows: dict[str, list[list[dict[str, Any]]]] = {}
-        for _ in range(options.rounds):
-            for place, tree in enumerate(options.trees):
-                given = [tree, "--worker", job, "--data", options.data.resolve(), "--seconds", options.seconds]
-                given += ["--small"] * options.small
-                worker = harness.start_worker(*given, environment={"PYTHONPATH": str(tree.resolve())})
-                output = worker.communicate()[0]
-                if worker.returncode:
-                    print(f"checkout {place + 1}: {job} failed", flush=True)
-                for line in harness.json_lines(output):
-                    rows.setdefault(line["name"], [[] for _ in options.trees])[place].append(line)
-        report(rows)
+        workers = []
+        for tree in options.trees:
+            given = [tree, "--worker", job, "--data", options.data.resolve(), "--seconds", options.seconds]
+            given += ["--rounds", options.rounds, *["--small"] * options.small]
+            # Both are on the device at once, so that neither may take all of its memory.
+            environment = {"PYTHONPATH": str(tree.resolve()), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+            workers.append(harness.start_worker(*given, environment=environment, stdin=subprocess.PIPE))
+        while all(firsts := [turn(worker) for worker in workers]):
+            turns = [[turn(worker) for worker in workers] for _ in range(options.rounds)]
+            if not all(map(all, turns)):
+                break
+            report(firsts, [min(told["warm"] for told in of_tree) for of_tree in zip(*turns, strict=True)])
+        for worker in workers:
+            worker.communicate()
+        if any(firsts) or any(worker.returncode for worker in workers):
+            sys.exit(f"{job}: a checkout failed")
 
 
-def report(rows: dict[str, list[list[dict[str, Any]]]]) -> None:
+def report(firsts: list[dict[str, Any]], warm: list[float]) -> None:
     """Print first and warm ms of each checkout, and what the last one's warm calls are of the first one's."""
-    for name, trees in rows.items():
-        cells, least, results = [], [], {run["result"] for runs in trees for run in runs}
-        for runs in trees:
-            first, warm = (min((run[key] for run in runs), default=float("nan")) for key in ("first", "warm"))
-            least.append(warm)
-            cells.append(f"{first:9.0f} {warm:9.2f}")
-        same = "same" if len(results) == 1 else "DIFFERENT"
-        print(f"{name:46s} | " + " | ".join(cells) + f" | {least[-1] / least[0]:.3f} {same}", flush=True)
+    cells = [f"{told['first']:9.0f} {least:9.2f}" for told, least in zip(firsts, warm, strict=True)]
+    same = "same" if len({told["result"] for told in firsts}) == 1 else "DIFFERENT"
+    print(f"{firsts[0]['name']:46s} | " + " | ".join(cells) + f" | {warm[-1] / warm[0]:.3f} {same}", flush=True)
 
 
 if __name__ == "__main__":

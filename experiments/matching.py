@@ -32,23 +32,6 @@ from jaxmotif.patterns._totals import graph_name
 rows = Rows(__doc__)
 limit = partial(option, "--seconds", type=float, help="limit of each search")
 
-HARD = {
-    "graemlin_helicobacter_L2derived/sparse_e4_0": (201_043_214, 36, 35, 322),
-    "graemlin_helicobacter_L8derived/semi_e16_0": (75_806_154, 73, None, 16),
-    "cmap_1a0g_a/sparse_e32_0": (132_350_220, None, None, 2.9),
-    "graemlin_helicobacter_L8derived/dense_e32_0": (1_076_324_210, None, None, 1759),
-    "graemlin_helicobacter_L1/sparse_e4_0": (5_884_385_502, 510, 80, 5590),
-    "graemlin_helicobacter_L1/semi_e8_0": (13_352_754_063, 1173, 230, 45454),
-    "graemlin_campylobacter_L4derived/semi_e16_1": (272_891_757, 247, None, 8027),
-    "string_yeast_u32/sparse_e8_0": (1_027_261_090, 744, None, 0.6),
-    "string_yeast_u32/dense_e32_0": (45_259_201_966, 12031, None, 20),
-    "cmap_1a0g_a/sparse_e64_0": (30_940_704, None, None, 7),
-    "graemlin_campylobacter_L16derived/sparse_e16_0": (1_989_473_392_832, None, None, 424),
-    "string_human_u32/dense_e64_0": (790_785_306_501_120, None, None, 567),
-    "string_yeast_s32/sparse_e8_0": (23_236_866_643, None, None, 104),
-    "string_yeast_s32/dense_e64_0": (1_512_956_511_234_595_046_551_716_720, None, None, 56),
-}
-"""Matches, and ms on an H200 machine of EGSM and T-DFS (GPU, listing) and of DAF (one CPU core, counting)."""
 PATTERNS = {
     "4-clique": list(itertools.combinations(range(4), 2)),
     "5-clique": list(itertools.combinations(range(5), 2)),
@@ -83,7 +66,7 @@ def hard(options: argparse.Namespace) -> None:
         "G/s",
         *("EGSM", "T-DFS", "DAF"),
     )
-    for name, (count, *rivals) in HARD.items():
+    for name, (count, *rivals) in harness.HARD_QUERIES.items():
         if options.only not in name:
             continue
         query, target = harness.instance(options.data, name)

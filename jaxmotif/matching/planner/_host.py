@@ -25,7 +25,7 @@ from jaxmotif.search._deadline import Deadline
 KEPT = 2**22
 """Slots at most of a target whose candidate lists are kept from one phase to the next."""
 
-SLOTS_AT_ONCE = 2**20
+SLOTS_AT_ONCE = 2**15
 """Slots that are looked at together, in the lists of as many query nodes as there are: one call for many short ones."""
 
 FEW_SLOTS = 2**13
@@ -182,10 +182,11 @@ def bit_rows(families: Families, ranks: np.ndarray, rows: np.ndarray, *, capacit
     """
     N, words = families.target.nodes, np.zeros(capacity, np.uint32)
     for j, numbering, width, first in rows[: int(families.count)]:
-        kind, x = families.rows[j]
-        lengths, targets = _lists_of(families, kind, np.array([x]))
-        sources = np.repeat(np.arange(N), lengths[0])
-        set_bits(words[first : first + N * width], sources * width, ranks[numbering].take(targets))
+        kind, x = families.kinds[families.rows[j, 0]], families.rows[j, 1]
+        _, targets, sources = select_slots(families.target.direction(kind[0]), kind)
+        held = np.flatnonzero(has_bit(families.bits[x >> 5], x).take(targets))
+        numbers = ranks[numbering].take(targets.take(held))
+        set_bits(words[first : first + N * width], sources.take(held).astype(np.int64) * width, numbers)
     return words.view(np.int32)
 
 
@@ -380,10 +381,13 @@ def _lists_of(families: Families, kind: int, x: np.ndarray) -> tuple[np.ndarray,
     slots = families.target.direction(pair_kind[0])
 
     def find() -> tuple[np.ndarray, np.ndarray]:
-        _, targets, sources = select_slots(slots, pair_kind)
+        ends, targets, sources = select_slots(slots, pair_kind)
         inside = has_bit(families.bits[x >> 5], x[:, None])
-        number, slot = np.divmod(np.flatnonzero(inside.take(targets, axis=1)), max(len(targets), 1))
-        lengths = np.bincount(number * inside.shape[1] + sources.take(slot), minlength=inside.size)
+        places = np.flatnonzero(inside.take(targets, axis=1))
+        if len(x) == 1:  # the lists of a large target: to look up where they end is less than to count what is in each
+            return np.diff(np.searchsorted(places, ends))[None], targets.take(places)
+        family, slot = np.divmod(places, max(len(targets), 1))
+        lengths = np.bincount(family * inside.shape[1] + sources.take(slot), minlength=inside.size)
         return lengths.reshape(inside.shape), targets.take(slot)
 
     return slots.known(("lists", *pair_kind.tolist(), *x.tolist()), find) if len(slots.targets) <= KEPT else find()
