@@ -182,11 +182,10 @@ def bit_rows(families: Families, ranks: np.ndarray, rows: np.ndarray, *, capacit
     """
     N, words = families.target.nodes, np.zeros(capacity, np.uint32)
     for j, numbering, width, first in rows[: int(families.count)]:
-        kind, x = families.kinds[families.rows[j, 0]], families.rows[j, 1]
-        _, targets, sources = select_slots(families.target.direction(kind[0]), kind)
-        held = np.flatnonzero(has_bit(families.bits[x >> 5], x).take(targets))
-        numbers = ranks[numbering].take(targets.take(held))
-        set_bits(words[first : first + N * width], sources.take(held).astype(np.int64) * width, numbers)
+        kind, x = families.rows[j]
+        lengths, targets = _lists_of(families, kind, np.array([x]))
+        sources = np.repeat(np.arange(N), lengths[0])
+        set_bits(words[first : first + N * width], sources * width, ranks[numbering].take(targets))
     return words.view(np.int32)
 
 
