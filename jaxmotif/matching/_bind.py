@@ -261,10 +261,14 @@ class _Binder:
         self.places[turned] = self.places[item]
         return turned
 
+    def as_written(self, items: Iterable[Item]) -> list[Item]:
+        """Return items in the order of the query, so that a message names the first of them that is wrong."""
+        return sorted(items, key=lambda item: self.clauses[item].place if item in self.clauses else self.places[item])
+
     def slots(self, items: frozenset[Item]) -> np.ndarray:
         """Return which slots in use fulfil all items, bool ``[S]``."""
         holds = np.ones(self.target.num_slots, bool)
-        for item in items:
+        for item in self.as_written(items):
             if item in self.clauses:
                 holds &= self.columns.edge_clause(self.clauses[item])[self.target.slot_edges]
             else:
@@ -298,7 +302,7 @@ class _Binder:
             return None
         allowed = np.ones((len(self.asked), self.target.n), bool)
         for row, items in zip(allowed, self.asked, strict=True):
-            for item in items:
+            for item in self.as_written(items):
                 if item in self.clauses:
                     clause = self.clauses[item]
                     row &= self.columns.fulfils(self.columns.node(clause.key, clause.place), clause)

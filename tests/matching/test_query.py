@@ -176,6 +176,9 @@ def test_parallel_edges():
         ),
         ("A -> B [wieght > 3]", "column 9 .*: the target has no edge attribute 'wieght'"),
         ("A -> B; B -> C; A.size > C.sise", "column 17 .*: the target has no node attribute 'sise'"),
+        # Of several mistakes the first is named, whatever the seed of hashes.
+        ("A -> B [zeta > 1, alpha > 2, mid = 3]", "column 9 .*: the target has no edge attribute 'zeta'"),
+        ("A -> B; A.zeta > 1; A.alpha > 2; A.mid > 2", "column 9 .*: the target has no node attribute 'zeta'"),
         ("A -> B; A === B", "column 9 .*: A and B cannot be interchanged"),
         ('A -> B [weight > "x"]', "column 9 .*: attribute 'weight' holds numbers, and 'x' is none"),
         ("A -> B [weight != x]", "column 9 .*: attribute 'weight' holds numbers, and 'x' is none"),
