@@ -57,8 +57,20 @@ def generator_of(key: int | PRNGKey | None) -> np.random.Generator:
       >>> generator_of(7).random() == np.random.default_rng(7).random() == generator_of(jax.random.key(7)).random()
       True
     """
-    high, low = np.asarray(jax.random.key_data(as_key(key))).tolist()
-    return np.random.default_rng(high << 32 | low)
+    return np.random.default_rng(key_number(key))
+
+
+def key_number(key: int | PRNGKey | None) -> int:
+    """Return the words of a seed or a key as one number: 64 bits, and 128 for keys of JAX's other generators (rbg).
+
+    Example:
+      >>> key_number(7), key_number(jax.random.key(7)), key_number(jax.random.key(7, impl="rbg"))
+      (7, 7, 129127208515966861319)
+    """
+    number = 0
+    for word in np.asarray(jax.random.key_data(as_key(key))).tolist():
+        number = number << 32 | word
+    return number
 
 
 def seed_is_key(function: Callable[P, R]) -> Callable[P, R]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from jaxmotif.cli._input import load_graph
+from jaxmotif.cli._input import load_graph, with_summed_rows
 from jaxmotif.cli._output import Report
 
 
@@ -22,5 +22,5 @@ def run(args: argparse.Namespace) -> Report:
             f"there is no file {args.graph!r}; the graph to read comes first: convert {args.to} {args.graph}"
         )
     graph = load_graph(args, attributes=True)
-    write_graph(graph, args.to)
+    write_graph(with_summed_rows(args, graph), args.to)
     return Report({"file": str(args.to), "nodes": graph.n, "edges": graph.m, "directed": graph.directed}, {})

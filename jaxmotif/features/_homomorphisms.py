@@ -6,7 +6,8 @@ each edge of the pattern, and its nodes are summed out one after another, the on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import combinations
 from typing import Literal, NamedTuple
@@ -135,8 +136,7 @@ def homomorphism_counts(
     values = columns_of(source, roles, _weights(given, roles), count, devices)
     if log or normalize:
         free = [pattern.num_nodes - (per == "node") for pattern, held in zip(given, roles, strict=True) for _ in held]
-        maps = source.graphs.n[source.graph][:, None].astype(np.float64) ** free
-        values = scaled(values.astype(np.float64), lambda: maps, log, normalize)
+        values = _as_features(values, source.graphs.n[source.graph][:, None], free, log, normalize)
     return Features(tuple(role.name for held in roles for role in held), values, per, source.graph)
 
 
@@ -254,6 +254,26 @@ def _plans(patterns: list[Pattern], roles: list[list[Role]]) -> tuple[Contractio
     return tuple(plans)
 
 
+def _as_features(values: np.ndarray, nodes: np.ndarray, free: list[int], log: bool, normalize: Normalize) -> np.ndarray:
+    """Return counts as features, float64; numbers beyond all floats are divided, and have logarithms, as whole numbers.
+
+    Args:
+      values: the counts, integers ``[rows, columns]``.
+      nodes: the number of nodes of each row's graph, integers ``[rows, 1]``.
+      free: the pattern nodes of each column that may be mapped to any node.
+      log, normalize: as for :func:`homomorphism_counts`.
+    """
+    if values.dtype != object:
+        with np.errstate(over="ignore"):  # a count of 64 bits among more maps than a float can say is a density of 0
+            maps = nodes.astype(np.float64) ** free
+        return scaled(values.astype(np.float64), lambda: maps, log, normalize)
+    if log and not normalize:
+        return np.vectorize(lambda count: math.log(count + 1), otypes=[np.float64])(values)
+    maps = nodes.astype(object) ** np.array(free, object)
+    shares = scaled(values, lambda: maps, False, normalize).astype(np.float64)
+    return np.log1p(shares) if log else shares
+
+
 @lru_cache
 def plan_contraction(
     nodes: int, directed: bool, edges: tuple[tuple[int, int], ...], root: int | None = None
@@ -325,8 +345,12 @@ def contract(plan: Contraction, tables: list[jax.Array], modulus: jax.Array | No
 
 @partial(jit64, static_argnames="plans")
 def _stack(batch: Graph, modulus: jax.Array | None, *, plans: tuple[Contraction, ...]) -> tuple[jax.Array, jax.Array]:
-    """Return counts in each graph of a stack, int64 ``[rows, plans]``, at most 2^53; and the largest, as a float."""
+    """Return counts in each graph of a stack, int64 ``[rows, plans]``, at most 2^53; and the largest, as a float.
+
+    What floats do not hold is infinite on the way, and may have come to be no number: the count is taken for infinite.
+    """
     counts = jax.vmap(lambda graph: _contract(graph, plans, modulus))(batch)
+    counts = jnp.where(jnp.isnan(counts), jnp.inf, counts)
     return jnp.minimum(counts, EXACT).astype(jnp.int64).reshape(-1, len(plans)), counts.max(initial=0)
 
 
@@ -372,17 +396,19 @@ def _count_by_tables(source: Source, plans: tuple[Contraction, ...], devices: De
     if most < EXACT:
         return values
     large = np.unique(source.graph[(values >= EXACT).any(axis=1)])
+    if most == float("inf"):  # no more than all maps of the nodes of a pattern
+        most = int(graphs.n.max()) ** max(len(set().union(*plan.scopes)) for plan in plans)
     exact, rows = values.astype(object), np.isin(source.graph, large)
     exact[rows] = _join_residues(lambda prime: count(large, prime)[0], most)
     return exact
 
 
-def _join_residues(residues, most: float) -> np.ndarray:
+def _join_residues(residues: Callable[[int], np.ndarray], most: float) -> np.ndarray:
     """Return the whole numbers, Python's, that have given residues: Garner's way, a prime after another.
 
     Args:
       residues: returns residues modulo a prime, int64 arrays.
-      most: the largest number, as floats have it.
+      most: the largest number, as floats have it, or a whole number that none exceeds.
     """
     found, product = np.zeros((), object), 1
     for prime in _primes():

@@ -143,6 +143,8 @@ def ask(
 ) -> tuple[Source, list[Pattern], list[list[Role]]]:
     """Return the graphs, the patterns and the columns of each pattern that the arguments of a front door mean."""
     check_normalize(normalize)
+    if isinstance(patterns, str):
+        raise TypeError(f"patterns must be a list, such as [{patterns!r}]; got {patterns!r}")
     source = Source.of(as_graphs(graphs) or Graphs.from_graphs([as_graph(cast(GraphLike, graphs))]), per)
     given = [as_pattern(pattern, source.graphs[0], name="pattern") for pattern in patterns]
     return source, given, all_roles(given, patterns, per)

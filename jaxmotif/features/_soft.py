@@ -73,6 +73,7 @@ def soft_counts(
     References:
       Lovász, "Large networks and graph limits", 2012, chapter 5.
     """
+    weights = jnp.asarray(weights)
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
         raise ValueError(f"weights must have shape (n, n), got {weights.shape}; map over a batch with jax.vmap")
     if not jnp.issubdtype(weights.dtype, jnp.floating):
@@ -92,7 +93,7 @@ def soft_counts(
             columns.append(_images(pattern.num_nodes, tuple(map(tuple, edges)), *place, induced=induced))
             sharing.append(automorphism_count(Pattern(pattern.adjacency, labels, None, False)))
     if not columns:
-        return jnp.zeros((*weights.shape[: per == "node"], 0), jnp.asarray(weights).dtype)
+        return jnp.zeros((*weights.shape[: per == "node"], 0), weights.dtype)
     images = tuple(dict.fromkeys(image for column in columns for image in column))
     check_axes(len(weights), [image.plan for image in images])
     table = np.array([[column[image] for column in columns] for image in images])

@@ -94,6 +94,13 @@ class Attributes:
         node_columns = {name: as_column(values, name, graph.n) for name, values in nodes.items()}
         return cls(node_columns, columns, None if single else row)
 
+    def of_first_rows(self) -> Attributes:
+        """Return the attributes with one row for each edge, the first of parallel ones."""
+        if self.rows is None:
+            return self
+        first = np.unique(self.rows, return_index=True)[1]
+        return Attributes(self.nodes, {name: column[first] for name, column in self.edges.items()})
+
 
 def pair_keys(ends: np.ndarray, graph: Graph) -> np.ndarray:
     """Return a number for each pair of nodes, int64 ``[E]``, which ascends as the edge list does.

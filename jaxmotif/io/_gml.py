@@ -12,7 +12,7 @@ from jaxmotif.io._tokens import Token, Tokens
 
 _GML = re.compile(
     r'(?P<skip>[ \t\r\n\f\v]+|#[^\n]*)|"(?P<text>[^"]*)"|(?P<mark>[\[\]])'
-    r"|(?P<word>[A-Za-z_][\w.:-]*|[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?=[\s\[\]]|$)"
+    r"|(?P<word>[A-Za-z_][\w.:-]*|[+-]?(?:INF|NAN|\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?=[\s\[\]]|$)"
 )
 
 
@@ -57,6 +57,7 @@ def _gml_entry(tokens: Tokens, token: Token, graph: AttributedGraph, unknown: di
     if key == "node":
         graph.node(names[0], own, own.pop("label", None), line)
     else:
+        own.pop("key", None)  # networkx's number of a parallel edge
         graph.edge(names[0], names[1], own, line=line)
     return False
 

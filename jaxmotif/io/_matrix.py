@@ -46,7 +46,8 @@ def matrix_contents(file: TextFile, values: np.ndarray, options: Options, names:
 def _names_of(rows: list[list[bytes]]) -> tuple[list[bytes] | None, int] | None:
     """Return the names above a matrix, and how many fields stand before the numbers of a row; ``None``: no matrix.
 
-    The names stand above and before the numbers (perhaps with a field in the corner), above alone, or nowhere.
+    The names stand above and before the numbers (perhaps with a field in the corner), above alone, or nowhere. Names
+    that are numbers stand above if there is one row more than there are columns, and if no two are the same.
     """
     if len(rows) < 3:
         return None
@@ -55,7 +56,7 @@ def _names_of(rows: list[list[bytes]]) -> tuple[list[bytes] | None, int] | None:
         names = rows[0][1 - width :]
         if [row[0] for row in rows[1:3]] == names[:2]:
             return names, 1
-    if len(rows[0]) == width and not any(_is_number(name) for name in rows[0]):
+    if len(rows[0]) == width and (not any(map(_is_number, rows[0])) or len(rows) == width + 1 == len({*rows[0]}) + 1):
         return rows[0], 0
     return None, 0
 
@@ -103,7 +104,7 @@ def read_matrix(file: TextFile, options: Options) -> Contents:
         raise no_rows(file)
     delimiter = delimiter_of(lines[0])
     names, before = _names_of([fields_of(line, delimiter) for line in lines]) or (None, 0)
-    rows, above = [], names is not None
+    rows, above = list[np.ndarray](), names is not None
     for number, line in file.lines():
         fields = fields_of(line, delimiter)
         if above:
@@ -118,6 +119,8 @@ def read_matrix(file: TextFile, options: Options) -> Contents:
         if len(rows[-1]) != len(rows[0]):
             raise file.error(f"expected {len(rows[0])} numbers, found {len(rows[-1])}", number, line)
     n = len(rows[0]) if rows else 0
+    if names is None and len(rows) == n + 1 and len({*rows[0]}) == n:  # numbers above more rows than were looked at
+        names, rows = fields_of(lines[0], delimiter), rows[1:]
     if len(rows) != n or (names is not None and len(names) != n):
         raise file.error(f"expected a square matrix, found {len(rows)} rows of {n} numbers")
     values = np.array(rows).reshape(n, n)

@@ -22,10 +22,8 @@ def weight_column(path: str, contents: Contents, column: int | str) -> np.ndarra
     if columns is None:
         raise UnusedOption(f"weight is for attributes of edges, and {path}, read as {contents.format}, has none")
     if name not in columns:
-        raise GraphFileError(
-            f"{path}: no column {name!r} of weights; there are {', '.join(map(repr, columns))}{meant(name, columns)}",
-            path,
-        )
+        there = ", ".join(map(repr, columns)) or "no columns but the ends"
+        raise GraphFileError(f"{path}: no column {name!r} of weights; there are {there}{meant(name, columns)}", path)
     values = from_words(columns[name])
     numbers = values.astype(np.float64) if values.dtype.kind in "iuf" else np.full(values.size, np.nan)
     wrong = np.flatnonzero(~((numbers > 0) & (numbers < np.inf)))

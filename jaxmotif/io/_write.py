@@ -15,11 +15,15 @@ import numpy as np
 from jaxmotif.arrays._extras import load_extra
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._saved import written_whole
+from jaxmotif.io._text import COMMENTS
 
 if TYPE_CHECKING:
     import networkx
 
 _logger = logging.getLogger("jaxmotif")
+
+_COMMENTS = tuple(mark.decode() for mark in COMMENTS)
+"""What a line that is skipped begins with."""
 
 
 def _library() -> Any:
@@ -31,13 +35,16 @@ def _table(separator: str) -> Callable[[Graph, Path], None]:
 
     def write(graph: Graph, path: Path) -> None:
         names = graph._names.tolist()
-        columns = _edge_columns(graph)
+        ends, columns = _edge_rows(graph)
+        # A line that begins with the mark of a comment would be none of the table: there the names are in quotes.
+        marked = any(str(name).startswith(_COMMENTS) for name in names)
         if 0 in np.bincount(graph.edge_list().ravel(), minlength=graph.n):
             _logger.info("nodes without an edge are not in a table of edges; GraphML keeps them")
         with open(path, "w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, delimiter=separator, lineterminator="\n")
+            quoting = csv.QUOTE_NONNUMERIC if marked else csv.QUOTE_MINIMAL
+            writer = csv.writer(file, delimiter=separator, lineterminator="\n", quoting=quoting)
             writer.writerow(["source", "target", *columns])
-            for row, (u, v) in enumerate(graph.edge_list().tolist()):
+            for row, (u, v) in enumerate(ends):
                 writer.writerow([names[u], names[v], *(column[row] for column in columns.values())])
 
     return write
@@ -45,35 +52,62 @@ def _table(separator: str) -> Callable[[Graph, Path], None]:
 
 def _write_sif(graph: Graph, path: Path) -> None:
     """Write ``source relation target`` between tabs; the relation is the label, else ``pd`` of arcs and ``pp``."""
-    names, relations = graph._names.tolist(), _edge_columns(graph).get("label")
+    names = graph._names.tolist()
+    for name in map(str, names):
+        if name.startswith(_COMMENTS) or name != name.strip() or any(mark in name for mark in "\t\r\n"):
+            raise ValueError(f"SIF cannot hold the name {name[:30]!r}; GraphML can, and so can a table (csv)")
+    ends, columns = _edge_rows(graph)
+    relations = columns.get("label")
     lines = [
         f"{names[u]}\t{('pd' if graph.directed else 'pp') if relations is None else relations[row]}\t{names[v]}\n"
-        for row, (u, v) in enumerate(graph.edge_list().tolist())
+        for row, (u, v) in enumerate(ends)
     ]
     alone = np.flatnonzero(np.bincount(graph.edge_list().ravel(), minlength=graph.n) == 0)
     path.write_text("".join(lines + [f"{names[node]}\n" for node in alone.tolist()]), encoding="utf-8")
 
 
-def _edge_columns(graph: Graph) -> dict[str, list[Any]]:
-    """Return the labels and attributes of the edges, by the name of the column."""
-    found = {}
+def _edge_rows(graph: Graph) -> tuple[list[list[int]], dict[str, list[Any]]]:
+    """Return the ends of the edges, and their labels and attributes by the name of the column.
+
+    Where edges are parallel and have values of their own, each of them is a row.
+    """
+    attributes = graph.attributes
+    parallel = None if attributes is None else attributes.rows
+    rows = np.arange(graph.m) if parallel is None else parallel
+    columns: dict[str, list[Any]] = {}
     if graph.edge_labels is not None:
-        words, labels = graph.edge_label_names or {}, np.asarray(graph.edge_labels)[graph.edge_slots()].tolist()
-        found["label"] = [words.get(label, label) for label in labels]
-    if graph.attributes is not None and graph.attributes.rows is None:
-        found |= {name: column.tolist() for name, column in graph.attributes.edges.items()}
-    return found
+        words, labels = graph.edge_label_names or {}, np.asarray(graph.edge_labels)[graph.edge_slots()]
+        columns["label"] = [words.get(label, label) for label in labels[rows].tolist()]
+    if attributes is not None:
+        columns |= {name: column.tolist() for name, column in attributes.edges.items()}
+    return graph.edge_list()[rows].tolist(), columns
 
 
-def _with_attributes(graph: Graph) -> networkx.Graph:
-    """Return the graph as networkx's, with all attributes but the missing values."""
+def _with_attributes(graph: Graph, titles: tuple[str, ...]) -> networkx.Graph:
+    """Return the graph as networkx's, a multigraph where edges are parallel, with all values but the missing ones.
+
+    Args:
+      graph: the graph.
+      titles: attributes by which the format calls nodes; the graph's own get another name, or nodes would lose theirs.
+    """
     made, names = graph.to_networkx(), graph._names.tolist()
-    ends = [(names[u], names[v]) for u, v in graph.edge_list().tolist()]
-    of_nodes = {} if graph.attributes is None else graph.attributes.nodes
-    for name, column in of_nodes.items():
-        _library().set_node_attributes(made, _present(names, column.tolist()), name)
-    for name, column in _edge_columns(graph).items():
-        _library().set_edge_attributes(made, _present(ends, column), name)
+    library = _library()
+    if graph.attributes is not None:
+        for name, column in graph.attributes.nodes.items():
+            library.set_node_attributes(made, _present(names, column.tolist()), name)
+    for title in titles:
+        values = library.get_node_attributes(made, title)
+        if values:
+            _logger.info("the attribute %r of nodes is written as node_%s: nodes are called by it there", title, title)
+            library.set_node_attributes(made, values, f"node_{title}")
+            for node in values:
+                del made.nodes[node][title]
+    ends, columns = _edge_rows(graph)
+    values = [_present(columns, row) for row in zip(*columns.values(), strict=True)] or [{}] * len(ends)
+    if len(ends) > graph.m:
+        made = library.MultiDiGraph(made) if graph.directed else library.MultiGraph(made)
+    made.remove_edges_from(list(made.edges))
+    made.add_edges_from((names[u], names[v], value) for (u, v), value in zip(ends, values, strict=True))
     return made
 
 
@@ -83,16 +117,20 @@ def _present(items: Sequence[Any], values: Sequence[Any]) -> dict[Any, Any]:
     return {item: value for item, value in pairs if value is not None and value == value}
 
 
-def _markup(name: str, **options: Any) -> Callable[[Graph, Path], None]:
-    return lambda graph, path: getattr(_library(), f"write_{name}")(_with_attributes(graph), path, **options)
+def _markup(name: str, *titles: str, **options: Any) -> Callable[[Graph, Path], None]:
+    return lambda graph, path: getattr(_library(), f"write_{name}")(_with_attributes(graph, titles), path, **options)
 
 
 def _json(name: str, **options: Any) -> Callable[[Graph, Path], None]:
     """Return a function that writes what a function of networkx makes of the graph, as JSON."""
 
     def write(graph: Graph, path: Path) -> None:
-        made = getattr(_library(), name)(_with_attributes(graph), **options)
-        path.write_text(json.dumps(made, ensure_ascii=False), encoding="utf-8")
+        made = getattr(_library(), name)(_with_attributes(graph, ("label", "name")), **options)
+        try:
+            text = json.dumps(made, ensure_ascii=False, allow_nan=False)
+        except ValueError:
+            raise ValueError("JSON has no infinite numbers, which an attribute has; GraphML has") from None
+        path.write_text(text, encoding="utf-8")
 
     return write
 
@@ -102,8 +140,8 @@ WRITERS: dict[str, Callable[[Graph, Path], None]] = {
     "tsv": _table("\t"),
     "sif": _write_sif,
     "graphml": _markup("graphml"),
-    "gexf": _markup("gexf"),
-    "gml": _markup("gml", stringizer=str),
+    "gexf": _markup("gexf", "label"),
+    "gml": _markup("gml", "label", stringizer=str),
     "cyjs": _json("cytoscape_data"),
     "json": _json("node_link_data", edges="links"),
     "npz": lambda graph, path: graph.with_attributes().save(path),

@@ -233,6 +233,7 @@ def read_gexf(file: TextFile, options: Options) -> Contents:
             ends = element.need("source"), element.need("target")
             arc = element.choice("type", _EDGE_TYPES) if "type" in own else None
             own.pop("id", None)
+            element.values.pop("networkx_key", None)  # its number of a parallel edge
             graph.edge(*ends, own | defaults[tag] | element.values, arc, element.line)
     if directed is None:
         raise file.error("holds no <graph>", file.line)

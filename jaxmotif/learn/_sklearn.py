@@ -333,6 +333,8 @@ def _of_size(size: int, four: tuple[str, ...], five: tuple[str, ...]) -> tuple[s
 
 
 def _graphlet_names(size: int) -> tuple[str, ...]:
+    if size not in (3, 4, 5):
+        raise ValueError(f"size must be 3, 4 or 5, got {size!r}")
     return GRAPHLET_NAMES[:6] if size == 3 else _of_size(size, GRAPHLET_NAMES, NAMES_5)
 
 

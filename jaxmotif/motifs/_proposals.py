@@ -14,7 +14,7 @@ import numpy as np
 from jaxmotif.arrays._ahead import end_rehearsal, fetched
 from jaxmotif.arrays._bits import scramble
 from jaxmotif.arrays._compile import jit64, put64, target_of
-from jaxmotif.arrays._keys import as_key
+from jaxmotif.arrays._keys import key_number
 from jaxmotif.arrays._sizes import census_room, floor_power_of_two
 from jaxmotif.census._code_counts import grouped_codes, merged_codes
 from jaxmotif.census._pair_states import Alphabet, CensusGraphs, census_graphs, least_room
@@ -118,8 +118,9 @@ def scrambled(x: int) -> int:
 
 def seed_words(seed: object) -> int:
     """Return a seed, or key, as 64 bits."""
-    high, low = np.asarray(jax.random.key_data(as_key(seed))).tolist()  # pyright: ignore[reportArgumentType]
-    return scrambled((high << 32 | low) + 0x9E3779B97F4A7C15)
+    number = key_number(seed)  # pyright: ignore[reportArgumentType]
+    further = scrambled(number >> 64) if number >> 64 else 0
+    return scrambled(number + further + 0x9E3779B97F4A7C15)
 
 
 def code_places(alphabet: Alphabet, size: int) -> np.ndarray:

@@ -2,6 +2,7 @@ import jax
 import numpy as np
 import pytest
 
+import jaxmotif
 from jaxmotif.arrays._keys import as_key
 
 
@@ -31,3 +32,15 @@ def test_a_seed_is_a_key(x64):
 def test_what_is_no_key(key, error, message):
     with pytest.raises(error, match=message):
         as_key(key)
+
+
+def test_keys_of_other_generators_seed_samples():
+    """Keys of four words are taken wherever keys are, and each is a seed of its own."""
+    karate = jaxmotif.datasets.load("karate")
+    found = []
+    for key in (jax.random.key(1, impl="rbg"), jax.random.key(2, impl="unsafe_rbg"), jax.random.key(1)):
+        sample = jaxmotif.sample_subgraphs(karate, 3, 5, key)
+        assert np.array_equal(sample, jaxmotif.sample_subgraphs(karate, 3, 5, key))
+        found.append(np.asarray(sample).tolist())
+        assert jaxmotif.estimate_census(karate, 3, 1000, key=key).size == 3
+    assert found[0] != found[1] != found[2] != found[0]

@@ -1,5 +1,6 @@
 """Homomorphisms against all maps, closed walks and sums of powers of degrees; images of patterns by partitions."""
 
+import math
 from itertools import product
 
 import jax
@@ -81,6 +82,27 @@ def test_counts_beyond_floats_and_64_bits_are_exact():
     assert inside.to_numpy().tolist() == [200**6 + 200, -1]
 
 
+def test_counts_beyond_all_floats():
+    """A star of 300 edges has more maps into karate than a float can say; its shares and logarithms fit."""
+    karate = nx.karate_club_graph()
+    degrees = [degree for _, degree in karate.degree]
+    found = homomorphism_counts(karate, ["300-star", "250-star", "400-path", "triangle"]).values[0].tolist()
+    near, walks = nx.to_numpy_array(karate, weight=None).astype(int).astype(object), np.ones(34, object)
+    for _ in range(399):
+        walks = near @ walks
+    assert found == [sum(d**300 for d in degrees), sum(d**250 for d in degrees), walks.sum(), 6 * 45]
+    one_star = {"patterns": ["300-star", "301-star"]}
+    exact = [sum(d**k for d in degrees) for k in (300, 301)]
+    logs = homomorphism_counts(karate, **one_star, log=True).values[0]
+    np.testing.assert_allclose(logs, [math.log(x) for x in exact], rtol=1e-12)
+    shares = homomorphism_counts(karate, **one_star, normalize="total").values[0]
+    np.testing.assert_allclose(shares, [x / sum(exact) for x in exact], rtol=1e-12)
+    densities = homomorphism_counts(karate, **one_star, normalize="density").values[0]
+    np.testing.assert_allclose(densities, [exact[0] / 34**301, exact[1] / 34**302], rtol=1e-12)
+    inside = jax.jit(lambda graph: dense_homomorphism_counts(graph, ["300-star"]))(Graph.from_networkx(karate))
+    assert inside.to_numpy().tolist() == [-1]
+
+
 @pytest.mark.parametrize("per", ["graph", "node"])
 def test_inside_jit_and_vmap_equals_the_front_door(per):
     graphs = [Graph.from_edges(random_edges(n, 0.4, n), n, pad=(12, 132)) for n in (6, 9, 12)]
@@ -132,6 +154,8 @@ def test_images_tell_how_many_subgraphs_there_are():
 
 
 def test_what_is_refused():
+    with pytest.raises(TypeError, match=r"patterns must be a list, such as \['triangle'\]"):
+        homomorphism_counts([(0, 1)], "triangle")
     graph = Graph.from_edges([(0, 1)], 20_000)
     with pytest.raises(ValueError, match="n\\^2 numbers"):
         homomorphism_counts(graph, ["6-cycle"])

@@ -133,3 +133,10 @@ def test_refusals_and_small_graphs():
 def test_no_patterns_have_no_columns():
     assert soft_counts(weights(1), []).shape == (0,)
     assert soft_counts(weights(1), [], per="node").shape == (N, 0)
+
+
+def test_weights_of_numpy_and_lists(recwarn):
+    square = np.ones((4, 4)) - np.eye(4)
+    expected = soft_counts(jnp.asarray(square), ["triangle"]).tolist()
+    assert soft_counts(square, ["triangle"]).tolist() == soft_counts(square.tolist(), ["triangle"]).tolist() == expected
+    assert not recwarn.list

@@ -114,6 +114,34 @@ def test_small_matrices_without_names_are_known(content, n, m, tmp_path):
     assert (graph.n, graph.m) == (n, m)
 
 
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx"])
+@pytest.mark.parametrize("names", [[0, 1, 2, 3, 4], [10, 20, 30, 40, 50], ["000123", "1e5", "7", "8", "9"]])
+def test_numbers_above_a_matrix_are_its_names(names, ending, tmp_path):
+    values = np.array([[0, 1, 0, 0, 1], [0, 0, 1, 0, 0], [1, 0, 0, 1, 0], [0, 0, 0, 0, 1], [0, 0, 0, 0, 1]])
+    table, path = pd.DataFrame(values, columns=names), tmp_path / f"table.{ending}"
+    if ending == "xlsx":
+        table.to_excel(path, index=False)
+    else:
+        table.to_csv(path, index=False, sep="," if ending == "csv" else "\t")
+    graph = read_graph(path, self_loops="drop")
+    assert (graph.n, graph.m, graph.directed) == (5, 6, True)
+    assert [str(name) for name in graph._names.tolist()] == [str(name) for name in names]
+
+
+def test_numbers_above_a_large_matrix_are_its_names(tmp_path):
+    values, path = np.triu(np.random.default_rng(0).integers(0, 2, (150, 150)), 1), tmp_path / "table.csv"
+    pd.DataFrame(values, columns=range(7, 157)).to_csv(path, index=False)
+    graph = read_graph(path, format="matrix")
+    assert (graph.n, graph.m) == (150, values.sum())
+    assert graph.node_names.tolist() == [str(i) for i in range(7, 157)]
+
+
+def test_three_edges_of_two_columns_are_no_matrix(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("0,1\n1,0\n0,2\n")
+    assert read_graph(path).edge_list().tolist() == [[0, 1], [0, 2]]
+
+
 def test_three_rows_of_three_may_be_edges_with_weights(tmp_path):
     """Zeros on the diagonal alone do not make a matrix of so few numbers."""
     path = tmp_path / "table.txt"

@@ -86,3 +86,70 @@ def read_graph_of(name: str) -> Graph:
     from jaxmotif.datasets import load
 
     return load(name)
+
+
+PARALLEL = "source,target,weight,sign\na,b,1.5,+\nb,c,0.5,-\nc,d,2,+\na,b,3,+\n"
+
+
+@pytest.mark.parametrize("name", sorted(set(WRITERS) - {"npz", "sif"}))
+def test_parallel_edges_keep_their_values(name, tmp_path):
+    first, path = tmp_path / "first.csv", tmp_path / f"graph.{name}"
+    first.write_text(PARALLEL)
+    write_graph(read_graph(first, directed=True, attributes=True), path)
+    again = read_graph(path, directed=True, attributes=True)
+    assert again.m == 3
+    assert set(again.attributes.edges) == {"weight", "sign"}
+    names, ends = again.node_names.tolist(), again.edge_list()[again.attributes.rows].tolist()
+    weights, signs = (again.attributes.edges[key].tolist() for key in ("weight", "sign"))
+    rows = sorted((names[u], names[v], float(w), s) for (u, v), w, s in zip(ends, weights, signs, strict=True))
+    assert rows == [("a", "b", 1.5, "+"), ("a", "b", 3, "+"), ("b", "c", 0.5, "-"), ("c", "d", 2, "+")]
+
+
+def test_summed_weights_are_written_once(tmp_path):
+    first, path = tmp_path / "first.csv", tmp_path / "summed.csv"
+    first.write_text(PARALLEL)
+    assert main(["convert", str(first), str(path), "--directed", "--weight", "weight"]) == 0
+    assert path.read_text() == "source,target,weight,sign\na,b,4.5,+\nb,c,0.5,-\nc,d,2.0,+\n"
+
+
+@pytest.mark.parametrize("name", ["graphml", "gexf", "gml", "cyjs", "json"])
+@pytest.mark.parametrize("values", ["unlike", "alike"])
+@pytest.mark.parametrize("title", ["label", "name"])
+def test_attributes_do_not_rename_nodes(title, values, name, tmp_path):
+    made = nx.DiGraph([("P1", "P2"), ("P2", "P3"), ("P1", "P3")])
+    for node in made:
+        made.nodes[node][title] = f"gene {node}" if values == "unlike" else "kinase"
+    path = tmp_path / f"graph.{name}"
+    write_graph(Graph.from_networkx(made, attributes=True), path)
+    again = read_graph(path, attributes=True)
+    assert content(again) == {("P1", "P2"), ("P2", "P3"), ("P1", "P3")}
+    written_as = next(key for key in (f"node_{title}", title) if key in again.attributes.nodes)
+    places = [again.node_names.tolist().index(node) for node in made]
+    assert again.attributes.nodes[written_as][places].tolist() == [made.nodes[node][title] for node in made]
+
+
+@pytest.mark.parametrize("name", ["csv", "tsv", "graphml", "gml"])
+def test_names_like_comments(name, tmp_path):
+    graph = Graph.from_edges([(0, 1), (1, 2), (0, 2)], node_names=["#1", "A", "%x"], directed=True)
+    write_graph(graph, tmp_path / f"graph.{name}")
+    assert content(read_graph(tmp_path / f"graph.{name}", directed=True)) == content(graph)
+
+
+@pytest.mark.parametrize("bad", ["#1", "a\tb", " a", "a\nb"])
+def test_names_that_sif_cannot_hold(bad, tmp_path):
+    graph = Graph.from_edges([(0, 1)], node_names=[bad, "B"], directed=True)
+    with pytest.raises(ValueError, match="SIF cannot hold the name .*; GraphML can"):
+        write_graph(graph, tmp_path / "graph.sif")
+    assert not list(tmp_path.iterdir())
+
+
+def test_infinite_values(tmp_path):
+    graph = Graph.from_edges([(0, 1), (1, 2)]).with_attributes(edges={"score": [float("inf"), 2.0]})
+    for name in ("gml", "graphml"):
+        write_graph(graph, tmp_path / f"graph.{name}")
+        again = read_graph(tmp_path / f"graph.{name}", attributes=True)
+        assert again.attributes.edges["score"].tolist() == [float("inf"), 2.0], name
+    for name in ("json", "cyjs"):
+        with pytest.raises(ValueError, match="JSON has no infinite numbers"):
+            write_graph(graph, tmp_path / f"graph.{name}")
+        assert not (tmp_path / f"graph.{name}").exists()

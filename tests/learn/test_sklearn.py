@@ -155,7 +155,7 @@ def test_refusals():
         GraphletFeatures().fit([(0, 1), (1, 2)])
     with pytest.raises(TypeError, match="list of graphs"):
         GraphletFeatures().fit(Graph.from_edges([(0, 1)]))
-    with pytest.raises(ValueError, match="size must be 4 or 5"):
+    with pytest.raises(ValueError, match="size must be 3, 4 or 5"):
         GraphletFeatures(size=2).fit([[(0, 1)]])
     with pytest.raises(ValueError, match="pool must be"):
         OrbitFeatures(pool=("median",)).fit([[(0, 1)]])
