@@ -103,7 +103,7 @@ def _with_attributes(graph: Graph, titles: tuple[str, ...]) -> networkx.Graph:
             for node in values:
                 del made.nodes[node][title]
     ends, columns = _edge_rows(graph)
-    values = [_present(columns, row) for row in zip(*columns.values(), strict=True)] or [{}] * len(ends)
+    values = [_present(list(columns), row) for row in zip(*columns.values(), strict=True)] or [{}] * len(ends)
     if len(ends) > graph.m:
         made = library.MultiDiGraph(made) if graph.directed else library.MultiGraph(made)
     made.remove_edges_from(list(made.edges))
