@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from jaxmotif.cli._input import load_graph, with_summed_rows
+from jaxmotif.cli._input import load_graph
 from jaxmotif.cli._output import Report
 
 
@@ -22,5 +22,8 @@ def run(args: argparse.Namespace) -> Report:
             f"there is no file {args.graph!r}; the graph to read comes first: convert {args.to} {args.graph}"
         )
     graph = load_graph(args, attributes=True)
-    write_graph(with_summed_rows(args, graph), args.to)
+    # Repeated rows, whose weights are summed, are one edge.
+    if args.weight is not None and graph.attributes is not None:
+        graph._with_attributes(graph.attributes.of_first_rows())
+    write_graph(graph, args.to)
     return Report({"file": str(args.to), "nodes": graph.n, "edges": graph.m, "directed": graph.directed}, {})

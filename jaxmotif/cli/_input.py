@@ -78,13 +78,6 @@ def load_graph(
     return graph
 
 
-def with_summed_rows(args: argparse.Namespace, graph: Graph) -> Graph:
-    """Return a graph to be written: if weights were summed, parallel rows are one edge, with the first row's values."""
-    if args.weight is None or graph.attributes is None:
-        return graph
-    return graph._with_attributes(graph.attributes.of_first_rows())
-
-
 def _refuse_pattern(args: argparse.Namespace, networks: Sequence[str]) -> None:
     """Raise ValueError where a pattern stands in the place of a graph, with the command that was probably meant."""
     from jaxmotif.patterns._names import is_pattern_name

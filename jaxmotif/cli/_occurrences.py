@@ -13,7 +13,6 @@ import numpy as np
 
 from jaxmotif.arrays._extras import load_extra
 from jaxmotif.cli._command import how, place_options
-from jaxmotif.cli._input import with_summed_rows
 from jaxmotif.cli._output import (
     Column,
     Report,
@@ -97,7 +96,7 @@ def _write_subnetwork(args: argparse.Namespace, part: Graph) -> None:
 
     _, path = args.subnetwork
     with beside_result(args):
-        write_graph(with_summed_rows(args, part), path)
+        write_graph(part, path)
         logger.info("subnetwork of %d nodes and %d edges written to %s", part.n, part.m, path)
 
 

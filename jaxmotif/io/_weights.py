@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from jaxmotif.arrays._present import counted, meant
@@ -28,9 +30,12 @@ def weight_column(path: str, contents: Contents, column: int | str) -> np.ndarra
     numbers = values.astype(np.float64) if values.dtype.kind in "iuf" else np.full(values.size, np.nan)
     wrong = np.flatnonzero(~((numbers > 0) & (numbers < np.inf)))
     if wrong.size:
+        row, value = wrong[0] + 1, columns[name][wrong[0]]
+        comma = re.fullmatch(r"\d+,\d+", str(value)) is not None
+        remedy = "write decimals with a point" if comma else "a sign may be the edges' label: edge_label="
         raise GraphFileError(
-            f"{path}: column {name!r}: the weight of edge {wrong[0] + 1} is {columns[name][wrong[0]]!r}; weights must "
-            "be positive numbers (a sign may be the edges' label: edge_label=)",
+            f"{path}: column {name!r}: the weight of edge {row} is {value!r}; "
+            f"weights must be positive numbers ({remedy})",
             path,
         )
     return values

@@ -77,7 +77,7 @@ def subnetwork(
 
     Args:
       graph, pattern, induced, wildcard, memory, devices: as for :func:`jaxmotif.occurrences`. Attributes that the graph
-        has are kept.
+        has are kept; of parallel edges, those of the first.
 
     Returns:
       A graph with names, labels and further attributes. Of a node: in how many occurrences it takes each role, int64,
@@ -119,7 +119,7 @@ def subnetwork(
     )
     part._with_host_fields(part.report, part.node_names, *target._label_words)
     held = target.attributes or Attributes()
-    of_edges = held.edges if held.rows is None else {}  # parallel edges, which are one here, have several values
+    of_edges = held.of_first_rows().edges  # parallel edges are one here
     return part.with_attributes(
         {name: column[nodes] for name, column in {**held.nodes, **roles}.items()},
         {name: column[edges] for name, column in {**of_edges, "occurrences": times}.items()},

@@ -721,3 +721,13 @@ def test_weights_that_are_none(tmp_path, options, message):
     path.write_text("pre,post,region,n\nx,y,LH,2\ny,z,LH,-1\n")
     with pytest.raises(ValueError, match=message):
         read_graph(path, True, **options)
+
+
+def test_weights_with_a_comma_or_of_no_column(tmp_path):
+    path = tmp_path / "net.csv"
+    path.write_text("source;target;weight\na;b;1,5\nb;c;2,25\n")
+    with pytest.raises(ValueError, match=r"edge 1 is '1,5'; .* \(write decimals with a point"):
+        read_graph(path, weight="weight")
+    path.write_text("a b\nb c\n")
+    with pytest.raises(ValueError, match="no column 'w' of weights; there are no columns but the ends"):
+        read_graph(path, weight="w")

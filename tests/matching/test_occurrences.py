@@ -116,6 +116,16 @@ def test_the_subnetwork_is_what_a_look_at_every_three_nodes_finds(induced):
     ]
 
 
+def test_the_subnetwork_keeps_values_of_the_first_of_parallel_edges(tmp_path):
+    path = tmp_path / "net.csv"
+    path.write_text("source,target,weight,sign\na,b,1.5,+\nb,c,0.5,-\na,c,2,+\nc,d,2,+\na,b,3,-\n")
+    first = subnetwork(read_graph(path, directed=True, attributes=True), "ffl")
+    assert first.attributes.edges["weight"].tolist() == [1.5, 2, 0.5]
+    summed = subnetwork(read_graph(path, directed=True, attributes=True, weight="weight"), "ffl")
+    assert summed.attributes.edges["weight"].tolist() == [4.5, 2, 0.5]
+    assert summed.attributes.edges["sign"].tolist() == ["+", "+", "-"]
+
+
 def test_the_subnetwork_of_a_pattern_without_directions_or_occurrences():
     graph = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 3)])
     part = subnetwork(graph, "2-star")
