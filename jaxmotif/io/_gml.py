@@ -19,8 +19,9 @@ _GML = re.compile(
 def read_gml(file: TextFile, options: Options) -> Contents:
     """``graph [ directed 0|1 node [ id 1 label "a" ... ] edge [ source 1 target 2 ... ] ]``."""
     tokens, graph = Tokens(file, _GML), AttributedGraph(file, options)
-    found, directed = False, False
+    found = False
     unknown: dict[str, None] = {}
+    settings: dict[str, str] = {}
     while tokens.next.kind != "end":
         key = tokens.take("word").text.lower()
         if key != "graph":
@@ -32,14 +33,16 @@ def read_gml(file: TextFile, options: Options) -> Contents:
         tokens.take("[")
         while not tokens.taken("]"):
             token = tokens.take("word")
-            directed |= _gml_entry(tokens, token, graph, unknown)
+            _gml_entry(tokens, token, graph, settings, unknown)
     if not found:
         raise file.error("expected graph [ ... ]")
-    return graph.contents(directed, passed_over("lists", list(unknown)))
+    return graph.contents(settings.get("directed") == "1", passed_over("lists", list(unknown)))
 
 
-def _gml_entry(tokens: Tokens, token: Token, graph: AttributedGraph, unknown: dict[str, None]) -> bool:
-    """Read an entry of a graph; say whether it was ``directed 1``."""
+def _gml_entry(
+    tokens: Tokens, token: Token, graph: AttributedGraph, settings: dict[str, str], unknown: dict[str, None]
+) -> None:
+    """Read an entry of a graph: a node, an edge, a setting such as ``directed 1``, or a list that is passed over."""
     key, line = token.text.lower(), tokens.line(token.start)
     if key not in ("node", "edge"):
         if tokens.next.kind == "[":
@@ -47,7 +50,8 @@ def _gml_entry(tokens: Tokens, token: Token, graph: AttributedGraph, unknown: di
         value = _gml_value(tokens)
         if key == "directed" and value not in ("0", "1"):
             raise tokens.error("expected directed 0 or directed 1", token)
-        return key == "directed" and value == "1"
+        settings[key] = "1" if settings.get(key) == "1" else value
+        return
     own = _gml_list(tokens)
     needed = ("id",) if key == "node" else ("source", "target")
     for name in needed:
@@ -57,9 +61,9 @@ def _gml_entry(tokens: Tokens, token: Token, graph: AttributedGraph, unknown: di
     if key == "node":
         graph.node(names[0], own, own.pop("label", None), line)
     else:
-        own.pop("key", None)  # networkx's number of a parallel edge
+        if settings.get("multigraph") == "1":
+            own.pop("key", None)  # networkx's number of a parallel edge
         graph.edge(names[0], names[1], own, line=line)
-    return False
 
 
 def _gml_list(tokens: Tokens) -> dict[str, str]:

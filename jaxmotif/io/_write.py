@@ -37,7 +37,7 @@ def _table(separator: str) -> Callable[[Graph, Path], None]:
         names = graph._names.tolist()
         ends, columns = _edge_rows(graph)
         # A line that begins with the mark of a comment would be none of the table: there the names are in quotes.
-        marked = any(str(name).startswith(_COMMENTS) for name in names)
+        marked = any(str(name).lstrip().startswith(_COMMENTS) for name in names)
         if 0 in np.bincount(graph.edge_list().ravel(), minlength=graph.n):
             _logger.info("nodes without an edge are not in a table of edges; GraphML keeps them")
         with open(path, "w", encoding="utf-8", newline="") as file:
@@ -57,11 +57,9 @@ def _write_sif(graph: Graph, path: Path) -> None:
         if name.startswith(_COMMENTS) or name != name.strip() or any(mark in name for mark in "\t\r\n"):
             raise ValueError(f"SIF cannot hold the name {name[:30]!r}; GraphML can, and so can a table (csv)")
     ends, columns = _edge_rows(graph)
-    relations = columns.get("label")
-    lines = [
-        f"{names[u]}\t{('pd' if graph.directed else 'pp') if relations is None else relations[row]}\t{names[v]}\n"
-        for row, (u, v) in enumerate(ends)
-    ]
+    relations = columns.get("label", ["pd" if graph.directed else "pp"] * len(ends))
+    edges = zip(ends, relations, strict=True)
+    lines = list(dict.fromkeys(f"{names[u]}\t{relation}\t{names[v]}\n" for (u, v), relation in edges))
     alone = np.flatnonzero(np.bincount(graph.edge_list().ravel(), minlength=graph.n) == 0)
     path.write_text("".join(lines + [f"{names[node]}\n" for node in alone.tolist()]), encoding="utf-8")
 
