@@ -127,8 +127,8 @@ def work(job: str, options: argparse.Namespace) -> None:
         harness.tell(name=name, first=1e3 * first, result=digest(result))
         for _ in range(options.rounds):
             sys.stdin.readline()
-            turn = harness.measure(call, calls=4, seconds=options.seconds / options.rounds)
-            harness.tell(warm=1e3 * turn.best)
+            timing = harness.measure(call, calls=4, seconds=options.seconds / options.rounds)
+            harness.tell(warm=1e3 * timing.best)
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -46,8 +46,7 @@ def matrix_contents(file: TextFile, values: np.ndarray, options: Options, names:
 def _names_of(rows: list[list[bytes]]) -> tuple[list[bytes] | None, int] | None:
     """Return the names above a matrix, and how many fields stand before the numbers of a row; ``None``: no matrix.
 
-    The names stand above and before the numbers (perhaps with a field in the corner), above alone, or nowhere. Names
-    that are numbers stand above if there is one row more than there are columns, and if no two are the same.
+    The names stand above and before the numbers (perhaps with a field in the corner), above alone, or nowhere.
     """
     if len(rows) < 3:
         return None
@@ -56,9 +55,14 @@ def _names_of(rows: list[list[bytes]]) -> tuple[list[bytes] | None, int] | None:
         names = rows[0][1 - width :]
         if [row[0] for row in rows[1:3]] == names[:2]:
             return names, 1
-    if len(rows[0]) == width and (not any(map(_is_number, rows[0])) or len(rows) == width + 1 == len({*rows[0]}) + 1):
+    if len(rows[0]) == width and (not any(map(_is_number, rows[0])) or _is_header(rows[0], len(rows))):
         return rows[0], 0
     return None, 0
+
+
+def _is_header(first: list[bytes], rows: int) -> bool:
+    """Say whether the first row, of numbers, has names: there is one row more than columns, and no two are the same."""
+    return rows == len(first) + 1 == len({*first}) + 1
 
 
 def _is_number(field: bytes) -> bool:
@@ -119,8 +123,9 @@ def read_matrix(file: TextFile, options: Options) -> Contents:
         if len(rows[-1]) != len(rows[0]):
             raise file.error(f"expected {len(rows[0])} numbers, found {len(rows[-1])}", number, line)
     n = len(rows[0]) if rows else 0
-    if names is None and len(rows) == n + 1 and len({*rows[0]}) == n:  # numbers above more rows than were looked at
-        names, rows = fields_of(lines[0], delimiter), rows[1:]
+    first = fields_of(lines[0], delimiter)
+    if names is None and _is_header(first, len(rows)):  # the sample above did not show how many rows there are
+        names, rows = first, rows[1:]
     if len(rows) != n or (names is not None and len(names) != n):
         raise file.error(f"expected a square matrix, found {len(rows)} rows of {n} numbers")
     values = np.array(rows).reshape(n, n)

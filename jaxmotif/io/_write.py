@@ -88,23 +88,21 @@ def _with_attributes(graph: Graph, titles: tuple[str, ...]) -> networkx.Graph:
       graph: the graph.
       titles: attributes by which the format calls nodes; the graph's own get another name, or nodes would lose theirs.
     """
-    made, names = graph.to_networkx(), graph._names.tolist()
-    library = _library()
+    made, names, library = graph.to_networkx(), graph._names.tolist(), _library()
     if graph.attributes is not None:
         for name, column in graph.attributes.nodes.items():
             library.set_node_attributes(made, _present(names, column.tolist()), name)
     for title in titles:
-        values = library.get_node_attributes(made, title)
-        if values:
+        named = [data for _, data in made.nodes(data=True) if title in data]
+        for data in named:
+            data[f"node_{title}"] = data.pop(title)
+        if named:
             _logger.info("the attribute %r of nodes is written as node_%s: nodes are called by it there", title, title)
-            library.set_node_attributes(made, values, f"node_{title}")
-            for node in values:
-                del made.nodes[node][title]
+    made.clear_edges()  # they come once more, each with all of its values
     ends, columns = _edge_rows(graph)
-    values = [_present(list(columns), row) for row in zip(*columns.values(), strict=True)] or [{}] * len(ends)
     if len(ends) > graph.m:
         made = library.MultiDiGraph(made) if graph.directed else library.MultiGraph(made)
-    made.remove_edges_from(list(made.edges))
+    values = [_present(list(columns), row) for row in zip(*columns.values(), strict=True)] or [{}] * len(ends)
     made.add_edges_from((names[u], names[v], value) for (u, v), value in zip(ends, values, strict=True))
     return made
 
