@@ -91,6 +91,8 @@ def without_directions(graph: Graph) -> Graph:
 @contextlib.contextmanager
 def program_cache(args: argparse.Namespace) -> Iterator[None]:
     """Keep compiled programs in a folder, unless that is turned off; where it cannot be done, log that and go on."""
+    import jax
+
     from jaxmotif.arrays._compile import compile_quickly
     from jaxmotif.arrays._program_cache import keep_compiled
 
@@ -100,9 +102,13 @@ def program_cache(args: argparse.Namespace) -> Iterator[None]:
             keep_compiled(where, quick=True)
         except OSError as error:
             logger.info("compiled code is not kept: %s (--no-cache for silence, --cache DIR for another place)", error)
+    # Programs do not say which line of Python each operation comes from, which takes a twentieth of the first call.
+    lines: int = jax.config.jax_traceback_in_locations_limit  # pyright: ignore[reportAttributeAccessIssue]
+    jax.config.update("jax_traceback_in_locations_limit", 0)
     try:
         yield
     finally:
+        jax.config.update("jax_traceback_in_locations_limit", lines)
         compile_quickly(False)
 
 

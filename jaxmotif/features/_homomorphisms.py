@@ -7,6 +7,7 @@ each edge of the pattern, and its nodes are summed out one after another, the on
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import combinations
@@ -274,7 +275,7 @@ def _as_features(values: np.ndarray, nodes: np.ndarray, free: list[int], log: bo
     return np.log1p(shares) if log else shares
 
 
-@lru_cache
+@lru_cache(maxsize=2**14)
 def plan_contraction(
     nodes: int, directed: bool, edges: tuple[tuple[int, int], ...], root: int | None = None
 ) -> Contraction:
@@ -287,15 +288,17 @@ def plan_contraction(
     scopes: list[tuple[int, ...]] = [edge for edge in edges if directed or edge[0] < edge[1]]
     scopes += [(x,) for x in range(nodes) if all(x not in edge for edge in edges)]
     live, steps, left = list(range(len(scopes))), [], set(range(nodes)) - {root}
-
-    def near(x: int) -> set[int]:
-        return {y for i in live if x in scopes[i] for y in scopes[i]}
+    near = {x: {y for scope in scopes if x in scope for y in scope} for x in range(nodes)}
 
     def multiply(tables: list[int], without: int | None) -> int:
         """Multiply tables, first those whose product is smallest, and sum out a node with the last."""
         while len(tables) > 1 or without is not None:
-            pairs = combinations(tables, min(2, len(tables)))
-            two = min(pairs, key=lambda pair: len({y for i in pair for y in scopes[i]}))
+            # Of the tables over the same nodes, hundreds at the middle of a large star, two are enough to choose from.
+            over = defaultdict[tuple[int, ...], list[int]](list)
+            for i in tables:
+                over[scopes[i]].append(i)
+            some = sorted(i for alike in over.values() for i in alike[:2])
+            two = min(combinations(some, min(2, len(some))), key=lambda pair: len({y for i in pair for y in scopes[i]}))
             tables = [i for i in tables if i not in two]
             scope = {y for i in two for y in scopes[i]}
             if not tables:
@@ -306,8 +309,11 @@ def plan_contraction(
         return tables[0]
 
     while left:
-        x = min(left, key=lambda x: (len(near(x)), x))
+        x = min(left, key=lambda x: (len(near[x]), x))
         left.remove(x)
+        others = near.pop(x) - {x}
+        for y in others:
+            near[y] = near[y] - {x} | others
         own = [i for i in live if x in scopes[i]]
         live = [i for i in live if x not in scopes[i]]
         live.append(multiply(own, x))
@@ -335,11 +341,21 @@ def _contract(graph: Graph, plans: tuple[Contraction, ...], modulus: jax.Array |
 
 
 def contract(plan: Contraction, tables: list[jax.Array], modulus: jax.Array | None = None) -> jax.Array:
-    """Return the last table of a plan, made of the given ones; of each number its residue, if there is a modulus."""
+    """Return the last table of a plan, made of the given ones; of each number its residue, if there is a modulus.
+
+    Steps that do the same to the same tables, as most do for a star or a path, are traced once.
+    """
+    made: dict[tuple[tuple[int, ...], ...], jax.Array] = {}
     for step in plan.steps:
-        operands = [x for i in step for x in (tables[i], plan.scopes[i])]
-        table = jnp.einsum(*operands, plan.scopes[len(tables)], precision=lax.Precision.HIGHEST)
-        tables = [*tables, table if modulus is None else lax.rem(table, modulus.astype(table.dtype))]
+        axes: dict[int, int] = {}
+        scopes = [plan.scopes[i] for i in (*step, len(tables))]
+        named = [tuple(axes.setdefault(node, len(axes)) for node in scope) for scope in scopes]
+        what = (tuple(id(tables[i]) for i in step), *named)
+        if what not in made:
+            operands = [x for i, scope in zip(step, named, strict=False) for x in (tables[i], scope)]
+            table = jnp.einsum(*operands, named[-1], precision=lax.Precision.HIGHEST)
+            made[what] = table if modulus is None else lax.rem(table, modulus.astype(table.dtype))
+        tables = [*tables, made[what]]
     return tables[-1]
 
 

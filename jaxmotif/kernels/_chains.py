@@ -16,6 +16,9 @@ from jaxmotif.kernels._walking import walk
 Moves = tuple[Ends, Array, Array, Array, Array]
 """States, and the moves made so far: switches and others by lane, turns by pair of triples, walks by chain."""
 
+Words = tuple[Array, Array]
+"""The two words of keys, or of what is encrypted, uint32 of shapes that are broadcast."""
+
 
 @jit64(static_argnames="lanes")
 def begin_chains(fixed: Fixed, ends: Ends, origin: Array, used: Array, *, lanes: int) -> Ends:
@@ -27,6 +30,43 @@ def begin_chains(fixed: Fixed, ends: Ends, origin: Array, used: Array, *, lanes:
     where = switching.lanes_of(labels, lanes, used)
     start = take(origin, where.chain) * labels + where.label
     return Ends(*(take(x, start) for x in ends))
+
+
+def _threefry(key: Words, words: Words) -> Words:
+    """Encrypt pairs of words by Threefry-2x32 of 20 rounds (Salmon et al., SC 2011), which JAX's random numbers are.
+
+    It is written out because it then is a part of one loop over all pairs. JAX's own primitive is a loop over rounds,
+    and three of these took a quarter of the time to compile a chain.
+    """
+    keys = *key, key[0] ^ key[1] ^ jnp.uint32(0x1BD11BDA)
+    x, y = words[0] + keys[0], words[1] + keys[1]
+    for i in range(5):
+        for turn in ((13, 15, 26, 6), (17, 29, 16, 24))[i % 2]:
+            x = x + y
+            y = (y << jnp.uint32(turn) | y >> jnp.uint32(32 - turn)) ^ x
+        x, y = x + keys[(i + 1) % 3], y + keys[(i + 2) % 3] + jnp.uint32(i + 1)
+    return x, y
+
+
+def _folded(key: Words, numbers: Array) -> Words:
+    """Return the words of ``jax.random.fold_in(key, number)``, for keys and int32 numbers that are broadcast."""
+    return _threefry(key, (jnp.zeros_like(numbers, jnp.uint32), numbers.astype(jnp.uint32)))
+
+
+def _salts(keys: Words, steps: Array, number: int) -> Array:
+    """Return random words for steps of chains, as ``jax.random.bits(jax.random.fold_in(key, step), (number,))`` does.
+
+    Args:
+      keys: the words of the keys of the chains, ``[chains]`` each.
+      steps: int32 ``[steps]``.
+      number: words of a chain and step.
+
+    Returns:
+      uint32 ``[steps, chains, number]``.
+    """
+    x, y = _folded((keys[0][None], keys[1][None]), steps[:, None])
+    x, y = _folded((x[..., None], y[..., None]), jnp.arange(number, dtype=jnp.int32)[None, None])
+    return x ^ y
 
 
 @jit64(static_argnames=("lanes", "walks"))
@@ -65,12 +105,8 @@ def run_chains(
     where = switching.lanes_of(labels, lanes, used)
     ends = begin_chains(fixed, ends, origin, used, lanes=lanes)
     degrees = switching.degrees_of(fixed, where, ends)
-    keys = jax.vmap(lambda number: jax.random.fold_in(key, number))(which)
-
-    def salts_of(index: Array) -> Array:
-        # The words depend on the number of the step alone, and not on how a run is divided into calls.
-        words = 8 if walks else 4
-        return jax.vmap(lambda key: jax.random.bits(jax.random.fold_in(key, index), (words,), jnp.uint32))(keys)
+    first_word, second_word = jax.random.key_data(key)[:2]  # Further words of other generators repeat these.
+    keys = _folded((first_word, second_word), which)
 
     def where_at(index: Array) -> Lanes:
         if not target().is_accelerator:
@@ -85,8 +121,10 @@ def run_chains(
     def round_(number: Array, carry: Moves) -> Moves:
         ends, switches, others, turned, walked = carry
         begin = number * TRIPLES_EVERY
-        # The words of all steps of a round at once, because a few of them take as long as many.
-        salts = jax.vmap(salts_of)(begin + jnp.arange(TRIPLES_EVERY, dtype=jnp.int32))
+        # The words of all steps of a round at once, because a few of them take as long as many. They depend on the
+        # number of the step alone, and not on how a run is divided into calls.
+        steps = begin + jnp.arange(TRIPLES_EVERY, dtype=jnp.int32)
+        salts = _salts(keys, steps, 8 if walks else 4)
         shifts = switching.shifts_of(fixed, salts)
 
         def switched(i: Array, carry: tuple[Ends, Array]) -> tuple[Ends, Array]:

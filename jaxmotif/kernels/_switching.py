@@ -391,9 +391,9 @@ def turn_triples(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Arr
     live = (chain < used) & (fixed.arcs >= 3)
     chain = jnp.where(live, chain, 0)
     salt = take(salts[:, 3], chain)
-    draw = [mix((own * 8 + i).astype(jnp.uint32), salt) for i in range(7)]
+    draw = mix((own[None] * 8 + jnp.arange(7, dtype=jnp.int32)[:, None]).astype(jnp.uint32), salt[None])
     paths, follows, whole = _paths(fixed, ends, chain * labels, draw[:3])
-    anywhere = jnp.stack([scaled(bits, arcs) for bits in draw[3:6]])
+    anywhere = scaled(draw[3:6], arcs)
     # A quarter of the groups is left out and names no labels, so that in a chain of few arcs they do not always block
     # each other.
     taken = jnp.concatenate([live & (draw[6] & 3 > 0), live & (draw[6] & 12 > 0)])
@@ -427,8 +427,8 @@ def turn_triples(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Arr
     # A group may touch a dyad several times itself, and no other group may touch it.
     own_touches = (own[:, None] == own[None]).sum(axis=1, dtype=jnp.int32)
     distinct = [(x[0] != x[1]) & (x[1] != x[2]) & (x[0] != x[2]) for x in (old, new)]
-    free = all_occur(nowhere, touched, list(own), list(own_touches), _most_touches(fixed))
-    made = proposed & (take(uses, at) == 1).all(axis=0) & free & distinct[0] & distinct[1]
+    free = all_occur(nowhere, touched, [own.reshape(-1)], [own_touches.reshape(-1)], _most_touches(fixed))
+    made = proposed & (take(uses, at) == 1).all(axis=0) & free.reshape(6, -1).all(axis=0) & distinct[0] & distinct[1]
     heads = ends.head.at[_by_chain(jnp.where(made[None], at, lanes))].set(_by_chain(turned), mode="drop")
     return Ends(ends.tail, heads), made.astype(jnp.int32).reshape(2, -1).sum(axis=0, dtype=jnp.int32)
 
@@ -467,7 +467,7 @@ def _by_chain(triples: Array) -> Array:
     return triples.reshape(3, 2, -1).transpose(2, 0, 1).reshape(-1)
 
 
-def _paths(fixed: Fixed, ends: Ends, base: Array, draw: list[Array]) -> tuple[Array, Array, Array]:
+def _paths(fixed: Fixed, ends: Ends, base: Array, draw: Array) -> tuple[Array, Array, Array]:
     """Draw paths of three arcs.
 
     A path is drawn with probability 1 / (A out(x) out(y)). The turned path s > y > x > t has the same probability, so
