@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 
 
 def attach(package: str, file: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, whose stub says where each name comes from.
 
-    Type checkers read the same stub (Scientific Python's SPEC 1).
+    Type checkers read the same stub (Scientific Python's SPEC 1). A module of the package that the stub does not name
+    is there, too, as after an import of its own.
 
     Args:
       package: The name of the package.
@@ -26,6 +28,8 @@ def attach(package: str, file: str) -> tuple[Callable[[str], object], Callable[[
 
     def load(name: str) -> object:
         if name not in homes:
+            if not name.startswith("_") and find_spec(f"{package}.{name}") is not None:
+                return import_module(f"{package}.{name}")
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home = homes[name]
         value = import_module(f"{home}.{name}") if home == package else getattr(import_module(home), name)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 
 from jaxmotif.cli._columns import explain_columns
+from jaxmotif.graph._saved import named_errors
 
 
 def _explain_language() -> str:
@@ -23,4 +24,6 @@ TOPICS: dict[str, Callable[[], str]] = {"columns": explain_columns, "query": _ex
 
 def run(args: argparse.Namespace) -> None:
     """Explain a topic. For the options of a command: jaxmotif COMMAND --help."""
-    sys.stdout.write(TOPICS[args.topic]())
+    with named_errors("standard output"):
+        sys.stdout.write(TOPICS[args.topic]())
+        sys.stdout.flush()

@@ -18,7 +18,9 @@ def run(args: argparse.Namespace) -> Report:
     from jaxmotif import kernels  # noqa: F401  (registers how to find out in which form kernels run)
     from jaxmotif.arrays._compile import target_of
     from jaxmotif.arrays._program_cache import kept_programs
+    from jaxmotif.devices._select import check_backend
 
+    check_backend()
     devices = jax.local_devices()
     if devices[0].platform != "cpu":
         devices += jax.local_devices(backend="cpu")

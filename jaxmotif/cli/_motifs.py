@@ -40,6 +40,8 @@ def run(args: argparse.Namespace) -> Report:
         refuse(args, ("--occurrences", "--roles", "--subnetwork"), "for one network; give them one by one")
     else:
         refuse(args, ("--together", "--gcd"), "for several networks; name more")
+    if args.together and args.random == "auto":
+        raise ValueError("--together takes a number, --random N, since --random auto decides for one network alone")
     for path in args.graph:
         if args.graph.count(path) > 1:
             raise ValueError(f"{path} is named {args.graph.count(path)} times; networks are compared, so name it once")

@@ -149,6 +149,7 @@ def select_devices(devices: Devices = None) -> Selection:
     using_jax()
     if isinstance(devices, Cluster):
         raise TypeError("this call cannot be shared among the workers of a cluster; leave out devices=")
+    check_backend()
     several = jax.process_count() > 1 or on_worker.get() is not None
     if devices is None:
         return Selection(_first_of_each(jax.devices()), together=several)
@@ -176,6 +177,25 @@ def select_devices(devices: Devices = None) -> Selection:
     if len(set(listed)) < len(listed):
         raise ValueError(f"a device is listed twice: {list(listed)}; list each once")
     return Selection(listed, together=any(device.process_index != jax.process_index() for device in listed))
+
+
+def check_backend() -> None:
+    """Start JAX's backend.
+
+    Raises:
+      ValueError: ``JAX_PLATFORMS`` names what JAX cannot use here.
+    """
+    try:
+        jax.devices()
+    except (AssertionError, RuntimeError) as error:  # the first where nothing at all can be used
+        asked: str | None = jax.config.jax_platforms  # pyright: ignore[reportAttributeAccessIssue]
+        if not asked:
+            raise
+        why = f" ({error})" if str(error) else ""
+        raise ValueError(
+            f"JAX_PLATFORMS is {asked!r}, and JAX finds no such device here{why}; unset it, or for a GPU install "
+            "jaxmotif[cuda12] or jaxmotif[cuda13]"
+        ) from None
 
 
 def _first_of_each(devices: Sequence[jax.Device]) -> tuple[jax.Device, ...]:

@@ -143,11 +143,16 @@ def ask(
 ) -> tuple[Source, list[Pattern], list[list[Role]]]:
     """Return the graphs, the patterns and the columns of each pattern that the arguments of a front door mean."""
     check_normalize(normalize)
+    source = Source.of(as_graphs(graphs) or Graphs.from_graphs([as_graph(cast(GraphLike, graphs))]), per)
+    given = as_patterns(patterns, source.graphs[0])
+    return source, given, all_roles(given, patterns, per)
+
+
+def as_patterns(patterns: Sequence[PatternLike], graph: Graph) -> list[Pattern]:
+    """Return the patterns that are meant, of the kind of a graph."""
     if isinstance(patterns, str):
         raise TypeError(f"patterns must be a list, such as [{patterns!r}]; got {patterns!r}")
-    source = Source.of(as_graphs(graphs) or Graphs.from_graphs([as_graph(cast(GraphLike, graphs))]), per)
-    given = [as_pattern(pattern, source.graphs[0], name="pattern") for pattern in patterns]
-    return source, given, all_roles(given, patterns, per)
+    return [as_pattern(pattern, graph, name="pattern") for pattern in patterns]
 
 
 def check_normalize(normalize: Normalize) -> None:
@@ -174,7 +179,7 @@ def scaled(values: np.ndarray, sets: Callable[[], np.ndarray], log: bool, normal
 
 def column_names(graph: Graph, patterns: Sequence[PatternLike]) -> tuple[str, ...]:
     """Return the columns that :func:`pattern_features` has for whole graphs of the same kind as one graph."""
-    given = [as_pattern(pattern, graph, name="pattern") for pattern in patterns]
+    given = as_patterns(patterns, graph)
     return tuple(role.name for found in all_roles(given, patterns, "graph") for role in found)
 
 

@@ -48,16 +48,16 @@ def soft_counts(
     products of matrices of powers of the weights, and from their differences follow the sums over those that do not.
 
     Args:
-      weights: floats ``[n, n]``, symmetric; the diagonal does not matter.
+      weights: floats ``[n, n]``, symmetric; the diagonal does not matter. Those of fewer than 32 bits become float32.
       patterns: names or small graphs, undirected, without labels, of up to 5 nodes;
         :func:`jaxmotif.features.all_patterns` names all connected ones of a size.
       per: ``"graph"``, or ``"node"``: of the occurrences in which a node has a role.
       induced: whether pairs of nodes that a pattern does not join count, by what their weights lack of 1.
 
     Returns:
-      ``[F]``, or ``[n, F]``, of the dtype of the weights; the columns are those of :func:`jaxmotif.pattern_features`.
-      Weights of 0 and 1 give exact counts as long as no sum over maps, n^k at most for k nodes, passes 2^24 (float64:
-      2^53). Rounding errors are those of the largest sum over maps.
+      ``[F]``, or ``[n, F]``, of the dtype of the weights, at least float32; the columns are those of
+      :func:`jaxmotif.pattern_features`. Weights of 0 and 1 give exact counts as long as no sum over maps, n^k at most
+      for k nodes, passes 2^24 (float64: 2^53). Rounding errors are those of the largest sum over maps.
 
     Raises:
       ValueError, TypeError: weights of another shape, or integers; a larger pattern, one with labels or directions, or
@@ -78,6 +78,8 @@ def soft_counts(
         raise ValueError(f"weights must have shape (n, n), got {weights.shape}; map over a batch with jax.vmap")
     if not jnp.issubdtype(weights.dtype, jnp.floating):
         raise TypeError(f"weights must be floats, got {weights.dtype}")
+    if weights.dtype.itemsize < 4:  # with sums that these could not hold
+        weights = weights.astype(jnp.float32)
     if per not in ("graph", "node"):
         raise ValueError(f"per must be 'graph' or 'node', got {per!r}")
     given = [p if isinstance(p, Pattern) else named_pattern(p, directed=False) for p in patterns]

@@ -252,7 +252,9 @@ def _with_note_of_parallels(graph: Graph, name: str) -> Graph:
 
 def _from_scipy(matrix: Any, directed: bool | None, name: str) -> Graph:
     if matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and directed is None:
-        pattern = matrix.tocsr().astype(bool)
+        entries = matrix.tocoo(copy=True)
+        entries.data = np.ones(len(entries.data), bool)  # since zeros that are stored are edges, too
+        pattern = entries.tocsr()
         directed = (pattern != pattern.T).nnz > 0
     graph = Graph.from_scipy(matrix, bool(directed))
     values = np.unique(matrix.tocoo().data)

@@ -187,9 +187,13 @@ class Graph:
         """
         if np.ndim(edge_index) != 2 or np.shape(edge_index)[0] != 2:
             raise ValueError(f"edge_index must have shape (2, E), got {np.shape(edge_index)}; from_edges takes rows")
-        edge_index = jax.numpy.asarray(edge_index)
+        if not isinstance(edge_index, jax.Array):
+            edge_index = np.asarray(edge_index)
         if not jax.numpy.issubdtype(edge_index.dtype, np.integer):
             raise TypeError(f"edge_index must hold integers, got {edge_index.dtype}")
+        if isinstance(edge_index, np.ndarray):  # JAX would drop the upper halves of 64-bit ids
+            inside = (edge_index >= 0) & (edge_index < num_nodes)
+            edge_index = jax.numpy.asarray(np.where(inside, edge_index, -1).astype(np.int32))
         expected = {"node_labels": (node_labels, num_nodes), "edge_labels": (edge_labels, edge_index.shape[1])}
         for name, (labels, size) in expected.items():
             if labels is not None and np.shape(labels) != (size,):

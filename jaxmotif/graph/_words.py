@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from jaxmotif.graph._container import Graph
 
@@ -18,18 +18,31 @@ def check_words(graphs: Sequence[Graph]) -> None:
       ValueError: two graphs disagree.
     """
     for kind in ("node", "edge"):
-        words: dict[int, str] = {}
-        labels: dict[str, int] = {}
-        for graph in graphs:
-            for label, word in (getattr(graph, f"{kind}_label_names") or {}).items():
-                if words.setdefault(label, word) != word or labels.setdefault(word, label) != label:
-                    raise ValueError(
-                        f"{kind} label {label} is {word!r} in one graph and {words[label]!r} in another; {_REMEDY}"
-                        if words[label] != word
-                        else f"{kind} label {word!r} is {label} in one graph and {labels[word]} in another; {_REMEDY}"
-                    )
+        words = joined_words(kind, [getattr(graph, f"{kind}_label_names") for graph in graphs])
         if words and any(_only_numbers(graph, kind) for graph in graphs):
             raise ValueError(f"{kind} labels are words in one graph's file and numbers in another's; {_REMEDY}")
+
+
+def joined_words(kind: str, given: Iterable[Mapping[int, str] | None]) -> dict[int, str]:
+    """Return the words of the labels of several graphs, of nodes or of edges (``kind``), by label.
+
+    Raises:
+      ValueError: a label stands for two words, or a word for two labels.
+
+    Example:
+      >>> joined_words("node", [{0: "gene"}, None, {0: "gene", 1: "drug"}])
+      {0: 'gene', 1: 'drug'}
+    """
+    words: dict[int, str] = {}
+    labels: dict[str, int] = {}
+    for label, word in (pair for names in given for pair in (names or {}).items()):
+        if words.setdefault(label, word) != word or labels.setdefault(word, label) != label:
+            raise ValueError(
+                f"{kind} label {label} is {word!r} in one graph and {words[label]!r} in another; {_REMEDY}"
+                if words[label] != word
+                else f"{kind} label {word!r} is {label} in one graph and {labels[word]} in another; {_REMEDY}"
+            )
+    return words
 
 
 def _only_numbers(graph: Graph, kind: str) -> bool:

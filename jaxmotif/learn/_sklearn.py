@@ -19,13 +19,13 @@ except ImportError as error:
 
 from jaxmotif import __version__
 from jaxmotif.features import graphlet_correlation_matrix, pattern_features
-from jaxmotif.features._patterns import Normalize, PatternLike, check_normalize, column_names, scaled
+from jaxmotif.features._patterns import Normalize, PatternLike, as_patterns, check_normalize, column_names, scaled
 from jaxmotif.graph import Graphs
 from jaxmotif.graph._saved import written_whole
 from jaxmotif.graphlets import graphlet_counts, node_orbits
 from jaxmotif.learn._colors import refined_colors
 from jaxmotif.learn._data import DataSet, data_set, file_of_content
-from jaxmotif.patterns import GRAPHLET_NAMES, NODE_ORBIT_NAMES, Pattern, as_pattern, automorphism_count, named_pattern
+from jaxmotif.patterns import GRAPHLET_NAMES, NODE_ORBIT_NAMES, Pattern, automorphism_count, named_pattern
 from jaxmotif.patterns._orbits import NODE_NAMES_5
 from jaxmotif.patterns._totals import NAMES_5
 
@@ -126,6 +126,7 @@ class GraphletFeatures(_OfGraphs):
     cache: str | os.PathLike[str] | None = None
 
     def _names(self, graphs: Graphs) -> tuple[str, ...]:
+        check_normalize(self.normalize)
         return _graphlet_names(self.size)
 
     def _values(self, graphs: Graphs) -> np.ndarray:
@@ -191,10 +192,11 @@ class PatternFeatures(_OfGraphs):
     cache: str | os.PathLike[str] | None = None
 
     def _names(self, graphs: Graphs) -> tuple[str, ...]:
+        check_normalize(self.normalize)
         return column_names(graphs[0], self.patterns)
 
     def _settings(self, graphs: Graphs) -> list[Any]:
-        given = [as_pattern(pattern, graphs[0], name="pattern") for pattern in self.patterns]
+        given = as_patterns(self.patterns, graphs[0])
         parts = [part for pattern in given for part in (pattern.adjacency, pattern.node_labels, pattern.edge_labels)]
         return [self.induced, self.log, self.normalize, *parts]
 

@@ -6,6 +6,7 @@ from typing import Any, overload
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 
 from jaxmotif.arrays import Int64
 from jaxmotif.graph import Graph
@@ -24,6 +25,9 @@ def to_graph(graphs: Any, num_nodes: int, directed: bool = False) -> Graph:
     Returns:
       A graph whose node i is row i of ``nodes``.
 
+    Raises:
+      ValueError: fewer nodes than the edges name, where these are no tracers.
+
     Example:
       >>> from collections import namedtuple
       >>> Tuple = namedtuple("GraphsTuple", "nodes edges receivers senders globals n_node n_edge")
@@ -31,7 +35,12 @@ def to_graph(graphs: Any, num_nodes: int, directed: bool = False) -> Graph:
       >>> to_graph(two, 4).edge_list().tolist()
       [[0, 1], [2, 3]]
     """
-    return Graph.from_edge_index(jnp.stack([graphs.senders, graphs.receivers]), num_nodes, directed)
+    ends = jnp.stack([graphs.senders, graphs.receivers])
+    if not isinstance(ends, Tracer):
+        largest = int(jnp.where(ends[0] != ends[1], ends, -1).max(initial=-1))
+        if largest >= num_nodes:
+            raise ValueError(f"num_nodes is {num_nodes}, and an edge has node {largest}: take the sum of n_node")
+    return Graph.from_edge_index(ends, num_nodes, directed)
 
 
 def with_node_features(graphs: Any, values: jax.Array | Int64) -> Any:
@@ -39,7 +48,8 @@ def with_node_features(graphs: Any, values: jax.Array | Int64) -> Any:
 
     Args:
       graphs: whose ``nodes`` are an array ``[n, F]``, or ``None``.
-      values: ``[n, F']``, floats or exact counts, which become the dtype of ``nodes``.
+      values: ``[n, F']``, floats or exact counts, which become the dtype of ``nodes`` (exact counts as integers outside
+        ``jit`` alone, since a count that does not fit is refused); float32 where there are no ``nodes``.
 
     Example:
       >>> from collections import namedtuple
@@ -48,7 +58,7 @@ def with_node_features(graphs: Any, values: jax.Array | Int64) -> Any:
       (3, 17)
     """
     if graphs.nodes is None:
-        return graphs._replace(nodes=values)
+        return graphs._replace(nodes=values.astype("float32") if isinstance(values, Int64) else values)
     return graphs._replace(nodes=jnp.concatenate([graphs.nodes, values.astype(graphs.nodes.dtype)], axis=-1))
 
 
@@ -61,7 +71,8 @@ def sums_by_graph(graphs: Any, values: jax.Array | Int64) -> jax.Array | Int64:
 
     Args:
       graphs: with ``n_node``, integers ``[graphs]``.
-      values: ``[n, ..]``; of exact counts the sums are exact, and ``Int64`` too.
+      values: ``[n, ..]``; of exact counts the sums are exact, and ``Int64`` too. Rows past the sum of ``n_node`` are
+        left out.
 
     Example:
       >>> from collections import namedtuple
@@ -69,12 +80,14 @@ def sums_by_graph(graphs: Any, values: jax.Array | Int64) -> jax.Array | Int64:
       >>> sums_by_graph(Tuple(*[None] * 5, jnp.array([1, 2]), None), jnp.array([1.0, 2.0, 3.0])).tolist()
       [1.0, 5.0]
     """
-    number = jnp.arange(graphs.n_node.shape[0], dtype=jnp.int32)
-    owner = jnp.repeat(number, graphs.n_node, total_repeat_length=values.shape[0])
+    number, rows = graphs.n_node.shape[0], values.shape[0]
+    # Rows past the last node belong to no graph, and their sums are dropped.
+    ends = jnp.cumsum(jnp.asarray(graphs.n_node, jnp.int32), dtype=jnp.int32)
+    owner = jnp.searchsorted(ends, jnp.arange(rows, dtype=jnp.int32), side="right").astype(jnp.int32)
     if isinstance(values, Int64):
         with jax.enable_x64(True):
-            return Int64(jax.ops.segment_sum(values.int64, owner, num_segments=graphs.n_node.shape[0]))
-    return jax.ops.segment_sum(values, owner, num_segments=graphs.n_node.shape[0])
+            return Int64(jax.ops.segment_sum(values.int64, owner, num_segments=number))
+    return jax.ops.segment_sum(values, owner, num_segments=number)
 
 
 def counts_by_graph(graphs: Any, orbits: Int64) -> Int64:

@@ -47,6 +47,8 @@ class _AddCounts(BaseTransform):  # pyright: ignore[reportGeneralTypeIssues]  (o
           TypeError: ``HeteroData``, which has several kinds of nodes.
         """
         given = list(dataset)
+        if not given:
+            return []
         for data in given:
             if hasattr(data, "edge_types"):
                 raise TypeError(
@@ -126,7 +128,7 @@ class AddPatternCounts(_AddCounts):
 
 def _starts(data: Any) -> np.ndarray:
     """Return the first node of each graph of ``Data`` or a ``Batch``, and one past the last."""
-    return np.asarray(data.ptr if "ptr" in data else [0, data.num_nodes])
+    return np.asarray(data.ptr.cpu() if "ptr" in data else [0, data.num_nodes])
 
 
 def _edge_index(given: list[Any]) -> np.ndarray:

@@ -13,8 +13,10 @@ from jaxmotif.arrays._keys import generator_of, seed_is_key
 from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.graph import Graph
 from jaxmotif.graph._plot import INK, SOFT
+from jaxmotif.graph._words import joined_words
 from jaxmotif.motifs._result import Motifs, class_axes
 from jaxmotif.motifs._significance import benjamini_hochberg, correction_factor
+from jaxmotif.motifs._verdict import too_few_graphs
 from jaxmotif.patterns import class_columns, class_labels
 
 if TYPE_CHECKING:
@@ -129,7 +131,10 @@ def compare_motifs(motifs: Mapping[str, Motifs], key: int | PRNGKey | None = Non
       >>> compare_motifs(found).correlation.shape
       (2, 2)
     """
+    if not motifs:
+        raise ValueError("there are no networks to compare")
     check_comparable({name: (found.directed, found.size) for name, found in motifs.items()})
+    words = _words_of(motifs)
     classes = sorted({text for found in motifs.values() for text in found.classes})
     place = {text: i for i, text in enumerate(classes)}
     rng = generator_of(key)
@@ -149,8 +154,30 @@ def compare_motifs(motifs: Mapping[str, Motifs], key: int | PRNGKey | None = Non
     lows, highs = np.quantile(drawn, [0.025, 0.975], axis=0)
     correlations = _correlations(first), low, high, tested, _correlations(first[:, tested])
     one = next(iter(motifs.values()))
-    labels = class_labels(class_columns(classes, one.directed, one.label_words))
+    labels = class_labels(class_columns(classes, one.directed, words))
     return MotifComparison(tuple(motifs), tuple(classes), tuple(labels), first, lows, highs, *correlations)
+
+
+def _words_of(motifs: Mapping[str, Motifs]) -> tuple[dict[int, str] | None, dict[int, str] | None]:
+    """Return the words that labels of nodes and of edges stand for, the same in all networks; ``None`` for numbers.
+
+    Raises:
+      ValueError: networks whose labels mean different things, so that equal classes would not be equal.
+    """
+    words: list[dict[int, str] | None] = []
+    for i, kind in enumerate(("node", "edge")):
+        given = {name: found.label_words[i] for name, found in motifs.items() if found.classes}
+        if bare := [name for name, known in given.items() if known is None]:
+            if len(bare) < len(given):
+                named = next(name for name, known in given.items() if known is not None)
+                raise ValueError(
+                    f"{kind} labels are words in {named}, and in {bare[0]} they are numbers or there are none, so that "
+                    "they have no class in common"
+                )
+            words.append(None)
+        else:
+            words.append(joined_words(kind, given.values()))
+    return words[0], words[1]
 
 
 def average_tree(distances: np.ndarray) -> tuple[list[int], list[tuple[np.ndarray, np.ndarray]]]:
@@ -247,7 +274,8 @@ def correct_together(motifs: Sequence[Motifs]) -> list[Motifs]:
     It is for a claim about all of them, such as "no network has a motif".
 
     Raises:
-      ValueError: rules that differ, or corrections by the largest deviation, which belongs to one network.
+      ValueError: rules that differ, corrections by the largest deviation, which belongs to one network, or random
+        graphs of a number that :class:`jaxmotif.motifs.Until` has found, which decides for one network.
 
     Example:
       >>> from jaxmotif import datasets, find_motifs
@@ -258,6 +286,10 @@ def correct_together(motifs: Sequence[Motifs]) -> list[Motifs]:
     rules = {found.rule for found in motifs}
     if len(rules) > 1 or any(rule.correction == "max" for rule in rules):
         raise ValueError("networks are corrected together by one rule, whose correction is 'bh' or 'by'")
+    if any(found.decided is not None for found in motifs):
+        raise ValueError("networks are corrected together with a given num_random, since Until decides for one alone")
+    if not motifs:
+        return []
     sides = [np.minimum(found.significance.p_high, found.significance.p_low)[found.tested] for found in motifs]
     p = np.minimum(1, 2 * np.concatenate(sides))
     q = np.minimum(1, benjamini_hochberg(p) * sum(correction_factor(p.size, rule.correction) for rule in rules))
@@ -265,6 +297,8 @@ def correct_together(motifs: Sequence[Motifs]) -> list[Motifs]:
     for found, part in zip(motifs, np.split(q, np.cumsum([side.size for side in sides])[:-1]), strict=True):
         values = found.significance.q.copy()
         values[found.tested] = part
-        significance = dataclasses.replace(found.significance, q=values, tests=p.size)
-        corrected.append(dataclasses.replace(found, significance=significance))
+        significance, r = dataclasses.replace(found.significance, q=values, tests=p.size), len(found.random_counts)
+        alone = too_few_graphs(r, found.rule, found.significance.tests)
+        notes = *(note for note in found.notes if note not in alone), *too_few_graphs(r, found.rule, p.size)
+        corrected.append(dataclasses.replace(found, significance=significance, notes=notes))
     return corrected

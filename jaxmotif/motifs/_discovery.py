@@ -25,7 +25,7 @@ from jaxmotif.census._enumerate import count_classes
 from jaxmotif.census._sizes import ENOUGH, least_memory, less_memory, plan
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
-from jaxmotif.devices._memory import free_memory
+from jaxmotif.devices._memory import check_budget, free_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
@@ -39,6 +39,7 @@ from jaxmotif.motifs._null_models import NullModel, States
 from jaxmotif.motifs._proposals import LIMITS, seed_words
 from jaxmotif.motifs._random_graphs import (
     DEFAULT_SWITCHES,
+    LANE_BYTES,
     ChainPlan,
     Chains,
     Drawn,
@@ -50,7 +51,7 @@ from jaxmotif.motifs._random_graphs import (
 from jaxmotif.motifs._result import Motifs
 from jaxmotif.motifs._significance import Mixing, correction_factor, mixing_of, significance_of
 from jaxmotif.motifs._until import Until
-from jaxmotif.motifs._verdict import Rule, closed_classes
+from jaxmotif.motifs._verdict import Rule, closed_classes, too_few_graphs
 from jaxmotif.patterns import class_columns
 
 if TYPE_CHECKING:
@@ -154,6 +155,10 @@ def find_motifs(
     every = min(max(stops[-1] // LEAST_MIXING, 1), 10) if until is None else min(stops[0], 5)
     most = MIXING_GRAPHS if every == 10 else min(MIXING_GRAPHS, max(LEAST_MIXING, stops[-1] // 10))
     longer = min(-(-stops[-1] // every), most)
+    least = LANE_BYTES * bucket_size(max(chains.wiring.labels, 1))
+    if estimate is None:
+        least = max(least, least_memory(target_of(selection.main)))
+    check_budget(memory, least, f"random graphs of {graph.m} edges and what counts in them")
     work = _Work(chains, size, longer, every, Classifier(pair_states.Alphabet.of(graph), size), estimate)
     batches: Arrays = {}
     notes: tuple[str, ...] = ()
@@ -465,9 +470,14 @@ def _motifs(
         columns = np.array([column[name] for name in batch.classes.tolist()], np.int64)
         at = np.concatenate([batch.items, 1 + num_random + batch.longer // work.every])
         all_counts[at[:, None], columns], maps[at], moves[batch.items] = batch.counts, batch.maps, batch.moves
+    # What occurs nowhere but at the longer length is no class of the result.
+    met = np.flatnonzero(all_counts[: 1 + num_random].any(axis=0))
+    classes, all_counts = [classes[i] for i in met], all_counts[:, met]
     moves = moves[1:]
     few_moves = chain_notes(chains, *moves.T)
     notes = (*few_moves, *notes)
+    # Where the pilot has found that no edge has another place, longer chains would say no more.
+    fixed = chains.pace.steps > 0 and not chains.pace.still and not moves.any()
     noise = None
     if work.estimate is not None:
         noise = to_estimates(classes, graph.directed, work.estimate, maps, all_counts, num_random)
@@ -476,12 +486,7 @@ def _motifs(
     mixing = mixing_of(random_counts, longer_counts, work.every, LONGER)
     tested = _tested(chains, classes, work.size, rule)
     significance = significance_of(counts, random_counts, mixing, noise, tested, rule.correction)
-    if num_random < (needed := rule.least_graphs(significance.tests)):
-        note = (
-            f"{num_random:,} random graphs cannot show that a single class is unusual, of {significance.tests:,} that "
-            f"are tested; {needed:,} would, and fewer where several are"
-        )
-        notes += (note,)
+    notes += too_few_graphs(num_random, rule, significance.tests)
     notes += _disagreement(mixing, tuple(classes), graph.directed)
     decided = None
     if until is not None:
@@ -512,7 +517,7 @@ def _motifs(
         decided,
         error,
         random_error,
-        bool(few_moves) or chains.switches < LEAST_MOVES,
+        not fixed and (bool(few_moves) or chains.switches < LEAST_MOVES),
         label_words=graph._label_words,
     )
 

@@ -115,10 +115,13 @@ def significance_of(
       correction: how q accounts for the number of these.
     """
     r, mean, sd = random_counts.shape[0], random_counts.mean(axis=0), random_counts.std(axis=0, ddof=1)
+    # The mean of equal numbers may differ from them in the last bit, and so has a spread.
+    varies = (random_counts != random_counts[:1]).any(axis=0)
+    mean, sd = np.where(varies, mean, random_counts[0]), np.where(varies, sd, 0.0)
     high, low = (random_counts >= counts).sum(axis=0), (random_counts <= counts).sum(axis=0)
     # The standard error is that of as many independent draws as the counts are worth.
     half = 1.96 * sd / np.sqrt(mixing.effective_size)
-    varies, scale = sd > 0, sd
+    scale = sd
     if noise is not None:
         sd = np.sqrt(np.maximum(sd**2 - noise.random, 0))
         scale = np.where(varies, np.sqrt(sd**2 + np.maximum(noise.given, noise.random)), 0.0)

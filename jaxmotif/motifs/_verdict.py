@@ -74,6 +74,21 @@ class Rule:
         return math.ceil(2 * classes * correction_factor(classes, self.correction) / self.alpha) - 1
 
 
+def too_few_graphs(graphs: int, rule: Rule, tests: int) -> tuple[str, ...]:
+    """Return a note where so many random graphs cannot show that one of ``tests`` classes is unusual.
+
+    Example:
+      >>> too_few_graphs(100, Rule(), 2), too_few_graphs(20, Rule(), 1)[0][:20]
+      ((), '20 random graphs can')
+    """
+    if graphs >= (needed := rule.least_graphs(tests)):
+        return ()
+    return (
+        f"{graphs:,} random graphs cannot show that a single class is unusual, of {tests:,} that are tested; "
+        f"{needed:,} would, and fewer where several are",
+    )
+
+
 class Verdicts(NamedTuple):
     """Verdicts on classes: ``"motif"``, ``"anti-motif"`` or ``""``, and why, each an array of words ``[classes]``."""
 

@@ -64,6 +64,8 @@ WRONG = {
     "motifs karate --keep blocks": "--keep blocks takes a file: add --blocks FILE",
     "motifs karate --bins 3": "--bins is for --keep distances, not for --keep bidegree",
     "motifs karate --together": "--together is for several networks; name more",
+    "motifs karate florentine --together --random auto": "--together takes a number, --random N",
+    "motifs karate --memory 1": "random graphs of 78 edges and what counts in them: allow at least 134217728",
     "motifs karate karate": "karate is named 2 times; networks are compared, so name it once",
     "census karate --per node --roles roles.csv": "--roles is for the whole graph; leave it out with --per node",
     "census signed.tsv --min-weight 2": "--min-weight is for weights: name their column with --weight",

@@ -6,6 +6,7 @@ import io
 import itertools
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -232,6 +233,14 @@ def test_what_cannot_be_written_beside_the_result_does_not_cost_it(network, caps
     assert capsys.readouterr().err.splitlines()[-1] == "jaxmotif: error: --report /dev/full: No space left on device"
     assert main(["match", "triangle", "net.txt", "-o", "/dev/full"]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == "jaxmotif: error: --output /dev/full: No space left on device"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device")
+def test_a_topic_that_cannot_be_written():
+    command = [sys.executable, "-m", "jaxmotif", "help", "columns"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (1, "jaxmotif: error: standard output: No space left on device\n")
 
 
 HOSTILE_NAMES = ["=cmd|'/C calc'!A0", "\x1b[2Jgone", "half \ud800", "two\nlines", "-3", "TP53"]

@@ -1,5 +1,9 @@
 """Choosing devices by name, number, list or mesh."""
 
+import os
+import subprocess
+import sys
+
 import jax
 import pytest
 
@@ -95,3 +99,15 @@ def test_no_devices(asked):
 def test_a_bare_device():
     with pytest.raises(TypeError, match="a list of jax.Device"):
         select_devices(jax.devices()[0])
+
+
+@pytest.mark.parametrize("arguments", ["graphlets karate", "info", "graphlets karate --device gpu"])
+def test_a_platform_that_is_not_here(arguments):
+    """JAX tells of no backend at all by an assertion without words."""
+    if any(device.platform != "cpu" for device in jax.devices()):
+        pytest.skip("there is a GPU")
+    command = [sys.executable, "-m", "jaxmotif", *arguments.split()]
+    done = subprocess.run(command, env=os.environ | {"JAX_PLATFORMS": "cuda"}, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "JAX_PLATFORMS is 'cuda', and JAX finds no such device here" in done.stderr
+    assert done.stderr.count("\n") == 1

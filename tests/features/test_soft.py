@@ -140,3 +140,13 @@ def test_weights_of_numpy_and_lists(recwarn):
     expected = soft_counts(jnp.asarray(square), ["triangle"]).tolist()
     assert soft_counts(square, ["triangle"]).tolist() == soft_counts(square.tolist(), ["triangle"]).tolist() == expected
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16", "float32"])
+def test_weights_of_few_bits_are_counted_in_float32(kind):
+    near = np.triu(np.random.default_rng(1).random((60, 60)) < 0.5, 1)
+    names = ["triangle", "4-path", "tailed-triangle"]
+    counts = graphlet_counts(Graph.from_edges(np.argwhere(near), 60)).counts
+    found = soft_counts(jnp.asarray(near | near.T, kind), names)
+    assert found.dtype == jnp.float32
+    assert found.tolist() == [counts[name] for name in names]

@@ -1,6 +1,7 @@
 """Graphs from traced arrays against those built on the host."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -60,3 +61,16 @@ def test_front_doors_name_the_pure_functions(door):
     graph = Graph.from_edges([(0, 1), (1, 2)])
     with pytest.raises(TypeError, match=r"inside jax.jit.*dense_graphlet_counts.*dense_match_count.*dense_pattern"):
         jax.jit(door)(graph)
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_ids_of_any_integers(kind):
+    """No number of nodes is cut down to the integers of the ids, nor an id to 32 bits."""
+    ends = np.array([[0, 100], [1, 101]], kind)
+    for n in (102, 128, 256, 300, 2**16 + 3):
+        for given in (ends, jnp.asarray(ends.astype(kind if ends.itemsize < 8 else "int32"))):
+            assert Graph.from_edge_index(given, n).edge_list().tolist() == [[0, 1], [100, 101]]
+    if ends.itemsize == 8:
+        wide = np.array([[2**32, 1, 2**32 + 3], [1, 2, 1]], kind)
+        for given in (wide, wide.tolist()):
+            assert Graph.from_edge_index(given, 4).edge_list().tolist() == [[1, 2]]

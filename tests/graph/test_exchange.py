@@ -117,6 +117,9 @@ def test_sparse_arrays_are_directed_unless_symmetric(caplog):
     assert "values" in caplog.text
     with pytest.raises(ValueError, match=r"square, got shape \(2, 3\)"):
         as_graph(scipy.sparse.coo_array((2, 3)))
+    # A zero that is stored is an edge, and so tells directions.
+    stored = as_graph(scipy.sparse.coo_array(([0, 1, 1], ([0, 1, 2], [1, 2, 1])), shape=(3, 3)))
+    assert (stored.directed, stored.edge_list().tolist()) == (True, [[0, 1], [1, 2], [2, 1]])
 
 
 def test_tables(caplog):

@@ -103,3 +103,23 @@ def test_counts_of_each_graph_of_a_union(size):
         assert found[i].tolist() == list(expected.counts.values())
     assert (found[3] == -1).all()
     assert found[4].tolist() == [0, 1, *[0] * (len(found[4]) - 2)]  # the padding: two nodes without an edge
+
+
+def test_rows_past_the_last_graph_belong_to_none():
+    graphs = GraphsTuple(*[None] * 5, jnp.array([5, 4, 0, 3]), None)
+    assert sums_by_graph(graphs, jnp.ones(20)).tolist() == [5, 4, 0, 3]
+    assert sums_by_graph(graphs, Int64.of(jnp.ones(20, jnp.int32))).to_numpy().tolist() == [5, 4, 0, 3]
+
+
+def test_fewer_nodes_than_edges_name_are_refused():
+    _, graphs = batched()
+    assert to_graph(graphs, 12).m == to_graph(graphs, 14).m  # without the padding node
+    with pytest.raises(ValueError, match="num_nodes is 5, and an edge has node 1"):
+        to_graph(graphs, 5)
+
+
+def test_counts_of_graphs_without_node_features():
+    _, graphs = batched()
+    orbits = dense_node_orbits(to_graph(graphs, 14), max_degree=6)
+    found = with_node_features(graphs._replace(nodes=None), orbits).nodes
+    assert (found.dtype, found.tolist()) == (jnp.float32, orbits.to_numpy().tolist())

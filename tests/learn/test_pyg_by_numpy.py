@@ -139,3 +139,26 @@ def test_a_batch_is_its_graphs():
         edge_index=tensor(np.concatenate([COLUMNS, COLUMNS + 10], axis=1)), num_nodes=20, ptr=tensor([0, 10, 20])
     )
     assert (AddGraphletOrbits(log=False)(two).orbits == np.concatenate([expected, expected])).all()
+
+
+def test_a_data_set_without_graphs():
+    assert AddGraphletOrbits().of_all([]) == []
+    assert AddPatternCounts(["edge"]).of_all([]) == []
+
+
+def test_everything_is_fetched_from_the_device():
+    """A tensor of another device becomes an array by ``cpu`` alone."""
+
+    class Far:
+        def __init__(self, values):
+            self.values, self.shape, self.device = np.asarray(values), np.shape(values), "cpu"
+
+        def cpu(self):
+            return tensor(self.values)
+
+        def __array__(self, *_, **__):
+            raise TypeError("can't convert cuda:0 device type tensor to numpy")
+
+    batch = Data(edge_index=Far([[0, 1, 3], [1, 2, 4]]), num_nodes=5, ptr=Far([0, 3, 5]))
+    assert AddGraphletOrbits(log=False)(batch).orbits[:, 0].tolist() == [1, 2, 1, 1, 1]
+    assert AddPatternCounts(["edge"], "graph", log=False)(batch).patterns.tolist() == [[2], [1]]

@@ -161,3 +161,12 @@ def test_refusals():
         OrbitFeatures(pool=("median",)).fit([[(0, 1)]])
     with pytest.raises(ValueError, match="kind must be"):
         GraphletKernel(kind="wl").fit([[(0, 1)]])
+
+
+@pytest.mark.parametrize(("estimator", "why"), [
+    (GraphletFeatures(normalize="x"), "normalize must be"), (PatternFeatures(normalize="x"), "normalize must be"),
+    (PatternFeatures("triangle"), r"such as \['triangle'\]"),
+])  # fmt: skip
+def test_fit_checks_the_parameters(estimator, why):
+    with pytest.raises((TypeError, ValueError), match=why):
+        estimator.fit([[(0, 1), (1, 2)]])

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from jaxmotif import Graph, datasets, find_motifs
+from jaxmotif import Graph, datasets, find_motifs, read_graph
 from jaxmotif.cli import main
 from jaxmotif.features import graphlet_correlation_distance
-from jaxmotif.motifs import Rule, compare_motifs, correct_together
+from jaxmotif.motifs import Rule, Until, compare_motifs, correct_together
 from jaxmotif.motifs._compare import average_tree, check_networks
 from jaxmotif.motifs._significance import benjamini_hochberg
 
@@ -58,6 +58,9 @@ def test_networks_corrected_together():
     assert "corrected for" in together[0].summary
     with pytest.raises(ValueError, match="one rule"):
         correct_together([found[0], find_motifs(some_graph(1, directed=True), 3, 5, rule=Rule(alpha=0.1))])
+    assert correct_together([]) == []
+    with pytest.raises(ValueError, match="Until decides for one alone"):
+        correct_together([find_motifs(some_graph(1), 3, Until(most=100))])
 
 
 def test_networks_that_differ_are_refused_before_any_work(capsys, monkeypatch):
@@ -97,3 +100,41 @@ def test_heights_of_a_tree_are_mean_distances():
     order, brackets = average_tree(distances)
     assert order.index(2) in (0, 2)
     assert sorted(max(heights) for _, heights in brackets) == pytest.approx([0.2, 0.5])
+
+
+def test_notes_of_networks_corrected_together():
+    """Twenty networks take twenty times as many random graphs, as notes and verdicts say alike."""
+    found = find_motifs(some_graph(0), 3, 45)
+    assert not [note for note in found.notes if "cannot show" in note]
+    together = correct_together([found] * 20)[0]
+    assert [note for note in together.notes if "of 20 that are tested; 799 would" in note]
+    again = correct_together([together] * 20)[0]
+    assert sum("cannot show" in note for note in again.notes) == 1
+
+
+def labelled(words, seed=0):
+    edges = [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (5, 3), (1, 4)]
+    lines = [f"{u},{v},{words[(u + v) % 2]}" for u, v in edges]
+    return "\n".join(["source,target,sign", *lines])
+
+
+def test_classes_of_labels_that_are_words(tmp_path):
+    """A number that stands for one word here and for another there is no class of both."""
+    words = {"a": ("on", "off"), "b": ("both", "off"), "c": ("off", "on"), "d": ("on", "off")}
+    for name, two in words.items():
+        (tmp_path / f"{name}.csv").write_text(labelled(two))
+    one = {"directed": True, "edge_label": "sign"}
+    apart = {name: find_motifs(read_graph(tmp_path / f"{name}.csv", **one), 3, 20) for name in words}
+    assert compare_motifs({name: apart[name] for name in "ad"}).correlation[0, 1] > 0.99
+    with pytest.raises(ValueError, match="label_ids"):
+        compare_motifs({name: apart[name] for name in "ab"})
+    shared = {}
+    alike = {name: find_motifs(read_graph(tmp_path / f"{name}.csv", label_ids=shared, **one), 3, 20) for name in "abc"}
+    compared = compare_motifs(alike)
+    assert compared.correlation[0, 1] < 0.9
+    assert len(set(compared.labels)) == len(compared.classes)
+    plain = find_motifs(some_graph(0, directed=True), 3, 20)
+    with pytest.raises(ValueError, match="edge labels are words in a, and in plain they are numbers or there are none"):
+        compare_motifs({"a": apart["a"], "plain": plain})
+    with pytest.raises(ValueError, match="no networks"):
+        compare_motifs({})

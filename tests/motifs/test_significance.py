@@ -74,3 +74,12 @@ def test_the_range_of_random_graphs_is_on_the_scale_of_the_profile():
         away = np.quantile(found.random_counts, share, axis=0) - s.mean
         np.testing.assert_allclose(border[varies], (away / length)[varies] / s.scale[varies])
         assert np.isnan(border[~varies]).all()
+
+
+def test_equal_values_have_no_spread():
+    """Their mean differs from them in the last bit: 0.1, 0.7, and whole numbers whose sum passes 2^53."""
+    values = np.array([0.1, 0.7, 3.0, 2.0**52 + 1])
+    found = significance_of(values, np.tile(values, (100, 1)), Mixing(0, np.zeros(4), np.full(4, 100.0), np.zeros(4)))
+    assert not found.sd.any()
+    assert np.isnan(found.z).all()
+    assert (found.mean == values).all()

@@ -162,3 +162,26 @@ def test_pictures_fill_the_points_of_motifs_alone():
     assert len(empty.get_offsets()) == len(found.classes) - len(unusual)
     assert (empty.get_facecolors()[:, :3] == 1).all()
     assert "dot full" not in motifs_report([("g", some_graph(0), found)])
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_where_the_degrees_leave_one_graph_no_chain_is_too_short(directed):
+    complete = Graph.from_edges(
+        [(u, v) for u in range(5) for v in range(5) if u < v or (directed and u != v)], 5, directed
+    )
+    found = find_motifs(complete, 3, 20)
+    assert found.verdicts.why[found.tested].tolist() == ["fixed: the same in every random graph, says nothing"]
+    assert "no chain could move" in found.notes[0]
+    # With a number of attempts no pilot has looked for other places.
+    assert set(find_motifs(complete, 3, 20, attempts=1).verdicts.why[found.tested]) == {
+        "withheld: the chains are too short"
+    }
+
+
+@pytest.mark.parametrize("keep", ["bidegree", "degree"])
+def test_classes_of_longer_chains_alone_are_no_classes(keep):
+    """Graphs that go on to four times the length meet classes that the random graphs do not."""
+    arcs = np.random.default_rng(3).integers(0, 25, (60, 2))
+    found = find_motifs(Graph.from_edges(arcs, 25, directed=True), 4, 20, keep=keep)
+    assert (found.counts + found.random_counts.sum(axis=0) > 0).all()
+    assert found.significance.tests == len(found.classes)
