@@ -27,7 +27,7 @@ _STEP_WORK = {"cpu": 4e9, "accelerator": 2e12}
 """Word operations of a unit, which take a fraction of a second, so that progress shows and Ctrl-C works."""
 
 _UNIT_WORDS = {"cpu": 8, "accelerator": 32}
-"""Fewest words of a unit: with fewer, some lanes of a vector or a warp would stay idle."""
+"""Fewest words of a unit: fewer would share the work of preparing a vertex's neighbours, or leave lanes idle."""
 
 _ITEMS = 2**12  # most items of a job, each of equally many words; checkpoints record which items are done
 

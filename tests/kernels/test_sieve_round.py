@@ -117,13 +117,16 @@ def test_xla_equals_reference(instance):
     ],
     ids=lambda x: x.kernels,
 )
-def test_pallas_equals_reference(instance, target):
+@pytest.mark.parametrize(("words", "warp"), [(4, 32), *more((2, 32), (1, 32)), (4, 1)])
+def test_pallas_equals_reference(instance, target, words, warp, monkeypatch):
+    """Lanes of 8, 16 and 32 vertices together, and of one vertex, as in a block of many words."""
+    monkeypatch.setattr(sieve_pallas, "WARP", warp)
     kernels = [
         jit64(sieve_round.start, static_argnums=3),
         jit64(sieve_round.extend),
     ]
     with compiling_for(target):
-        np.testing.assert_array_equal(run(instance, 4, MAX_ROW, *kernels), instance[-1])
+        np.testing.assert_array_equal(run(instance, words, MAX_ROW, *kernels), instance[-1])
 
 
 @pytest.mark.parametrize(

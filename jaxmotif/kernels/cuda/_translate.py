@@ -38,7 +38,7 @@ COMPARED = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="
 INFIX = {"and": "&", "or": "|", "xor": "^", "div": "/", "rem": "%", **COMPARED}
 WRAPPING = {"add": "+", "sub": "-", "mul": "*"}
 REDUCED = {"reduce_sum": "Sum", "reduce_max": "Max", "reduce_min": "Min", "reduce_or": "Or", "reduce_and": "And"}
-SAME = ("broadcast_in_dim", "reshape", "squeeze", "expand_dims", "stop_gradient", "copy")
+SAME = ("broadcast_in_dim", "broadcast_to", "reshape", "squeeze", "expand_dims", "stop_gradient", "copy")
 SMALL = 16
 """Number of values of an array that is not a vector, at most."""
 
