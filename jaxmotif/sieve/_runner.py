@@ -149,7 +149,9 @@ class Sieve:
         # A word takes eight planes of four bytes, in k rows for every vertex and at most k / 2 sums for every piece.
         bytes_of_word = 32 * (self.size * rows.vertices + (self.size // 2) * rows.pieces)
         room = default_memory(device) if self._memory is None else self._memory - _nbytes(draw)
-        while words > 1 and bytes_of_word * words > room:
+        # A GPU's kernels are at most a tenth faster with more than eight words, which is not worth most of its memory.
+        few = 8 if target_of(device).fused else words
+        while words > 1 and bytes_of_word * words > (room if words <= few else room // 4):
             words //= 2
         if self._memory is None:
             return words

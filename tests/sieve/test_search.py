@@ -1,6 +1,7 @@
 """The front door: answers, matches, repetitions, several devices, checkpoints, and mistakes of the user."""
 
 import itertools
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from jaxmotif import Graph
+from jaxmotif.arrays._compile import Target
 from jaxmotif.devices import _record as record
 from jaxmotif.graph.synthetic import erdos_renyi, random_regular
 from jaxmotif.sieve import _runner as runner
@@ -397,3 +399,12 @@ def test_is_match_verifies():
         assert is_match(host, motif, chosen) == (chosen in good)
     assert not is_match(host, motif, (0, 1))
     assert not is_match(host, motif, (0, 1, 1, 2, 3))
+
+
+def test_blocks_of_few_words_leave_most_of_the_memory(monkeypatch):
+    """More than eight words are for a quarter of it, on a GPU; hosts of 2^10 to 2^26 vertices, 64 GiB."""
+    monkeypatch.setattr(runner, "target_of", lambda device: Target("cuda", "ptx"))
+    monkeypatch.setattr(runner, "default_memory", lambda device: 2**36)
+    sieve = runner.Sieve(10)
+    hosts = [SimpleNamespace(rows=SimpleNamespace(vertices=2**i, pieces=0)) for i in (10, 20, 22, 24, 26)]
+    assert [sieve._block_words(host, None, 32) for host in hosts] == [32, 32, 8, 8, 2]
