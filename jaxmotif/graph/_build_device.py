@@ -130,8 +130,6 @@ def traced_fields(edge_index: ArrayLike, labels: jax.Array | None, n: int, direc
     column.
     """
     ends = jnp.asarray(edge_index)
-    if ends.dtype.itemsize < 4:  # whose type may not hold the number of nodes
-        ends = ends.astype(jnp.int32)
     inside = ((ends >= 0) & (ends < n)).all(axis=0)
     ends = jnp.where(inside, ends, 0).astype(jnp.int32)  # a padding column is a self loop
     keys, slot_labels, counts = _arcs(ends, labels, directed=directed)

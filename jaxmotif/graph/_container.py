@@ -193,7 +193,9 @@ class Graph:
             raise TypeError(f"edge_index must hold integers, got {edge_index.dtype}")
         if isinstance(edge_index, np.ndarray):  # JAX would drop the upper halves of 64-bit ids
             inside = (edge_index >= 0) & (edge_index < num_nodes)
-            edge_index = jax.numpy.asarray(np.where(inside, edge_index, -1).astype(np.int32))
+            edge_index = np.where(inside, edge_index, -1).astype(np.int32)
+        elif edge_index.dtype.itemsize < 4:  # whose type may not hold the number of nodes
+            edge_index = edge_index.astype(np.int32)
         expected = {"node_labels": (node_labels, num_nodes), "edge_labels": (edge_labels, edge_index.shape[1])}
         for name, (labels, size) in expected.items():
             if labels is not None and np.shape(labels) != (size,):

@@ -35,7 +35,6 @@ WIDTHS = (2, 1)
 FORMS_AT_ONCE = 2**18
 """Most vertices whose label forms are kept at a time: the forms of all take as much memory as a word of all rows."""
 
-
 WARP = 32
 """Number of lanes of a warp, all of which have a word to work on."""
 

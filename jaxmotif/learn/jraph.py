@@ -6,6 +6,7 @@ from typing import Any, overload
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer
 
 from jaxmotif.arrays import Int64
@@ -37,9 +38,9 @@ def to_graph(graphs: Any, num_nodes: int, directed: bool = False) -> Graph:
     """
     ends = jnp.stack([graphs.senders, graphs.receivers])
     if not isinstance(ends, Tracer):
-        largest = int(jnp.where(ends[0] != ends[1], ends, -1).max(initial=-1))
-        if largest >= num_nodes:
-            raise ValueError(f"num_nodes is {num_nodes}, and an edge has node {largest}: take the sum of n_node")
+        apart = np.asarray(ends[:, ends[0] != ends[1]])
+        if (apart >= num_nodes).any():
+            raise ValueError(f"num_nodes is {num_nodes}, and an edge has node {apart.max()}: take the sum of n_node")
     return Graph.from_edge_index(ends, num_nodes, directed)
 
 

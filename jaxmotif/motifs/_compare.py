@@ -167,16 +167,14 @@ def _words_of(motifs: Mapping[str, Motifs]) -> tuple[dict[int, str] | None, dict
     words: list[dict[int, str] | None] = []
     for i, kind in enumerate(("node", "edge")):
         given = {name: found.label_words[i] for name, found in motifs.items() if found.classes}
-        if bare := [name for name, known in given.items() if known is None]:
-            if len(bare) < len(given):
-                named = next(name for name, known in given.items() if known is not None)
-                raise ValueError(
-                    f"{kind} labels are words in {named}, and in {bare[0]} they are numbers or there are none, so that "
-                    "they have no class in common"
-                )
-            words.append(None)
-        else:
-            words.append(joined_words(kind, given.values()))
+        bare = [name for name, known in given.items() if known is None]
+        named = [name for name in given if name not in bare]
+        if bare and named:
+            raise ValueError(
+                f"{kind} labels are words in {named[0]}, and in {bare[0]} they are numbers or there are none, so that "
+                "they have no class in common"
+            )
+        words.append(joined_words(kind, given.values()) if named else None)
     return words[0], words[1]
 
 
@@ -297,8 +295,10 @@ def correct_together(motifs: Sequence[Motifs]) -> list[Motifs]:
     for found, part in zip(motifs, np.split(q, np.cumsum([side.size for side in sides])[:-1]), strict=True):
         values = found.significance.q.copy()
         values[found.tested] = part
-        significance, r = dataclasses.replace(found.significance, q=values, tests=p.size), len(found.random_counts)
-        alone = too_few_graphs(r, found.rule, found.significance.tests)
-        notes = *(note for note in found.notes if note not in alone), *too_few_graphs(r, found.rule, p.size)
+        significance = dataclasses.replace(found.significance, q=values, tests=p.size)
+        alone, together = (
+            too_few_graphs(len(found.random_counts), found.rule, tests) for tests in (found.significance.tests, p.size)
+        )
+        notes = *(note for note in found.notes if note not in alone), *together
         corrected.append(dataclasses.replace(found, significance=significance, notes=notes))
     return corrected

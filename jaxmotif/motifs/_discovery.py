@@ -39,7 +39,6 @@ from jaxmotif.motifs._null_models import NullModel, States
 from jaxmotif.motifs._proposals import LIMITS, seed_words
 from jaxmotif.motifs._random_graphs import (
     DEFAULT_SWITCHES,
-    LANE_BYTES,
     ChainPlan,
     Chains,
     Drawn,
@@ -155,9 +154,8 @@ def find_motifs(
     every = min(max(stops[-1] // LEAST_MIXING, 1), 10) if until is None else min(stops[0], 5)
     most = MIXING_GRAPHS if every == 10 else min(MIXING_GRAPHS, max(LEAST_MIXING, stops[-1] // 10))
     longer = min(-(-stops[-1] // every), most)
-    least = LANE_BYTES * bucket_size(max(chains.wiring.labels, 1))
-    if estimate is None:
-        least = max(least, least_memory(target_of(selection.main)))
+    tables = 0 if estimate is not None else least_memory(target_of(selection.main))
+    least = max(chains.bytes_of_graph, tables)
     check_budget(memory, least, f"random graphs of {graph.m} edges and what counts in them")
     work = _Work(chains, size, longer, every, Classifier(pair_states.Alphabet.of(graph), size), estimate)
     batches: Arrays = {}

@@ -115,6 +115,11 @@ class ChainPlan(NamedTuple):
     bounded: bool
     pace: Pace
 
+    @property
+    def bytes_of_graph(self) -> int:
+        """Bytes that a single random graph takes while it is drawn."""
+        return LANE_BYTES * bucket_size(max(self.wiring.labels, 1))
+
 
 def plan_chains(
     graph: Graph, key: int | PRNGKey | None, keep: str | NullModel, switches: float, attempts: float | None
@@ -304,7 +309,7 @@ class Chains:
         self._given: dict[int, Ends] = {}  # by the number of lanes
         labels = max(plan.wiring.labels, 1)
         self._accelerated = target_of(device).is_accelerator
-        least = LANE_BYTES * bucket_size(labels)
+        least = plan.bytes_of_graph
         bytes_ = working_memory(memory, device, least, f"a random graph of {labels} edges")
         room = (bytes_ if memory is not None else max(least, min(bytes_, MOST_BYTES))) // LANE_BYTES
         self._room = min(room, MOST_LANES)

@@ -116,6 +116,9 @@ def test_fewer_nodes_than_edges_name_are_refused():
     assert to_graph(graphs, 12).m == to_graph(graphs, 14).m  # without the padding node
     with pytest.raises(ValueError, match="num_nodes is 5, and an edge has node 1"):
         to_graph(graphs, 5)
+    for kind in ("int8", "uint8", "uint32"):  # the padding's loops at node 12 may be of any integers
+        narrow = graphs._replace(senders=graphs.senders.astype(kind), receivers=graphs.receivers.astype(kind))
+        assert to_graph(narrow, 12).edge_list().tolist() == to_graph(graphs, 12).edge_list().tolist()
 
 
 def test_counts_of_graphs_without_node_features():
