@@ -433,18 +433,20 @@ def paths(options: argparse.Namespace) -> None:
     option("logs", type=numbers, help="log2 of the vertices, between commas"),
     option("--size", type=int, default=10),
     option("--devices", type=int, default=1),
+    option("--memory", type=float, help="GiB on a device; by default nearly all of it"),
 )
 def hosts(options: argparse.Namespace) -> None:
     """Time one run on large hosts, n = 2^22 and 2^24, k = 10 (beyond Table 5), beside a prediction."""
     size, base, devices = options.size, None, tuple(jax.devices()[: options.devices])
-    table = Table("log2 n | edges | made s | predicted s | s | first call s | 10^9 mult/s, paper's count")
+    table = Table("log2 n | edges | made s | predicted s | s | first call s | 10^9 mult/s, paper's count | peak GiB")
     for log in sorted({min(options.logs) - 2, *options.logs}):
         begin = clock()
         host = permuted(1 << log, size, DEGREE)
         made, limit = clock() - begin, device_memory(devices[0])
         predicted = f"{base[0] * work(host, size).operations / base[1]:.2f}" if base else "-"
         # Blocks are to be as large as they fit: by default half of a GPU is left to others.
-        sieve = Sieve(size, devices, limit and int(0.95 * limit))
+        memory = int(options.memory * 2**30) if options.memory else limit and int(0.95 * limit)
+        sieve = Sieve(size, devices, memory)
         placed, times, values = jax.block_until_ready(sieve.place(host)), [], np.zeros(0)
         for repeat in range(3):
             begin = clock()
@@ -455,7 +457,8 @@ def hosts(options: argparse.Namespace) -> None:
         best = min(times[1:])
         base = best, work(host, size).operations
         rate = f"{multiplications(host, size) / best / 1e9:.0f}"
-        table.row(log, host.targets.size // 2, f"{made:.0f}", predicted, f"{best:.4f}", f"{times[0]:.1f}", rate)
+        figures = f"{best:.4f}", f"{times[0]:.1f}", rate, f"{harness.peak_gib():.2f}"
+        table.row(log, host.targets.size // 2, f"{made:.0f}", predicted, *figures)
         if size == 10:
             known = {1 << at: times[1] for at, times in PAPER_HOST.items()}
             draw(
@@ -476,7 +479,7 @@ def hosts(options: argparse.Namespace) -> None:
 
 
 def all_blocks(draw: polynomials.Draw, words: int, localised: bool) -> jax.Array:
-    """Return the XOR over all blocks of subsets: ``[V, 8]``, or ``[8]`` of all vertices together."""
+    """Return the XOR over all blocks of subsets: ``[V]``, or ``[1]`` of all vertices together."""
     size = draw.first.shape[0] + 1
     if localised:
         return polynomials.accumulate(draw, 0, polynomials.num_words(size) // words, words)
@@ -486,9 +489,10 @@ def all_blocks(draw: polynomials.Draw, words: int, localised: bool) -> jax.Array
     def block(index: jax.Array, found: jax.Array) -> jax.Array:
         P = sieve_round.start(draw.labels, draw.first, index * words, words, draw.rows)
         P = lax.fori_loop(2, size, lambda t, P: sieve_round.extend(P, t, first_forms[t], draw.later, draw.rows), P)
-        return found ^ lax.reduce(jnp.where(live, P[size - 1], jnp.uint32(0)), np.uint32(0), lax.bitwise_xor, (0, 2))
+        last = jnp.where(live, sieve_round.by_plane(P[size - 1], words), jnp.uint32(0))
+        return found ^ polynomials.sums(lax.reduce(last, np.uint32(0), lax.bitwise_xor, (0,))[None], size)
 
-    return lax.fori_loop(0, polynomials.num_words(size) // words, block, jnp.zeros(8, jnp.uint32))
+    return lax.fori_loop(0, polynomials.num_words(size) // words, block, jnp.zeros(1, jnp.uint8))
 
 
 def draw_values(host: ColoredGraph, size: int) -> polynomials.Draw:
@@ -509,7 +513,7 @@ def recurrence(host: ColoredGraph, size: int) -> tuple[float, float]:
         call = jit64(partial(all_blocks, words=words, localised=localised))
         timing = measure(partial(call, drawn), calls=2)
         found = np.asarray(timing.result)
-        sums.append(np.bitwise_xor.reduce(found, 0) if localised else found)
+        sums.append(np.bitwise_xor.reduce(found, keepdims=True) if localised else found)
         times.append(timing.seconds)
     np.testing.assert_array_equal(*sums)
     return times[0], times[1]

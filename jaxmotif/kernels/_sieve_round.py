@@ -88,7 +88,7 @@ def start(labels: Array, keys: Array, first_word, num_words: int, rows: Rows) ->
 
     Returns:
       The rows, uint32 ``[k, V, 8, num_words]``. Index ``s - 1`` holds ``P[s]``. Rows past ``P[1]`` are those of live
-      vertices alone.
+      vertices alone. Kernels may keep planes behind words (see :func:`by_plane`).
     """
     first_word = jnp.asarray(first_word, jnp.int32)
     if target().fused:
@@ -122,7 +122,7 @@ def extend(P: Array, size, first_form, keys: Array, rows: Rows) -> Array:
     """Attach child trees of ``t`` vertices, which is round ``t`` of the recurrence.
 
     Args:
-      P: The rows after round ``t - 1``, uint32 ``[k, V, 8, W]``.
+      P: The rows after round ``t - 1``, as :func:`start` returns them.
       size: The number ``t``, int32, which may be traced.
       first_form: The number of the first form of round ``t`` in ``keys``.
       keys: The keys of the weights of each form, uint32 ``[forms, 2]``; slots are the counters (see
@@ -175,6 +175,15 @@ def extend(P: Array, size, first_form, keys: Array, rows: Rows) -> Array:
 
     # Forms are taken in rising order, because P[s - t] must have its own form, the one before, already.
     return lax.fori_loop(1, (total - 1) // size + 1, attach, P)
+
+
+def by_plane(P: Array, words: int) -> Array:
+    """Return rows of :func:`start` or :func:`extend`, or one of them, as ``[.., V, 8, words]`` in every form."""
+    if target().fused:
+        from jaxmotif.kernels import _sieve_pallas as fused
+
+        return fused.by_plane(P, words)
+    return P
 
 
 def _tiles(count):

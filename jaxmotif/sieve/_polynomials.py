@@ -98,14 +98,14 @@ def accumulate(draw: Draw, first: jax.Array | int, stop: jax.Array | int, words:
       words: words of a block, static.
 
     Returns:
-      uint32 ``[V, 8]``, the XOR over the blocks, in which the 32 subsets of a word are still apart.
+      uint8 ``[V]``, the XOR over the blocks.
     """
     size = draw.first.shape[0] + 1
     # `first_forms` says where the weights of each round begin; each round takes fewer than the one before.
     first_forms = jnp.asarray(np.cumsum([0, *sieve_round.num_forms(size)])[:-1], jnp.int32)
 
     # Rows without neighbours lie in no match of several vertices, and are not computed beyond the first round.
-    computed = jnp.arange(draw.labels.shape[0], dtype=jnp.int32)[:, None] < draw.rows.live if size > 1 else True
+    computed = jnp.arange(draw.labels.shape[0], dtype=jnp.int32) < draw.rows.live if size > 1 else True
 
     def block(index, total):
         # Round 1 is `start`, since its neighbour sums are linear in the labels.
@@ -116,21 +116,20 @@ def accumulate(draw: Draw, first: jax.Array | int, stop: jax.Array | int, words:
 
         if size > 2:
             P = lax.fori_loop(2, size, round_, P)
-        # The sum runs over the words of the block; the subsets of a word stay apart until the end.
-        sums = lax.reduce(P[size - 1], np.uint32(0), lax.bitwise_xor, tuple(range(2, P.ndim - 1)))
-        return total ^ jnp.where(computed, sums, jnp.uint32(0))
+        return total ^ jnp.where(computed, sums(sieve_round.by_plane(P[size - 1], words), size), jnp.uint8(0))
 
-    return lax.fori_loop(first, stop, block, jnp.zeros_like(draw.labels))
+    return lax.fori_loop(first, stop, block, jnp.zeros(draw.labels.shape[0], jnp.uint8))
 
 
-def values(total: jax.Array, rank: jax.Array, size: int) -> jax.Array:
-    """Return the sieve's values, uint8 ``[V]`` in the original numbering, from the XOR over all blocks."""
+def sums(planes: jax.Array, size: int) -> jax.Array:
+    """Sum over the subsets of some words, from planes, uint32 ``[V, 8, W]``, to elements, uint8 ``[V]``."""
     # With fewer than five elements only the lowest bits of a word stand for subsets.
     subsets = np.uint32((1 << min(1 << min(size, 5), 32)) - 1)
+    words = lax.reduce(planes, np.uint32(0), lax.bitwise_xor, (2,))
     # A sum in characteristic 2 is a parity.
-    odd = lax.population_count(total & subsets) & jnp.uint32(1)
+    odd = lax.population_count(words & subsets) & jnp.uint32(1)
     places = jnp.arange(gf256.PLANES, dtype=jnp.uint32).reshape(1, -1)
-    return jnp.sum(odd << places, axis=1, dtype=jnp.uint32).astype(jnp.uint8)[rank]
+    return jnp.sum(odd << places, axis=1, dtype=jnp.uint32).astype(jnp.uint8)
 
 
 def sieve_values(graph: Graph, shades: jax.Array, key: jax.Array, size: int, words: int | None = None) -> jax.Array:
@@ -172,8 +171,7 @@ def sieve_values(graph: Graph, shades: jax.Array, key: jax.Array, size: int, wor
     words = block_words(size, vertices, target()) if words is None else min(words, num_words(size))
     rows, rank = sieve_rows.plan_rows(graph.out_offsets, graph.out_targets, sieve_rows.max_pieces(slots))
     shades = jnp.pad(shades, (0, vertices - shades.shape[0]))
-    total = accumulate(draw(rows, rank, shades, key, size), 0, num_words(size) // words, words)
-    return values(total, rank, size)
+    return accumulate(draw(rows, rank, shades, key, size), 0, num_words(size) // words, words)[rank]
 
 
 def check_size(size: int) -> None:

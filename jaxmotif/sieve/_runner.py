@@ -112,7 +112,7 @@ class Sieve:
             static = {"impl": jax.random.key_impl(key), "size": self.size}
             if self._memory is not None:
                 check_budget(self._memory, compiled_bytes(_draw, arrays, data, **static), "the random values")
-            draws[device] = _draw(arrays, data, **static)
+            draws[device] = polynomials.Draw(*arrays[:2], *_draw(arrays, data, **static))
         main = draws[self.selection.main]
         words = polynomials.num_words(self.size)
         # Items are stretches of subsets. They do not depend on the blocks, and so neither does a checkpoint.
@@ -128,7 +128,7 @@ class Sieve:
         done = run_job(job, make, self._workers, self.selection, store, show)
         self.notes += done.notes
         total = jax.device_put(done.found["total"], self.selection.main)
-        return np.asarray(_values(total, main.rank, size=self.size))[: placed.n]
+        return np.asarray(total[main.rank])[: placed.n]
 
     def _parts(self, rows: sieve_rows.Rows, words: int) -> int:
         """Return how many units there are: each is short, and there are several for each device if the work allows."""
@@ -155,7 +155,7 @@ class Sieve:
             words //= 2
         if self._memory is None:
             return words
-        total, blocks = jax.device_put((np.zeros(draw.labels.shape, np.uint32), np.zeros(2, np.int32)), device)
+        total, blocks = jax.device_put((np.zeros(rows.vertices, np.uint8), np.zeros(2, np.int32)), device)
         # The estimate is checked by what XLA says: blocks are halved until the program fits.
         while True:
             needed = compiled_bytes(_advance, draw, total, blocks, words=words)
@@ -173,7 +173,7 @@ class _Task:
         self._start()
 
     def _start(self) -> None:
-        self._total = jax.device_put(np.zeros(self._draw.labels.shape, np.uint32), self._device)
+        self._total = jax.device_put(np.zeros(self._draw.rows.vertices, np.uint8), self._device)
 
     def step(self, span: Span) -> None:
         at, end = span.first * self._item, span.stop * self._item
@@ -240,15 +240,13 @@ _plan = jit64(sieve_rows.plan_rows, static_argnames="pieces")
 @jit64(static_argnames=("impl", "size"))
 def _draw(
     arrays: tuple[Rows, jax.Array, jax.Array], key_data: jax.Array, *, impl: Hashable, size: int
-) -> polynomials.Draw:
-    """Draw the random values of a run, from a key as data."""
-    return polynomials.draw(*arrays, jax.random.wrap_key_data(key_data, impl=impl), size)
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Draw the labels and keys of a run, from a key as data; a program that returned the rows too would copy them."""
+    drawn = polynomials.draw(*arrays, jax.random.wrap_key_data(key_data, impl=impl), size)
+    return drawn.labels, drawn.first, drawn.later
 
 
 @jit64(static_argnames="words", donate_argnames="total")
 def _advance(draw: polynomials.Draw, total: jax.Array, blocks: jax.Array, *, words: int) -> jax.Array:
     """Add some blocks to the XOR so far."""
     return total ^ polynomials.accumulate(draw, blocks[0], blocks[1], words)
-
-
-_values = jit64(polynomials.values, static_argnames="size")

@@ -175,7 +175,7 @@ def find_color_motif(
     uploaded, keep = _prune(sieve, whole, parsed)
     colored, ids = prune.restrict(whole, keep)
     store = store_for(
-        checkpoint, sieve.selection.together, lambda: ("sieve", parsed.size, capacities(colored), *colored, run_key)
+        checkpoint, sieve.selection.together, lambda: ("sieve 2", parsed.size, capacities(colored), *colored, run_key)
     )
     repetitions = needed_repetitions(parsed.size, error)
     placed = sieve.place(colored, uploaded if keep.all() else None)

@@ -94,7 +94,7 @@ def run(instance, words, max_row, start, extend, blocks=None):
         P = start(planes, first, jnp.int32(block * words), words, rows)
         for t in range(2, size):
             P = extend(P, jnp.int32(t), jnp.int32(sum(sieve_round.num_forms(size)[:t])), later, rows)
-        found.append(P)
+        found.append(sieve_round.by_plane(P, words))
     found = np.array(jax.jit(field_tables.unslice_bytes)(jnp.concatenate(found, axis=-1)))
     # Past their first, rows of vertices that neither have neighbours nor are one are not written; they would be zeros.
     found[1:, int(rows.live) :] = 0
@@ -140,21 +140,21 @@ def test_pallas_equals_reference(instance, target, words, warp, monkeypatch):
 def test_the_first_round_in_whole_blocks(target, monkeypatch):
     """As many words as one program of the kernel takes, and two programs, forms by parts: against plain XLA."""
     rng = np.random.default_rng(3)
-    labels, keys = (jnp.asarray(rng.integers(0, 2**20, shape, np.uint32)) for shape in ((32, 8), (2, 2)))
-    ring = jnp.arange(33, dtype=jnp.int32), (jnp.arange(32, dtype=jnp.int32) + 1) % 32
+    labels, keys = (jnp.asarray(rng.integers(0, 2**14, shape, np.uint32)) for shape in ((96, 8), (13, 2)))
+    ring = jnp.arange(97, dtype=jnp.int32), (jnp.arange(96, dtype=jnp.int32) + 1) % 96
     for words in (sieve_pallas.BLOCK_WORDS, 2 * sieve_pallas.BLOCK_WORDS):
         rows = plan_rows(*ring, 0)[0]
         arguments = labels, keys, jnp.int32(6 * words), words, rows
         expected = jax.jit(sieve_round.start, static_argnums=3)(*arguments)
-        monkeypatch.setattr(sieve_pallas, "FORMS_AT_ONCE", 24)  # The second part of 32 vertices begins at 8.
+        monkeypatch.setattr(sieve_pallas, "FORMS_AT_ONCE", 64)  # The second part of 96 vertices begins at 32.
         with compiling_for(target):
             np.testing.assert_array_equal(jit64(sieve_round.start, static_argnums=3)(*arguments), expected)
 
 
-@pytest.mark.parametrize("pieces", [32, *more(0)])
-def test_pallas_lowers_for_cuda(abstract_gpu, pieces):
+@pytest.mark.parametrize(("pieces", "words"), [(32, 128), (32, 4), *more((0, 128))])
+def test_pallas_lowers_for_cuda(abstract_gpu, pieces, words):
     shape = jax.ShapeDtypeStruct
-    vertices, slots, size, words = 32, 100, 8, 128
+    vertices, slots, size = 32, 100, 8
     ints = ((slots,), (vertices,), (vertices,), (), (pieces,), (pieces,), (vertices + 1,), (pieces,))
     rows = sieve_rows.Rows(*(shape(one, jnp.int32) for one in ints))
     scalar, labels = shape((), jnp.int32), shape((vertices, 8), jnp.uint32)
@@ -165,7 +165,7 @@ def test_pallas_lowers_for_cuda(abstract_gpu, pieces):
         assert "triton" in text
 
     lower(sieve_pallas.start, labels, shape((size - 1, 2), jnp.uint32), scalar, words, rows, static_argnums=3)
-    P = shape((size, vertices, 8, words), jnp.uint32)
+    P = shape((size, vertices, 8, words) if words > 16 else (size, vertices, words, 8), jnp.uint32)
     lower(sieve_pallas.extend, P, scalar, scalar, shape((20, 2), jnp.uint32), rows)
 
 

@@ -117,7 +117,8 @@ def translate(equation: Any, lanes: int, warps: int, name: str) -> Program:
     formals.insert(len(inputs), "const int* __restrict__ sizes")
     writer.run(jaxpr, refs)
     head = f'extern "C" __global__ void __launch_bounds__(THREADS) {name}({", ".join(formals)})'
-    text = "\n".join([f"#define THREADS {threads}", prelude(), f"{head} {{", *writer.lines, "}", ""])
+    fours = ["struct alignas(16) Four { unsigned of[4]; };"] if writer.has_fours else []
+    text = "\n".join([f"#define THREADS {threads}", prelude(), *fours, f"{head} {{", *writer.lines, "}", ""])
     return Program(name, text, threads, np.array(sizes or [0], np.int32))
 
 
@@ -134,6 +135,7 @@ class _Writer:
         self.each = -(-lanes // threads)  # the number of lanes of a thread
         self.lines: list[str] = []
         self._ids, self._depth = itertools.count(), 1
+        self.has_fours = False  # whether four words are read or written at once
         self.single_lane = False  # whether the code is that of one lane, number e of its thread
 
     # ---- text
@@ -173,8 +175,11 @@ class _Writer:
             raise self.refuse(f"values of type {aval.dtype}")
         return C[str(aval.dtype)]
 
+    def fresh(self) -> str:
+        return f"v{next(self._ids)}"
+
     def declare(self, aval: Any) -> str:
-        name, length = f"v{next(self._ids)}", self.length(aval)
+        name, length = self.fresh(), self.length(aval)
         self.put(f"{self.kind(aval)} {name}{f'[{length}]' if length else ''};")
         return name
 
@@ -190,7 +195,7 @@ class _Writer:
             name = self.declare(aval)
             self.set(aval, name, text)
         else:
-            name = f"v{next(self._ids)}"
+            name = self.fresh()
             self.put(f"const {self.kind(aval)} {name} = {text};")
         return name
 
@@ -319,6 +324,13 @@ class _Writer:
                 terms.append(f"({text})" if stride == "1" else f"(long long)({text}) * {stride}")
         return f"{ref.name}[{' + '.join(terms) or '0'}]"
 
+    def fours(self, env: Env, ref: Any, index: Sequence[Any], values: Sequence[Any]) -> str:
+        """Return the C++ of four words in memory that a thread reads or writes at once, from the index of the first."""
+        if len(values) != 4 or any(self.kind(v.aval) != "unsigned" for v in values):
+            raise self.refuse(f"entries that are not words by fours: {', '.join(str(v.aval) for v in values)}")
+        self.has_fours = True
+        return f"*(Four*)&{self.element(env, env[ref], index, values[0].aval)}"
+
     def scalar(self, env: Env, i: Any) -> str:
         """Return the C++ of an index, which is a number or element ``e`` of a value."""
         return self.read(env, i) if isinstance(i, (jcore.Var, jcore.Literal)) else str(int(np.asarray(i)))
@@ -379,6 +391,30 @@ def _masked_store(writer: _Writer, env: Env, equation: Any) -> list[str]:
     return []
 
 
+def _entries_load(writer: _Writer, env: Env, equation: Any) -> list[str]:
+    (ref, *index), outs = equation.invars, equation.outvars
+    length, names = writer.length(outs[0].aval), []
+    for first in range(0, len(outs), 4):
+        place = writer.fours(env, ref, [*index, first], outs[first : first + 4])
+        four = writer.fresh()
+        writer.put(f"Four {four}{f'[{length}]' if length else ''};")
+        writer.set(outs[0].aval, four, place)
+        one = f"{four}[e]" if length else four
+        names += [writer.new(v.aval, f"{one}.of[{i}]") for i, v in enumerate(outs[first : first + 4])]
+    return names
+
+
+def _entries_store(writer: _Writer, env: Env, equation: Any) -> list[str]:
+    ref, *others = equation.invars
+    count = ref.aval.shape[-1]
+    index, values = others[:-count], others[-count:]
+    for first in range(0, count, 4):
+        four = values[first : first + 4]
+        place = writer.fours(env, ref, [*index, first], four)
+        writer.store(place, f"Four{{{', '.join(writer.read(env, v) for v in four)}}}", four[0].aval, None)
+    return []
+
+
 def _fetch_add(writer: _Writer, env: Env, equation: Any) -> list[str]:
     ref, value = equation.invars
     if writer.single_lane:
@@ -415,6 +451,8 @@ def _reduces_lanes(jaxpr: Any, lanes: int) -> bool:
 _NAMED = {
     "masked_load": _masked_load,
     "masked_store": _masked_store,
+    "entries_load": _entries_load,
+    "entries_store": _entries_store,
     "add_and_fetch": _fetch_add,
     "lane_alone": _lane_alone,
 }
