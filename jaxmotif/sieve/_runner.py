@@ -128,7 +128,7 @@ class Sieve:
         done = run_job(job, make, self._workers, self.selection, store, show)
         self.notes += done.notes
         total = jax.device_put(done.found["total"], self.selection.main)
-        return np.asarray(total[main.rank])[: placed.n]
+        return np.asarray(_by_vertex(total, main.rank))[: placed.n]
 
     def _parts(self, rows: sieve_rows.Rows, words: int) -> int:
         """Return how many units there are: each is short, and there are several for each device if the work allows."""
@@ -250,3 +250,9 @@ def _draw(
 def _advance(draw: polynomials.Draw, total: jax.Array, blocks: jax.Array, *, words: int) -> jax.Array:
     """Add some blocks to the XOR so far."""
     return total ^ polynomials.accumulate(draw, blocks[0], blocks[1], words)
+
+
+@jit64
+def _by_vertex(total: jax.Array, rank: jax.Array) -> jax.Array:
+    """Return the values of the rows in the order of the vertices."""
+    return total[rank]
