@@ -173,6 +173,21 @@ def orders(options: argparse.Namespace) -> None:
         )
 
 
+@rows(networks("internet-as", "email-Enron", "wiki-Vote", "ca-AstroPh", "socfb-MIT8", "pgd-C500-9"))
+def shares(options: argparse.Namespace) -> None:
+    """Time GPUs and the CPU together by the share of the edges that a GPU takes at once, at first and later (4.3).
+
+    The paper gives GPUs 80 % at first. Whoever has nothing left takes over what another one has not begun.
+    """
+    needs_gpu()
+    parts = (0.01, 0.05, 0.2, 0.5, 0.8, 1.0)
+    table = Table("network | " + " | ".join(f"{100 * part:g} %, ms" for part in parts))
+    for name in options.networks:
+        graph = harness.network(options.data, name)
+        found = [seconds_of(options, name, graph, devices=Hybrid(chunk=part)) for part in parts]
+        table.row(name, *(s * 1e3 for s in found))
+
+
 @rows(networks("email-Enron"), out)
 def sides(options: argparse.Namespace) -> None:
     """Tell which edges the CPU took in a hybrid run, which the GPU, and how long each took (Fig. 4).
@@ -237,7 +252,10 @@ def heard_units(call: Callable[[], object]) -> list[tuple[str, Any, float]]:
 
 @rows(networks("socfb-MIT8", "socfb-Cornell5", "pgd-C500-9"), out)
 def energy(options: argparse.Namespace) -> None:
-    """Measure joules of the GPU a call and a graphlet, idle power included, by the counters of the driver (NVML)."""
+    """Measure joules of the GPU a call and a graphlet, idle power included, by the counters of the driver (NVML).
+
+    Beside them those of the CPU for the same counts, by the counters of Linux (RAPL), where these can be read.
+    """
     needs_gpu()
     for name in options.networks:
         graph = harness.network(options.data, name)
@@ -256,9 +274,13 @@ def energy(options: argparse.Namespace) -> None:
         counts = jaxmotif.graphlet_counts(graph, devices=1).counts
         graphlets = sum(count for kind, count in counts.items() if "node" not in kind)  # the connected ones
         joules = watts * seconds / calls
+        seconds_of(options, name, graph, runs=1, devices="cpu")
+        before = cpu_joules()
+        jaxmotif.graphlet_counts(graph, devices="cpu")
+        by_cpu = "no counter" if before is None else f"{(cpu_joules() or 0.0) - before:.3g}"
         print(f"\n{name}: {calls} calls in {seconds:.2f} s, by {meter.source}\n")
-        table = Table("W | W idle | ms a call | J a call | nJ a connected graphlet")
-        table.row(watts, idle, seconds / calls * 1e3, joules, joules / graphlets * 1e9)
+        table = Table("W | W idle | ms a call | J a call | nJ a connected graphlet | J of the CPU")
+        table.row(watts, idle, seconds / calls * 1e3, joules, joules / graphlets * 1e9, by_cpu)
         draw(
             options,
             {"J a call": {name: joules}, "nJ a connected graphlet": {name: joules / graphlets * 1e9}},
@@ -267,6 +289,15 @@ def energy(options: argparse.Namespace) -> None:
             "'superior performance per watt', without a figure",
             ylabel="J, nJ",
         )
+
+
+def cpu_joules() -> float | None:
+    """Return the energy that the CPUs have used, or ``None`` where their counters cannot be read."""
+    counters = list(Path("/sys/class/powercap").glob("intel-rapl:?/energy_uj"))
+    try:
+        return sum(int(counter.read_text()) for counter in counters) / 1e6 if counters else None
+    except OSError:
+        return None
 
 
 class EnergyMeter:

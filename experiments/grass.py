@@ -16,6 +16,7 @@ one of those at the deepest level that any block has reached, so that the lanes 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from scipy import sparse
 
 from jaxmotif.graph import Graph
 
@@ -73,38 +75,58 @@ class Found(NamedTuple):
     seconds: float
 
 
-def matrix_of(graph: Graph) -> np.ndarray:
-    """Return the arcs of a graph, bool ``[n, n]``; an edge without direction is two."""
-    matrix = np.zeros((graph.n, graph.n), bool)
+def arcs_of(graph: Graph) -> sparse.csr_array:
+    """Return the arcs of a graph, int32 ``[n, n]`` of zeros and ones; an edge without direction is two."""
     u, v = graph.edge_list().T
-    matrix[u, v] = True
-    return matrix if graph.directed else matrix | matrix.T
+    if not graph.directed:
+        u, v = np.concatenate([u, v]), np.concatenate([v, u])
+    arcs = sparse.csr_array((np.ones(len(u), np.int32), (u, v)), shape=(graph.n, graph.n))
+    arcs.data[:] = 1
+    return arcs
 
 
-def tree_of(query: Graph, target: Graph, induced: bool) -> Tree:
-    """Find the candidates of the query's nodes (Definition 2), in an order that begins with the largest degree."""
-    small, large = matrix_of(query), matrix_of(target)
+def conditions(query: Graph, target: Graph) -> Iterator[np.ndarray]:
+    """Yield the candidates of the query's nodes by conditions 2, 3 and 4 of Definition 2, each with those before it.
+
+    Each is bool ``[k, n]``.
+    """
+    small, large = arcs_of(query), arcs_of(target)
     labels = [
         np.zeros(g.n, int) if g.node_labels is None else np.asarray(g.node_labels)[: g.n] for g in (query, target)
     ]
     fits = labels[0][:, None] == labels[1][None]
+    yield fits
     for axis in (0, 1):
-        fits &= small.sum(axis=axis)[:, None] <= large.sum(axis=axis)[None]
-    either, wide = small | small.T, large | large.T
-    # Condition 4: the neighbour of the largest degree has a candidate among the neighbours of the candidate.
+        fits = fits & (small.sum(axis=axis)[:, None] <= large.sum(axis=axis)[None])
+    yield fits
+    # The neighbour of the largest degree has a candidate among the neighbours of the candidate.
+    either = (small + small.T).toarray() > 0
     widest = np.where(either, either.sum(axis=0)[None], -1).argmax(axis=1)
-    fits &= (fits[widest].astype(np.int32) @ wide.astype(np.int32)) > 0
+    yield fits & (((large + large.T) @ fits[widest].T.astype(np.int32)).T > 0)
+
+
+def order_of(query: Graph) -> list[int]:
+    """Return an order of the query's nodes: the largest degree, then always the most edges to those before."""
+    arcs = arcs_of(query).toarray() > 0
+    either = arcs | arcs.T
     order = [int(either.sum(axis=0).argmax())]
     while len(order) < query.n:
         joined = either[order].sum(axis=0) * query.n + either.sum(axis=0)
         joined[order] = -1
         order.append(int(joined.argmax()))
-    arcs = small[np.ix_(order, order)]
+    return order
+
+
+def tree_of(query: Graph, target: Graph, induced: bool) -> Tree:
+    """Find the candidates of the query's nodes, in the order in which they are matched."""
+    *_, fits = conditions(query, target)
+    order, large = order_of(query), arcs_of(target)
+    arcs = arcs_of(query).toarray()[np.ix_(order, order)] > 0
     places = [np.flatnonzero(fits[u]) for u in order]
     earlier = [np.arange(i) if induced else np.flatnonzero((arcs | arcs.T)[i, :i]) for i in range(query.n)]
-    u, v = np.nonzero(large)
-    offsets = np.searchsorted(u, np.arange(target.n + 1))
-    rows = _padded(places, 0), np.array([len(x) for x in places]), arcs, _padded(earlier, -1), offsets, v
+    large.sort_indices()
+    lengths = np.array([len(x) for x in places])
+    rows = _padded(places, 0), lengths, arcs, _padded(earlier, -1), large.indptr, large.indices
     arrays: list[np.ndarray] = [x if x.dtype == bool else x.astype(np.int32) for x in rows]
     return Tree(*jax.device_put(tuple(arrays)))
 

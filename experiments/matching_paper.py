@@ -21,7 +21,7 @@ import harness
 import jax
 import jax.numpy as jnp
 import numpy as np
-from grass import search, tree_of
+from grass import conditions, order_of, search, tree_of
 from harness import Rows, Table, measure, option
 
 from jaxmotif.graph import Graph
@@ -483,6 +483,44 @@ def grass(options: argparse.Namespace) -> None:
         idle = f"{100 * (1 - found.paths / found.lanes):.1f} %"
         row = len(tree.sizes), matches, f"{found.seconds:.2f}", f"{found.paths:,}", idle
         table.row(name, kind, *row, f"{ours.best:.2f}", f"{ours.result.positions:,}")
+
+
+def tree_size(sizes: Iterable[int]) -> float:
+    """Return the decimal logarithm of the nodes of a tree of candidates, and one, from how many each level has."""
+    logs, paths = [0.0], 0.0
+    for before, size in enumerate(sizes):
+        if size <= before:
+            break
+        paths += log(size - before)
+        logs.append(paths)
+    return float(np.logaddexp.reduce(logs)) / log(10)
+
+
+@rows(only)
+def reduction(options: argparse.Namespace) -> None:
+    """Show how many nodes the tree of candidates has by each of GRASS's conditions (III), and by our domains.
+
+    Figures are means of decimal logarithms over the queries of a target.
+    """
+    known = harness.verified(options.data, "labelled", "matches.json")
+    table = Table("target | nodes | queries | of | none | label | degree | neighbour's degree | domains")
+    everything, how = [], Options(induced=False)
+    for folder, queries in known.items():
+        names = [f"{folder}/{query}" for query in queries if options.only in f"{folder}/{query}"]
+        found = []
+        for query, target in (harness.instance(options.data, name) for name in names):
+            order = order_of(query)
+            by_condition = [fits.sum(axis=1)[order] for fits in conditions(query, target)]
+            index = index_target(target, by_degree=True, on_host=True)
+            domains = prepare(Pattern.from_graph(query), index, how)[-1].sizes[order]
+            sizes = [[target.n] * query.n, *by_condition, domains]
+            found.append((target.n, query.n, *map(tree_size, sizes)))
+        if found:
+            n, k, *logs = np.mean(found, axis=0)
+            table.row(folder, f"{n:.0f}", len(found), f"{k:.0f}", *(f"{x:.1f}" for x in logs))
+        everything += found
+    n, k, *logs = np.mean(everything, axis=0)
+    table.row("all", f"{n:.0f}", len(everything), f"{k:.0f}", *(f"{x:.1f}" for x in logs))
 
 
 def scheduled(plan, schedule: str, threads: int, seconds: float) -> tuple[Any, float]:
