@@ -19,7 +19,7 @@ def test_a_run(rehearsals):  # noqa: F811
         limit=0,
         devices=jax.devices("cpu")[:1],
     )
-    late = {"plan_rows", "values"}  # which come before the run, and need what the job has found
+    late = {"plan_rows", "_by_vertex"}  # which come before the run, and need what the job has found
     assert told == {program for program in called if program[0].rpartition(".")[2] not in late}
     assert len(told) == 2
     assert found.found
