@@ -19,7 +19,8 @@ from jaxmotif.graph import Graph
 from jaxmotif.graphlets import dense_edge_columns, dense_node_orbits
 from jaxmotif.kernels._expand import take
 from jaxmotif.matching._stacks import SearchArrays, search_roles, searches_for
-from jaxmotif.patterns import Pattern, named_pattern
+from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._names import listed_patterns
 from jaxmotif.patterns._roles import OrbitWeights, Per, Role, all_roles, known_weights, orbit_weights, weight_table
 
 
@@ -60,7 +61,7 @@ def dense_pattern_features(
       >>> dense_pattern_features(loops, ["ffl"], per="node").to_numpy()[:3].tolist()
       [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     """
-    given = [p if isinstance(p, Pattern) else named_pattern(p, directed=graph.directed) for p in patterns]
+    given = listed_patterns(patterns, graph.directed)
     roles = all_roles(given, patterns, per)
     weights = known_weights(given, roles, partial(orbit_weights, induced=induced))
     known = [w for found in weights for w in found]

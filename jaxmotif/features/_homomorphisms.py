@@ -39,8 +39,8 @@ from jaxmotif.graph import Graph, GraphLike, GraphsLike
 from jaxmotif.graph._container import refuse_large
 from jaxmotif.graph._groups import size_groups
 from jaxmotif.graphlets._dense import MAX_DENSE_NODES_5
-from jaxmotif.patterns import Pattern, as_pattern, canonical_string, named_pattern
-from jaxmotif.patterns._names import short_name
+from jaxmotif.patterns import Pattern, as_pattern, canonical_string
+from jaxmotif.patterns._names import listed_patterns, short_name
 from jaxmotif.patterns._orbits import quotients
 from jaxmotif.patterns._roles import (
     OrbitWeights,
@@ -169,7 +169,7 @@ def dense_homomorphism_counts(
     """
     if per not in ("graph", "node"):
         raise ValueError(f"per must be 'graph' or 'node', got {per!r}")
-    given = [p if isinstance(p, Pattern) else named_pattern(p, directed=graph.directed) for p in patterns]
+    given = listed_patterns(patterns, graph.directed)
     if any(pattern.directed != graph.directed for pattern in given):
         raise ValueError("patterns must be directed if and only if the graph is")
     roles = all_roles(given, patterns, per)

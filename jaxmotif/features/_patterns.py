@@ -23,7 +23,7 @@ from jaxmotif.matching._stacks import MOST_NODES, MOST_QUERY, stacked_roles
 from jaxmotif.motifs import dense_census_classes
 from jaxmotif.patterns import Pattern, as_pattern
 from jaxmotif.patterns import node_orbits as node_orbits_of
-from jaxmotif.patterns._names import short_name
+from jaxmotif.patterns._names import check_listed, short_name
 from jaxmotif.patterns._orbits import of_size
 from jaxmotif.patterns._roles import (
     OrbitWeights,
@@ -150,8 +150,7 @@ def ask(
 
 def as_patterns(patterns: Sequence[PatternLike], graph: Graph) -> list[Pattern]:
     """Return the patterns that are meant, of the kind of a graph."""
-    if isinstance(patterns, str):
-        raise TypeError(f"patterns must be a list, such as [{patterns!r}]; got {patterns!r}")
+    check_listed(patterns)
     return [as_pattern(pattern, graph, name="pattern") for pattern in patterns]
 
 

@@ -14,8 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.features._homomorphisms import Contraction, check_axes, contract, plan_contraction
-from jaxmotif.patterns import Pattern, automorphism_count, named_pattern
+from jaxmotif.patterns import Pattern, automorphism_count
 from jaxmotif.patterns._canonical import canonical_order
+from jaxmotif.patterns._names import listed_patterns
 from jaxmotif.patterns._orbits import quotients
 from jaxmotif.patterns._roles import all_roles
 
@@ -82,7 +83,7 @@ def soft_counts(
         weights = weights.astype(jnp.float32)
     if per not in ("graph", "node"):
         raise ValueError(f"per must be 'graph' or 'node', got {per!r}")
-    given = [p if isinstance(p, Pattern) else named_pattern(p, directed=False) for p in patterns]
+    given = listed_patterns(patterns, False)
     for pattern in given:
         labelled = pattern.node_labels is not None or pattern.edge_labels is not None
         if pattern.directed or labelled or pattern.num_nodes > MOST_PATTERN:

@@ -283,6 +283,18 @@ _graph_patterns: weakref.WeakKeyDictionary[Graph, Pattern] = weakref.WeakKeyDict
 """The patterns of graphs, each as long as its graph lives."""
 
 
+def listed_patterns(patterns: Sequence[str | Pattern], directed: bool | None) -> list[Pattern]:
+    """Return the patterns of a list of names and patterns; see :func:`named_pattern`."""
+    check_listed(patterns)
+    return [p if isinstance(p, Pattern) else named_pattern(p, directed) for p in patterns]
+
+
+def check_listed(patterns: object) -> None:
+    """Raise TypeError where a name stands in the place of a list of patterns."""
+    if isinstance(patterns, str):
+        raise TypeError(f"patterns must be a list, such as [{patterns!r}]; got {patterns!r}")
+
+
 def as_pattern(thing: GraphLike | Pattern, target: Graph, largest: int = _LARGEST, name: str = "query") -> Pattern:
     """Return the pattern that an argument means, for a search in a target.
 

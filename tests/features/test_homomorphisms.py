@@ -4,12 +4,20 @@ import math
 from itertools import product
 
 import jax
+import jax.numpy as jnp
 import networkx as nx
 import numpy as np
 import pytest
 
 from jaxmotif import Graph
-from jaxmotif.features import dense_homomorphism_counts, homomorphism_counts, pattern_features, spasm
+from jaxmotif.features import (
+    dense_homomorphism_counts,
+    dense_pattern_features,
+    homomorphism_counts,
+    pattern_features,
+    soft_counts,
+    spasm,
+)
 from jaxmotif.graph import Graphs, stack_graphs
 from jaxmotif.patterns import Pattern, named_pattern, node_orbits
 from jaxmotif.patterns._orbits import partitions
@@ -151,6 +159,13 @@ def test_images_tell_how_many_subgraphs_there_are():
     weights, _, rank, _ = np.linalg.lstsq(homs, cycles, rcond=None)
     assert rank == len(spasm("6-cycle")) < len(graphs)
     np.testing.assert_allclose(homs @ weights, cycles, rtol=1e-6)
+
+
+@pytest.mark.parametrize("count", [dense_homomorphism_counts, pattern_features, dense_pattern_features, soft_counts])
+def test_a_name_in_the_place_of_a_list_is_told(count):
+    graph = jnp.ones((2, 2)) if count is soft_counts else Graph.from_edges([(0, 1)])
+    with pytest.raises(TypeError, match=r"patterns must be a list, such as \['triangle'\]"):
+        count(graph, "triangle")
 
 
 def test_what_is_refused():
