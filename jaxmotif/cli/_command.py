@@ -46,7 +46,8 @@ def run_command(args: argparse.Namespace) -> None:
                 report = dataclasses.replace(run(args), run=how(args))
         else:
             report = run(args)
-        write_report(report, args.format, args.output, args.wide, args.escape_formulas)
+        with report.kept:
+            write_report(report, args.format, args.output, args.wide, args.escape_formulas)
         if args.unwritten is not None:
             raise args.unwritten
     finally:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import logging
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from jaxmotif import report
 from jaxmotif.arrays._present import meant
@@ -203,21 +202,20 @@ def _node_names(query: AnyQuery) -> list[Any] | None:
 
 def _list(args: argparse.Namespace, queries: dict[str, AnyQuery], target: Graph, options: dict[str, Any]) -> Report:
     from jaxmotif.matching import find_matches
+    from jaxmotif.matching._listing import list_kept
 
     [(name, query)] = queries.items()
+    asked = query, target, args.induced, args.limit
+    kept = contextlib.nullcontext()
     if args.checkpoint is None:
-        matches = find_matches(query, target, args.induced, args.limit, certify=args.certificate, **options)
-        nodes = matches.nodes
+        matches = find_matches(*asked, certify=args.certificate, **options)
     else:
-        kept = {"sink": args.checkpoint / "matches.npz", "checkpoint": args.checkpoint}
         args.checkpoint.mkdir(parents=True, exist_ok=True)
-        matches = find_matches(query, target, args.induced, args.limit, **kept, **options)
-        if matches.path is None:
-            raise TimeoutError(f"{matches.status}; what was found is kept, and the same command goes on: {args.argv}")
-        with np.load(matches.path) as file:
-            nodes = file["nodes"]
-        matches.path.unlink()
+        matches, kept, status = list_kept(*asked, args.checkpoint, show=not args.quiet, **options)
+        if matches is None:
+            kept.release()
+            raise TimeoutError(f"{status}; what was found is kept, and the same command goes on: {args.argv}")
     names = _node_names(query) or range(len(matches.order))
-    nodes = target._names[nodes]
+    nodes = target._names[matches.nodes]
     scalars = {"query": name, "listed": len(matches), "exact": matches.exact, "status": matches.status}
-    return Report(scalars, {str(name): nodes[:, u] for u, name in enumerate(names)})
+    return Report(scalars, {str(name): nodes[:, u] for u, name in enumerate(names)}, kept=kept)

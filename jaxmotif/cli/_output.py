@@ -57,6 +57,7 @@ class Report:
       narrow: The columns that a table shows without ``--wide``; ``None`` for all.
       objects: If set, JSON writes a list of this name, with an object for each row.
       run: How the result was made: the command's name, its options, and versions.
+      kept: What is kept until the result is written, which is a context for writing it.
     """
 
     scalars: Mapping[str, object]
@@ -65,6 +66,7 @@ class Report:
     narrow: Sequence[str] | None = None
     objects: str | None = None
     run: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    kept: contextlib.AbstractContextManager[object] = dataclasses.field(default_factory=contextlib.nullcontext)
 
 
 def choose_format(form: str | None, path: Path | None) -> str:

@@ -217,6 +217,13 @@ def random_graphs(text: str) -> int | str:
     return number
 
 
+def path(text: str) -> Path:
+    """Parse the path of a file or a folder; an empty one would be the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("the path is empty; name a file or a folder")
+    return Path(text)
+
+
 def path_with_ending(text: str, option: str, endings: str) -> Path:
     """Parse the path of a file whose name ends in one of some ways, which are given as in ``FILE.parquet|csv``."""
     allowed = [f".{ending}" for ending in endings.removeprefix("FILE.").split("|")]
@@ -248,4 +255,4 @@ def class_file(text: str) -> tuple[str, Path]:
 
 def output_path(text: str) -> Path | None:
     """Parse the path of a result, which is ``None`` for standard output, ``-``."""
-    return None if text == "-" else Path(text)
+    return None if text == "-" else path(text)

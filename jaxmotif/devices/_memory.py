@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import numbers
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -113,8 +114,15 @@ def check_within_device(memory: int | None, device: jax.Device) -> None:
         )
 
 
+def check_memory(memory: object) -> None:
+    """Raise TypeError unless a user's budget is a number of bytes or ``None``."""
+    if memory is not None and not isinstance(memory, numbers.Real):
+        raise TypeError(f"memory must be a number of bytes, such as 2**30, got {memory!r}")
+
+
 def check_budget(memory: int | None, least: int, what: str) -> None:
     """Raise ValueError if a budget in bytes is less than the least that something takes."""
+    check_memory(memory)
     if memory is not None and memory < least:
         raise ValueError(f"memory={memory} bytes is too little for {what}: allow at least {least}")
 

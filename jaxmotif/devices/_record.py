@@ -61,6 +61,8 @@ def store_for(folder: str | os.PathLike | None, together: bool, parts: Callable[
     """
     if folder is None and not together:
         return None
+    if folder is not None and not os.fspath(folder):
+        raise ValueError("checkpoint is an empty path; name a folder")
     return Store(folder, checkpoint.fingerprint(*parts()))
 
 

@@ -18,6 +18,7 @@ from jaxmotif.certificates import CertificateFile, certify_matches
 from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, Unfinished, run_job, workers_on
+from jaxmotif.devices._progress import progress
 from jaxmotif.devices._ranges import Span, cut
 from jaxmotif.devices._record import Arrays, Store, added
 from jaxmotif.devices._select import Devices, on_worker, select_devices
@@ -265,6 +266,48 @@ def find_matches(
     return Matches(nodes, status == "done", status, seconds, listing.plan.order)
 
 
+def list_kept(
+    query: GraphLike | Pattern | Query,
+    target: GraphLike,
+    induced: bool,
+    limit: int | None,
+    folder: str | os.PathLike,
+    *,
+    per: Per = "map",
+    wildcard: int | None = None,
+    time_limit: float | None = None,
+    memory: int | None = None,
+    devices: Devices = None,
+    show: bool = False,
+) -> tuple[Matches | None, Pieces, str]:
+    """List matches as :func:`find_matches` does, with finished stretches in a folder that stays as it is.
+
+    Args:
+      query, target, induced, limit, per, wildcard, time_limit, memory, devices: as for :func:`find_matches`.
+      folder: keeps finished stretches, for this process alone until they are released.
+      show: show a meter.
+
+    Returns:
+      The matches, ``None`` if the time was up before all were listed; the stretches, a context for what the caller does
+      with the matches; and the status.
+    """
+    deadline = Deadline(time_limit)
+    options = Options(induced=induced, limit=limit, wildcard=wildcard, memory=memory, small=False, deadline=deadline)
+    listing = Listing(query, target, per, None, devices, options)
+    pieces = Pieces(folder, listing.size)
+    try:
+        _, status = listing.search_kept(pieces, None, show)
+        if not _whole(status):
+            return None, pieces, status
+        blocks = _BlockList(listing.size)
+        for nodes in pieces.blocks():
+            blocks.append(nodes)
+        return Matches(blocks.join().T, status == "done", status, listing.seconds(), listing.plan.order), pieces, status
+    except BaseException:
+        pieces.release()
+        raise
+
+
 def iter_matches(
     query: GraphLike | Pattern | Query,
     target: GraphLike,
@@ -422,28 +465,9 @@ class Listing:
         return _whole(status), count, status
 
     def _write_pieces(self, path: Path, folder: str | os.PathLike, domains: Domains | None) -> tuple[bool, int, str]:
-        if self._passes:
-            raise ValueError("the query compares elements that no edge joins: it is listed without checkpoint")
         pieces = Pieces(folder, self.size)
         try:
-            identity = search_identity(self.matching, self.plan, domains)
-            count, status = 0, self.plan.found.standing.status
-            if self.plan.ready is not None:
-                try:
-                    prefixes, stretches = self._cut_stretches(CHECKPOINT_STRETCHES)
-                except TimeIsUp as stop:
-                    return False, 0, str(stop)
-                # All that decides about the rows, and about the stretches they are kept in.
-                parts = "a listing", self.size, self.limit, self.one_each, *identity, prefixes.listed()
-                done, count = pieces.begin(fingerprint(*parts))
-                left = None if self.limit is None else self.limit - count
-                for block in until_limit(self._list_on_devices(left, prefixes, stretches[done:]), left):
-                    count, status = count + block.nodes.shape[1], block.status
-                    # Stretches are numbered as in the whole listing, not as in what was left of it.
-                    pieces.add(block._replace(stretch=block.stretch + done))
-                # The search knew what was left of the limit: the status tells the one given.
-                if status.startswith("stopped at limit"):
-                    status = f"stopped at limit={self.limit}"
+            count, status = self.search_kept(pieces, domains)
             if not _whole(status):
                 return False, count, status
             with open_writer(path, self.size) as write:
@@ -453,6 +477,33 @@ class Listing:
             return True, count, status
         finally:
             pieces.release()
+
+    def search_kept(self, pieces: Pieces, domains: Domains | None, show: bool = False) -> tuple[int, str]:
+        """Search what is not kept yet, keep it, and return the number of matches in all and the status."""
+        if self._passes:
+            raise ValueError("the query compares elements that no edge joins: it is listed without checkpoint")
+        identity = search_identity(self.matching, self.plan, domains)
+        count, status = 0, self.plan.found.standing.status
+        if self.plan.ready is None:
+            return count, status
+        try:
+            prefixes, stretches = self._cut_stretches(CHECKPOINT_STRETCHES)
+        except TimeIsUp as stop:
+            return 0, str(stop)
+        # All that decides about the rows, and about the stretches they are kept in.
+        parts = "a listing", self.size, self.limit, self.one_each, *identity, prefixes.listed()
+        done, count = pieces.begin(fingerprint(*parts))
+        left = None if self.limit is None else self.limit - count
+        with progress(len(stretches), "stretches", "listing", show, before=done) as meter:
+            for block in until_limit(self._list_on_devices(left, prefixes, stretches[done:]), left):
+                count, status = count + block.nodes.shape[1], block.status
+                # Stretches are numbered as in the whole listing, not as in what was left of it.
+                pieces.add(block._replace(stretch=block.stretch + done))
+                meter.advance(int(block.ends))
+        # The search knew what was left of the limit: the status tells the one given.
+        if status.startswith("stopped at limit"):
+            status = f"stopped at limit={self.limit}"
+        return count, status
 
     def _write_parts(self, path: Path, domains: Domains | None) -> tuple[bool, int, str]:
         """Have the workers of a cluster write a folder of Parquet files, whose names have the order of the matches."""

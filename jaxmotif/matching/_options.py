@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Literal
 
+from jaxmotif.devices._memory import check_memory
 from jaxmotif.search._deadline import NO_DEADLINE, Deadline
 
 FILTERS = ("label", "degree", "frequency", "consistency")
@@ -102,6 +103,9 @@ class Options:
     memory: int | None = None
     search: Search = DEFAULT_SEARCH
     deadline: Deadline = NO_DEADLINE
+
+    def __post_init__(self) -> None:
+        check_memory(self.memory)
 
     def with_block(self, block: int | None) -> Options:
         """Return the same options with another number of candidates a step; ``None`` changes nothing."""

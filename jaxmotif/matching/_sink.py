@@ -203,7 +203,10 @@ def prepare_parts(sink: str | os.PathLike, keep: bool) -> None:
 
 
 class Pieces:
-    """The finished stretches of a listing, one file each, in the order in which they are found."""
+    """The finished stretches of a listing, one file each, in the order in which they are found.
+
+    As a context it is that of work with all rows, after which nothing is kept unless the work failed.
+    """
 
     def __init__(self, folder: str | os.PathLike, size: int):
         self._folder, self._size = Path(folder), size
@@ -261,8 +264,16 @@ class Pieces:
                 while part := stream.read(4 * self._size * ROWS):
                     yield np.frombuffer(part, np.int32).reshape(-1, self._size).T
 
+    def __enter__(self) -> Pieces:
+        return self
+
+    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
+        if failed is None:
+            self.remove()
+        self.release()
+
     def remove(self) -> None:
-        """Return all is in the file."""
+        """Remove the files, since all rows are elsewhere."""
         for path in (self._head, *self._folder.glob(f"{NAME}.*.piece"), *self._folder.glob(f"{NAME}.*.part")):
             path.unlink(missing_ok=True)
 

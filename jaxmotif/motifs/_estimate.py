@@ -315,7 +315,7 @@ class _Work:
         from scipy import optimize, special
 
         pilot = self.estimated("estimate-pilot", [PILOT] * len(LIMITS), 1)
-        wanted = (special.ndtri((1 + self.level) / 2) / error) ** 2
+        wanted = (special.ndtri((1 - self.level) / 2) / error) ** 2
         seen = pilot.hits >= SEEN
         if not seen.any():
             return [MOST_SAMPLES // 3] * 3, (f"the pilot met no class {SEEN} times: {MOST_SAMPLES:,} draws were made",)
@@ -526,7 +526,7 @@ def binomial_interval(hits: np.ndarray, draws: int, level: float) -> tuple[np.nd
         hits, return_inverse=True
     )  # many rare classes have the same number, and an inverse takes 3 us
     low = np.where(hits > 0, special.betaincinv(np.maximum(hits, 1), draws - hits + 1, tail), 0.0)
-    high = np.where(hits < draws, special.betaincinv(hits + 1, np.maximum(draws - hits, 1), 1 - tail), 1.0)
+    high = np.where(hits < draws, special.betainccinv(hits + 1, np.maximum(draws - hits, 1), tail), 1.0)
     return low[places] * draws, high[places] * draws
 
 
@@ -541,11 +541,13 @@ def gamma_interval(total: float, squares: float, largest: float, level: float) -
     """
     from scipy import special
 
-    def quantile(p: float, mean: float, variance: float) -> float:
-        return float(special.gammaincinv(mean**2 / variance, p) * variance / mean) if mean else 0.0
+    def quantile(inverse: Callable, mean: float, variance: float) -> float:
+        return float(inverse(mean**2 / variance, tail) * variance / mean) if mean else 0.0
 
+    # Where the level is near 1, its complement would be rounded to 1.
     tail = (1 - level) / 2
-    return quantile(tail, total, squares), quantile(1 - tail, total + largest, squares + largest**2)
+    low = quantile(special.gammaincinv, total, squares)
+    return low, quantile(special.gammainccinv, total + largest, squares + largest**2)
 
 
 def _noted(result: CensusEstimate, notes: tuple[str, ...]) -> CensusEstimate:

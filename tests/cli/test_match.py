@@ -96,6 +96,7 @@ def test_mistakes(capsys, files):
 
 def test_a_listing_goes_on_from_its_checkpoint(tmp_path, monkeypatch, capsys):
     """Ended after some of its stretches, the listing does the others alone, and is the whole one."""
+    from jaxmotif.cli import _command
     from jaxmotif.matching import _listing, _sink
 
     words = ["match", "4-path", "karate", "--limit", "all", "--device", "cpu", "--quiet", "--format", "csv"]
@@ -119,6 +120,10 @@ def test_a_listing_goes_on_from_its_checkpoint(tmp_path, monkeypatch, capsys):
         patch.setattr(_sink.Pieces, "add", interrupted)
         assert main(words) == 130
     assert f"what was done is kept in {kept}, and the same command goes on" in capsys.readouterr().err
+
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
     began, listing = [], _listing.Listing._list_on_devices
     with monkeypatch.context() as patch:
         patch.setattr(
@@ -128,6 +133,19 @@ def test_a_listing_goes_on_from_its_checkpoint(tmp_path, monkeypatch, capsys):
     assert 0 < began[0] < _listing.CHECKPOINT_STRETCHES
     assert rows() == whole
     assert len(whole) > 1000
+    assert [path for path in kept.iterdir() if not path.name.startswith(".")] == []
+    # Until the result is written nothing is removed, and then nothing is searched again.
+    with monkeypatch.context() as patch:
+        patch.setattr(_command, "write_report", interrupt)
+        assert main(words) == 130
+    assert f"what was done is kept in {kept}" in capsys.readouterr().err
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            _listing.Listing, "_list_on_devices", lambda *args: (began.append(len(args[3])), listing(*args))[1]
+        )
+        assert main(words) == 0
+    assert began[1:] == [0]
+    assert rows() == whole
     assert [path for path in kept.iterdir() if not path.name.startswith(".")] == []
     assert main([*words, "--seconds", "1e-9"]) == 1
     assert "the same command goes on: jaxmotif match 4-path" in capsys.readouterr().err

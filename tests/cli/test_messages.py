@@ -111,6 +111,7 @@ WRONG = {
     "match ffl celegans --subnetwork loops.docx": "loops.docx: graphs are written as csv, tsv, sif, graphml",
     "convert signed.tsv signed.tsv": "signed.tsv: this file is read, and would be replaced; name another",
     "graphlets karate --output nowhere/table.csv": "cannot write nowhere/table.csv: No such file or directory",
+    "graphlets karate --checkpoint=": "argument --checkpoint: the path is empty; name a file or a folder",
     "graphlets karate --checkpoint karate.txt": "--checkpoint karate.txt: is a file; name a folder",
 }
 

@@ -3,6 +3,7 @@
 import importlib
 import itertools
 import re
+from functools import partial
 
 import jax
 import numpy as np
@@ -59,6 +60,8 @@ def test_the_default_is_half_of_what_is_free():
     assert default_memory(Accelerator(None)) == memory_of.UNKNOWN_MEMORY // 2
     with pytest.raises(ValueError, match="memory=7 bytes is too little for a table: allow at least 9"):
         working_memory(7, DEVICE, 9, "a table")
+    with pytest.raises(TypeError, match=r"memory must be a number of bytes, such as 2\*\*30, got '1MiB'"):
+        working_memory("1MiB", DEVICE, 9, "a table")  # pyright: ignore[reportArgumentType]
     assert working_memory(None, Accelerator(100), 9, "a table") == 32
     assert working_memory(None, Accelerator(100), 70, "a table") == 70  # nobody gave an argument to complain of
 
@@ -264,3 +267,10 @@ def test_a_budget_is_kept(monkeypatch, name):
             used.clear()
     assert memory > 1
     assert 0 < max(used) <= memory + sum(x.nbytes for x in jax.tree.leaves(graph))
+
+
+def test_a_budget_in_words_is_refused():
+    graph = synthetic.random_regular(12, 4, seed=0)
+    for call in (jaxmotif.graphlet_counts, jaxmotif.node_orbits, partial(jaxmotif.count_matches, "triangle")):
+        with pytest.raises(TypeError, match="memory must be a number of bytes"):
+            call(graph, memory="1MiB")

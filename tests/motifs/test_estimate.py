@@ -277,6 +277,24 @@ def test_intervals():
     assert ends == pytest.approx((stats.chi2.ppf(0.025, 20), stats.chi2.ppf(0.975, 22)))
 
 
+@pytest.mark.parametrize("level", [1 - 1e-14, 1 - 2.0**-53])
+def test_intervals_of_levels_near_one(level):
+    """The complement of such a tail would be rounded to 1, of which all is below."""
+    low, high = binomial_interval(np.array([0, 7]), 50, level)
+    tail = (1 - level) / 2
+    assert high / 50 == pytest.approx([stats.beta.isf(tail, 1, 50), stats.beta.isf(tail, 8, 43)], rel=1e-9)
+    assert low[1] / 50 == pytest.approx(stats.beta.ppf(tail, 7, 44), rel=1e-9)
+    ends = gamma_interval(20.0, 40.0, 2.0, level)
+    assert ends == pytest.approx((stats.chi2.ppf(tail, 20), stats.chi2.isf(tail, 22)), rel=1e-9)
+
+
+def test_an_error_at_a_level_near_one(karate):
+    found = estimate_census(karate, 3, error=0.3, level=1 - 2.0**-53, key=0)
+    assert np.isfinite(found.high).all()
+    assert (found.low <= found.counts).all()
+    assert (found.counts <= found.high).all()
+
+
 def test_the_meter_shows_an_interval(karate, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(_progress, "PLAIN_SECONDS", 0.0)
     monkeypatch.setattr(_progress, "FIRST_SECONDS", 60.0)  # no line before there is an interval
