@@ -91,6 +91,8 @@ def test_resolve(tmp_path, monkeypatch):
     assert read_graph(datasets.resolve("celegans")).m == 2194
     with pytest.raises(ValueError, match="no file 'karte', nor .* did you mean 'karate'"):
         datasets.resolve("karte")
+    with pytest.raises(ValueError, match="there is no file '', nor a bundled network"):
+        datasets.resolve("")
     with pytest.raises(ValueError, match="bundled networks are karate"):
         datasets.resolve("graph.txt")
     Path("karate").write_text("0 1\n")

@@ -86,7 +86,7 @@ def resolve(name_or_path: str | os.PathLike[str]) -> Path:
     """
     path = Path(name_or_path)
     name = os.fspath(name_or_path)
-    if path.exists():
+    if name and path.exists():  # an empty path is the current folder
         return path
     if name in _DATASETS:
         return _path(name)
