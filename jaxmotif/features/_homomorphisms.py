@@ -142,7 +142,7 @@ def homomorphism_counts(
 
 
 def dense_homomorphism_counts(
-    graph: Graph, patterns: Sequence[str | Pattern], *, per: Per = "graph", max_degree: int | None = None
+    graph: Graph, patterns: Sequence[PatternLike], *, per: Per = "graph", max_degree: int | None = None
 ) -> Int64:
     """Count homomorphisms in a small graph as :func:`homomorphism_counts` does, inside a user's ``jit``.
 
@@ -200,7 +200,7 @@ def _columns(
 ) -> Int64:
     """Count by sums of orbits and by tables, and put the columns in the order that was asked for."""
     found = []
-    if table.shape[1]:
+    if table.shape[1] or not plans:
         found.append(sum_orbits(graph, table, size, per, max_degree))
     if plans:
         counts = _contract(graph, plans)

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.features._homomorphisms import Contraction, check_axes, contract, plan_contraction
+from jaxmotif.features._patterns import PatternLike
 from jaxmotif.patterns import Pattern, automorphism_count
 from jaxmotif.patterns._canonical import canonical_order
 from jaxmotif.patterns._names import listed_patterns
@@ -34,7 +35,7 @@ class SoftDensities(NamedTuple):
 
 def soft_counts(
     weights: jax.Array,
-    patterns: Sequence[str | Pattern],
+    patterns: Sequence[PatternLike],
     *,
     per: Literal["graph", "node"] = "graph",
     induced: bool = True,
@@ -178,7 +179,8 @@ def _image(nodes: int, powers: bytes, marks: bytes) -> Image:
 @partial(jax.jit, static_argnames="images")
 def _sums(weights: jax.Array, table: jax.Array, sharing: jax.Array, *, images: tuple[Image, ...]) -> jax.Array:
     """Multiply the sums over all maps of each image by a table ``[images, columns]``, and divide the columns."""
-    a = weights * (1 - jnp.eye(len(weights), dtype=weights.dtype))
+    # The diagonal may hold anything, also what is no number, which a product with 0 would keep.
+    a = jnp.where(jnp.eye(len(weights), dtype=bool), jnp.zeros_like(weights), weights)
     alone = jnp.ones(len(weights), weights.dtype)
     sums = []
     for plan, powers in images:

@@ -259,6 +259,8 @@ def refuse_traced(value: object) -> None:
 def host_array(values: Any) -> np.ndarray:
     """Return an array of any library, or a sequence, as a NumPy array, without a copy where it lies on the host."""
     refuse_traced(values)
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError("an array has masked values; fill them, or leave their rows out")
     if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack__") or isinstance(values, jax.Array):
         return np.asarray(values)
     if values.__dlpack_device__()[0] == 1:  # kDLCPU

@@ -272,6 +272,8 @@ def _from_pandas(frame: Any, directed: bool | None, name: str, attributes: bool)
             f"{', '.join(map(repr, frame.columns))}. Give frame[[first, second]]"
         )
     ends = list(frame.columns) if known is None else [columns[end] for end in known]
+    if not frame.columns.is_unique:
+        raise ValueError(f"{name}: columns of the DataFrame have one name, {', '.join(map(repr, frame.columns))}")
     missing = frame[ends].isna().any(axis=1).to_numpy()
     if missing.any():
         raise ValueError(
@@ -280,7 +282,9 @@ def _from_pandas(frame: Any, directed: bool | None, name: str, attributes: bool)
     others = [column for column in frame.columns if column not in ends]
     if others and not attributes:
         _passed_over(name, f"columns {', '.join(map(repr, others))}; Graph.from_edges(.., edge_labels=..) keeps one")
-    values = frame[ends].to_numpy()
+    values = frame[ends].to_numpy() if len(frame) else np.zeros((0, 2), np.int64)
+    if values.dtype.kind not in "iu" and all(frame[end].dtype.kind in "iu" for end in ends):
+        values = _common_integers([frame[end] for end in ends], name)
     if values.dtype.kind == "f":
         raise TypeError(f"{name}: node ids must be whole numbers or words, got {values.dtype}; use frame.astype(int)")
     if values.dtype.kind not in "iu":
@@ -290,6 +294,14 @@ def _from_pandas(frame: Any, directed: bool | None, name: str, attributes: bool)
     graph = Graph.from_edges(edges, len(names), bool(directed), node_names=None if plain else names)
     columns = {str(column): frame[column] for column in others}
     return graph._with_attributes(Attributes.of_rows(graph, {}, columns, edges)) if attributes else graph
+
+
+def _common_integers(columns: list[Any], name: str) -> np.ndarray:
+    """Return columns of integers of any kind (nullable, of pyarrow, signed or not) as an array ``[rows, columns]``."""
+    low, high = min(int(column.min()) for column in columns), max(int(column.max()) for column in columns)
+    if low < 0 and high >= 2**63:
+        raise ValueError(f"{name}: node ids from {low} to {high} have no common integer type")
+    return np.stack([column.to_numpy(np.uint64 if high >= 2**63 else np.int64) for column in columns], axis=1)
 
 
 def _passed_over(name: str, what: str) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
+from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._extras import load_extra
 from jaxmotif.arrays._fork import using_jax
 from jaxmotif.arrays._present import counted
@@ -187,8 +188,11 @@ class Graph:
         """
         if np.ndim(edge_index) != 2 or np.shape(edge_index)[0] != 2:
             raise ValueError(f"edge_index must have shape (2, E), got {np.shape(edge_index)}; from_edges takes rows")
+        if whole_number(num_nodes, "num_nodes") < 0:
+            raise ValueError(f"num_nodes must be at least 0, got {num_nodes}")
         if not isinstance(edge_index, jax.Array):
             edge_index = np.asarray(edge_index)
+            edge_index = edge_index if edge_index.size else edge_index.astype(np.int32)
         if not jax.numpy.issubdtype(edge_index.dtype, np.integer):
             raise TypeError(f"edge_index must hold integers, got {edge_index.dtype}")
         if isinstance(edge_index, np.ndarray):  # JAX would drop the upper halves of 64-bit ids
@@ -200,6 +204,9 @@ class Graph:
         for name, (labels, size) in expected.items():
             if labels is not None and np.shape(labels) != (size,):
                 raise ValueError(f"{name} must have shape ({size},), got {np.shape(labels)}")
+            kind = None if labels is None else getattr(labels, "dtype", None) or np.asarray(labels).dtype
+            if size and kind is not None and not jax.numpy.issubdtype(kind, np.integer):
+                raise TypeError(f"{name} must hold integers, got {kind}")
         labels = None if edge_labels is None else jax.numpy.asarray(edge_labels, np.int32)
         fields = traced_fields(edge_index, labels, int(num_nodes), directed)
         if node_labels is not None:

@@ -61,6 +61,8 @@ def to_networkx(graph: Graph) -> networkx.Graph:
     networkx = load_extra("networkx", "this needs")
     result = networkx.DiGraph() if graph.directed else networkx.Graph()
     names = graph._names.tolist()
+    if len(set(names)) < len(names):
+        raise ValueError("several nodes have one name, by which networkx tells nodes apart; give others as node_names")
     ends = [(names[u], names[v]) for u, v in graph.edge_list().tolist()]
     result.add_nodes_from(names)
     result.add_edges_from(ends)

@@ -36,9 +36,12 @@ def to_graph(graphs: Any, num_nodes: int, directed: bool = False) -> Graph:
       >>> to_graph(two, 4).edge_list().tolist()
       [[0, 1], [2, 3]]
     """
-    ends = jnp.stack([graphs.senders, graphs.receivers])
-    if not isinstance(ends, Tracer):
-        apart = np.asarray(ends[:, ends[0] != ends[1]])
+    if isinstance(graphs.senders, Tracer) or isinstance(graphs.receivers, Tracer):
+        ends = jnp.stack([graphs.senders, graphs.receivers])
+    else:
+        # In NumPy, since JAX would drop the upper halves of 64-bit ids.
+        ends = np.stack([np.asarray(graphs.senders), np.asarray(graphs.receivers)])
+        apart = ends[:, ends[0] != ends[1]]
         if (apart >= num_nodes).any():
             raise ValueError(f"num_nodes is {num_nodes}, and an edge has node {apart.max()}: take the sum of n_node")
     return Graph.from_edge_index(ends, num_nodes, directed)
@@ -50,7 +53,8 @@ def with_node_features(graphs: Any, values: jax.Array | Int64) -> Any:
     Args:
       graphs: whose ``nodes`` are an array ``[n, F]``, or ``None``.
       values: ``[n, F']``, floats or exact counts, which become the dtype of ``nodes`` (exact counts as integers outside
-        ``jit`` alone, since a count that does not fit is refused); float32 where there are no ``nodes``.
+        ``jit`` alone, since a count that does not fit is refused); exact counts become float32 where there are no
+        ``nodes``.
 
     Example:
       >>> from collections import namedtuple
@@ -60,7 +64,8 @@ def with_node_features(graphs: Any, values: jax.Array | Int64) -> Any:
     """
     if graphs.nodes is None:
         return graphs._replace(nodes=values.astype("float32") if isinstance(values, Int64) else values)
-    return graphs._replace(nodes=jnp.concatenate([graphs.nodes, values.astype(graphs.nodes.dtype)], axis=-1))
+    nodes = jnp.asarray(graphs.nodes)  # whose 64-bit integers are 32-bit outside JAX's 64-bit mode
+    return graphs._replace(nodes=jnp.concatenate([nodes, values.astype(nodes.dtype)], axis=-1))
 
 
 @overload
@@ -112,4 +117,6 @@ def counts_by_graph(graphs: Any, orbits: Int64) -> Int64:
       >>> counts_by_graph(two, dense_node_orbits(to_graph(two, 5), max_degree=2)).to_numpy()[:, :4].tolist()
       [[2, 1, 0, 1], [1, 0, 0, 0]]
     """
+    if not isinstance(orbits, Int64) or orbits.shape[1:] not in ((15,), (73,)):
+        raise ValueError("orbits must be exact counts [n, 15] or [n, 73], as dense_node_orbits returns them")
     return counts_of_orbits(graphs.n_node, sums_by_graph(graphs, orbits))

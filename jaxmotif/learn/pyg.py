@@ -133,6 +133,8 @@ def _starts(data: Any) -> np.ndarray:
 
 def _edge_index(given: list[Any]) -> np.ndarray:
     """Return the edges of all ``Data`` side by side, ``[2, E]``."""
+    if any(data.edge_index is None for data in given):
+        raise ValueError("a graph has no edge_index; one without edges has torch.zeros((2, 0), dtype=torch.long)")
     first = np.cumsum([0, *(data.num_nodes for data in given)])
     return np.concatenate(
         [np.asarray(data.edge_index.cpu()) + n for data, n in zip(given, first, strict=False)], axis=1
@@ -141,6 +143,9 @@ def _edge_index(given: list[Any]) -> np.ndarray:
 
 def _graphs(given: list[Any], directed: bool, node_label: str | None, edge_label: str | None) -> Graphs:
     """Return the graphs of all ``Data`` side by side."""
+    for name in (node_label, edge_label):
+        if name is not None and any(name not in data for data in given):
+            raise ValueError(f"a graph has no attribute {name!r} to be labels")
     ptr = np.cumsum([0, *np.concatenate([np.diff(_starts(data)) for data in given])])
     labels = (
         None if name is None else np.concatenate([np.asarray(data[name].reshape(-1).cpu()) for data in given])
@@ -173,5 +178,9 @@ def _added(data: Any, values: np.ndarray, name: str | None) -> Any:
         data[name] = found
         return data
     old = data.x
-    data.x = found if old is None else torch.cat([old.view(-1, 1) if old.dim() == 1 else old, found.to(old.dtype)], -1)
+    if old is not None:
+        # Integers have no room for logarithms or densities.
+        kind = old.dtype if old.is_floating_point() else found.dtype
+        found = torch.cat([(old.view(-1, 1) if old.dim() == 1 else old).to(kind), found.to(kind)], -1)
+    data.x = found
     return data

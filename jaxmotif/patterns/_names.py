@@ -8,7 +8,7 @@ import math
 import os
 import re
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -283,16 +283,24 @@ _graph_patterns: weakref.WeakKeyDictionary[Graph, Pattern] = weakref.WeakKeyDict
 """The patterns of graphs, each as long as its graph lives."""
 
 
-def listed_patterns(patterns: Sequence[str | Pattern], directed: bool | None) -> list[Pattern]:
-    """Return the patterns of a list of names and patterns; see :func:`named_pattern`."""
+def listed_patterns(patterns: Sequence[GraphLike | Pattern], directed: bool) -> list[Pattern]:
+    """Return the patterns of a list of names (:func:`named_pattern`), patterns and small graphs."""
+    from jaxmotif.graph import as_graph
+
+    def pattern(thing: GraphLike | Pattern) -> Pattern:
+        if isinstance(thing, str):
+            return named_pattern(thing, directed)
+        return thing if isinstance(thing, Pattern) else Pattern.from_graph(as_graph(thing, directed, "pattern"))
+
     check_listed(patterns)
-    return [p if isinstance(p, Pattern) else named_pattern(p, directed) for p in patterns]
+    return [pattern(thing) for thing in patterns]
 
 
 def check_listed(patterns: object) -> None:
-    """Raise TypeError where a name stands in the place of a list of patterns."""
-    if isinstance(patterns, str):
-        raise TypeError(f"patterns must be a list, such as [{patterns!r}]; got {patterns!r}")
+    """Raise TypeError where something else, such as a name, stands in the place of a list of patterns."""
+    if isinstance(patterns, str) or not isinstance(patterns, Collection):
+        such = patterns if isinstance(patterns, str) else "triangle"
+        raise TypeError(f"patterns must be a list, such as [{such!r}]; got {patterns!r}")
 
 
 def as_pattern(thing: GraphLike | Pattern, target: Graph, largest: int = _LARGEST, name: str = "query") -> Pattern:

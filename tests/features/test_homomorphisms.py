@@ -166,6 +166,25 @@ def test_a_name_in_the_place_of_a_list_is_told(count):
     graph = jnp.ones((2, 2)) if count is soft_counts else Graph.from_edges([(0, 1)])
     with pytest.raises(TypeError, match=r"patterns must be a list, such as \['triangle'\]"):
         count(graph, "triangle")
+    for wrong in (iter(["triangle"]), None, Graph.from_edges([(0, 1)])):
+        with pytest.raises(TypeError, match=r"patterns must be a list, such as \['triangle'\]; got"):
+            count(graph, wrong)
+
+
+def test_small_graphs_are_patterns_of_dense_counts():
+    graph = Graph.from_edges(random_edges(9, 0.5, 3), 9)
+    path = [Graph.from_edges([(0, 1), (1, 2)]), [(0, 1), (1, 2)], nx.path_graph(3), "3-path"]
+    for count in (dense_pattern_features, dense_homomorphism_counts):
+        found = count(graph, path).to_numpy()
+        assert (found == found[-1]).all()
+        assert count(graph, []).shape == (0,)
+    weights = jnp.asarray(nx.to_numpy_array(graph.to_networkx()), jnp.float32)
+    assert len(set(soft_counts(weights, path).tolist())) == 1
+
+
+def test_unknown_rows_are_refused():
+    with pytest.raises(ValueError, match="per must be 'graph', 'node' or 'edge', got 'nodes'"):
+        dense_pattern_features(Graph.from_edges([(0, 1)]), ["2-star"], per="nodes")  # pyright: ignore[reportArgumentType]
 
 
 def test_what_is_refused():

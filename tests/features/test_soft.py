@@ -130,6 +130,15 @@ def test_refusals_and_small_graphs():
         soft_counts(jnp.ones((2, 2)), ["edge"], per="edge")
 
 
+@pytest.mark.parametrize("value", [np.inf, np.nan, 7.0])
+def test_the_diagonal_does_not_matter(value):
+    weights = jnp.full((4, 4), 0.5)
+    other = weights.at[jnp.arange(4), jnp.arange(4)].set(value)
+    count = jax.value_and_grad(lambda weights: soft_counts(weights, ["triangle", "2-star"]).sum())
+    for found, expected in zip(count(other), count(weights), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_no_patterns_have_no_columns():
     assert soft_counts(weights(1), []).shape == (0,)
     assert soft_counts(weights(1), [], per="node").shape == (N, 0)

@@ -74,3 +74,18 @@ def test_ids_of_any_integers(kind):
         wide = np.array([[2**32, 1, 2**32 + 3], [1, 2, 1]], kind)
         for given in (wide, wide.tolist()):
             assert Graph.from_edge_index(given, 4).edge_list().tolist() == [[1, 2]]
+
+
+def test_other_kinds_are_refused():
+    ends = np.array([[0, 1], [1, 2]])
+    for nodes, error, message in (
+        (-1, ValueError, "num_nodes must be at least 0, got -1"),
+        (2.5, TypeError, "num_nodes must be an integer, got 2.5"),
+        (None, TypeError, "num_nodes must be an integer, got None"),
+    ):
+        with pytest.raises(error, match=message):
+            Graph.from_edge_index(ends, nodes)
+    for labels in ([0.5, 1.7, 2], jnp.ones(3)):
+        with pytest.raises(TypeError, match="node_labels must hold integers, got float"):
+            Graph.from_edge_index(ends, 3, node_labels=labels)
+    assert Graph.from_edge_index([[], []], 3).m == 0

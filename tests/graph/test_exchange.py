@@ -129,7 +129,7 @@ def test_tables(caplog):
     assert graph.edge_list().tolist() == [[0, 1], [0, 2]]
     assert "columns 'weight'" in caplog.text
     assert as_graph(pd.DataFrame({"u": [-5, 9], "v": [9, 7]})).node_names.tolist() == [-5, 7, 9]
-    assert as_graph(pd.DataFrame({"u": [], "v": []}, dtype=int)).n == 0
+    assert as_graph(pd.DataFrame({"u": [], "v": []}, dtype=int)).n == as_graph(pd.DataFrame({"u": [], "v": []})).n == 0
     for bad, error, message in [
         (pd.DataFrame({"a": [1], "b": [2], "c": [3]}), ValueError, "two columns, .* got 'a', 'b', 'c'"),
         (pd.DataFrame({"u": ["x", None], "v": ["y", "z"]}), ValueError, "row 1 .* no value in u or v"),
@@ -339,3 +339,38 @@ def test_a_full_disk_names_the_file_of_a_graph(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space left on device.*graph.npz"):
         Graph.from_edges([(0, 1)]).save(path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["Int64", "UInt16", "int64[pyarrow]", "int8"])
+def test_integers_of_pandas_are_numbers(kind):
+    """Ascending as numbers, not as text, in which 10 comes before 2."""
+    if "pyarrow" in kind:
+        pytest.importorskip("pyarrow")
+    plain = pd.DataFrame({"source": np.arange(11), "target": np.arange(11) + 1})
+    for frame in (plain.astype(kind), plain.astype({"source": kind})):
+        graph = as_graph(frame)
+        assert graph.node_names is None
+        assert graph.edge_list().tolist() == plain.to_numpy().tolist()
+
+
+def test_large_integers_of_pandas():
+    ids = np.arange(12, dtype=np.uint64) + np.uint64(2**63)
+    mixed = pd.DataFrame({"source": ids[:-1], "target": np.arange(11)})
+    assert as_graph(mixed).node_names.tolist() == [*range(11), *ids[:-1].tolist()]
+    with pytest.raises(ValueError, match="from -1 to 9223372036854775808 have no common integer type"):
+        as_graph(pd.DataFrame({"source": ids[:1], "target": [-1]}))
+    twice = pd.DataFrame([[0, 1]], columns=["source", "source"])
+    with pytest.raises(ValueError, match="columns of the DataFrame have one name"):
+        as_graph(twice)
+
+
+def test_names_that_several_nodes_have():
+    with pytest.raises(ValueError, match="several nodes have one name"):
+        Graph.from_edges([(0, 1), (1, 2)], node_names=["a", "a", "b"]).to_networkx()
+
+
+def test_masked_edges_are_refused():
+    edges = np.ma.array([(0, 1), (2, 3)], mask=[(0, 0), (1, 1)])
+    with pytest.raises(ValueError, match="masked values"):
+        Graph.from_edges(edges)
+    assert Graph.from_edges(np.ma.array([(0, 1), (2, 3)])).m == 2

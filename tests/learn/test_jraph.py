@@ -121,6 +121,27 @@ def test_fewer_nodes_than_edges_name_are_refused():
         assert to_graph(narrow, 12).edge_list().tolist() == to_graph(graphs, 12).edge_list().tolist()
 
 
+def test_64_bit_ids_are_no_other_nodes():
+    ends = np.array([[0, 2**32 + 1], [1, 2]])
+    graphs = GraphsTuple(None, None, ends[1], ends[0], None, np.array([3]), np.array([2]))
+    with pytest.raises(ValueError, match="an edge has node 4294967297"):
+        to_graph(graphs, 3)
+
+
+def test_counts_by_graph_takes_all_orbits_alone():
+    graph = Graph.from_edges([(0, 1), (1, 2)])
+    orbits, graphs = dense_node_orbits(graph), GraphsTuple(*[None] * 5, jnp.array([3]), None)
+    for wrong in (orbits[:, :4], orbits.astype("float32")):
+        with pytest.raises(ValueError, match=r"exact counts \[n, 15\] or \[n, 73\]"):
+            counts_by_graph(graphs, wrong)
+
+
+def test_counts_beside_integers_of_64_bits():
+    graphs = GraphsTuple(np.ones((3, 2), np.int64), *[None] * 6)
+    nodes = with_node_features(graphs, Int64.of(jnp.ones((3, 15), jnp.int32))).nodes
+    assert nodes.tolist() == np.ones((3, 17)).tolist()
+
+
 def test_counts_of_graphs_without_node_features():
     _, graphs = batched()
     orbits = dense_node_orbits(to_graph(graphs, 14), max_degree=6)

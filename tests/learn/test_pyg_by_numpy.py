@@ -29,6 +29,9 @@ class Tensor(np.ndarray):
     def to(self, kind):
         return self if isinstance(kind, str) else self.astype(kind)
 
+    def is_floating_point(self):
+        return self.dtype.kind == "f"
+
     def dim(self):
         return self.ndim
 
@@ -81,6 +84,21 @@ def test_orbits_by_name_and_beside_x():
         assert (wide[:, :-15] == x.reshape(10, -1)).all()
         assert (wide[:, -15:] == expected).all()
         assert given.x.shape == x.shape  # a copy has the columns
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.bool_])
+def test_logarithms_beside_integers_are_floats(kind):
+    wide = AddGraphletOrbits(attr_name=None)(data(x=np.ones((10, 2), kind))).x
+    assert wide.dtype == np.float32
+    np.testing.assert_allclose(wide[:, 2:], np.log1p(jaxmotif.node_orbits(GRAPH).values), rtol=1e-6)
+    assert AddGraphletOrbits(attr_name=None)(data(x=np.ones(10))).x.dtype == np.float64
+
+
+def test_what_is_not_there_is_told():
+    with pytest.raises(ValueError, match="no edge_index"):
+        AddGraphletOrbits()(Data(edge_index=None, num_nodes=3))
+    with pytest.raises(ValueError, match="no attribute 'z'"):
+        AddPatternCounts(["triangle"], node_label="z")(data())
 
 
 @pytest.mark.parametrize("per", ["graph", "node", "edge"])
