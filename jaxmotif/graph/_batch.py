@@ -11,6 +11,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._present import counted
 from jaxmotif.arrays._rows import places_of
 from jaxmotif.graph._build import build, host_array
@@ -209,6 +210,7 @@ class Graphs:
         return self.node_starts.size - 1
 
     def __getitem__(self, i: int) -> Graph:
+        i = whole_number(i, "the index of a graph")
         if not -len(self) <= i < len(self):
             raise IndexError(f"there are {len(self)} graphs, got index {i}")
         return jax.device_put(self.union([i % len(self)])) if self.given is None else self.given[i]

@@ -32,7 +32,10 @@ class _AddCounts(BaseTransform):  # pyright: ignore[reportGeneralTypeIssues]  (o
     attr_name: str | None
 
     def __call__(self, data: Any) -> Any:
-        """Return a copy of ``Data`` or a ``Batch`` with the counts."""
+        """Return a copy of ``Data`` or a ``Batch`` with the counts.
+
+        It is the batch that has them, and not the graphs that ``Batch.to_data_list`` takes out of it again.
+        """
         return self.of_all([data])[0]
 
     forward = __call__  # which PyTorch Geometric asks for

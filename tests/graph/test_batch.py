@@ -164,6 +164,9 @@ def test_a_data_set_is_its_graphs_built_one_by_one(directed):
     assert repr(ways["edges"]).endswith(f"4 graphs, 13 nodes, {sum(graph.m for graph in singles)} edges)")
     with pytest.raises(IndexError, match="there are 4 graphs"):
         ways["edges"][4]
+    with pytest.raises(TypeError, match=r"the index of a graph must be an integer, got slice\(0, 1, None\)"):
+        ways["edges"][0:1]
+    chex.assert_trees_all_equal(ways["edges"][np.int64(-1)], ways["edges"][3])
 
 
 def test_what_is_a_data_set():
