@@ -160,7 +160,7 @@ def sieve_kernels(scale: int) -> Iterator[Case]:
         keys = np.random.default_rng(1).integers(0, 2**32, (size - 1, 2), np.uint32)
 
         def start(labels, keys, rows, words=words):
-            P = _sieve_round.by_plane(_sieve_round.start(labels, keys, np.int32(0), words, rows), words)
+            P = _sieve_round.start(labels, keys, np.int32(0), words, rows)
             # Rows of vertices without neighbours may hold anything, past the first.
             return jnp.where(jnp.arange(P.shape[1]).reshape(1, -1, 1, 1) < rows.live, P, jnp.uint32(0))
 

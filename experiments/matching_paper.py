@@ -505,6 +505,11 @@ def reduction(options: argparse.Namespace) -> None:
     known = harness.verified(options.data, "labelled", "matches.json")
     table = Table("target | nodes | queries | of | none | label | degree | neighbour's degree | domains")
     everything, how = [], Options(induced=False)
+
+    def show(label: str, found: list[tuple[float, ...]]) -> None:
+        n, k, *logs = np.mean(found, axis=0)
+        table.row(label, f"{n:.0f}", len(found), f"{k:.0f}", *(f"{x:.1f}" for x in logs))
+
     for folder, queries in known.items():
         names = [f"{folder}/{query}" for query in queries if options.only in f"{folder}/{query}"]
         found = []
@@ -515,12 +520,10 @@ def reduction(options: argparse.Namespace) -> None:
             domains = prepare(Pattern.from_graph(query), index, how)[-1].sizes[order]
             sizes = [[target.n] * query.n, *by_condition, domains]
             found.append((target.n, query.n, *map(tree_size, sizes)))
-        if found:
-            n, k, *logs = np.mean(found, axis=0)
-            table.row(folder, f"{n:.0f}", len(found), f"{k:.0f}", *(f"{x:.1f}" for x in logs))
         everything += found
-    n, k, *logs = np.mean(everything, axis=0)
-    table.row("all", f"{n:.0f}", len(everything), f"{k:.0f}", *(f"{x:.1f}" for x in logs))
+        if found:
+            show(folder, found)
+    show("all", everything)
 
 
 def scheduled(plan, schedule: str, threads: int, seconds: float) -> tuple[Any, float]:

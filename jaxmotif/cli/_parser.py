@@ -19,8 +19,7 @@ import jaxmotif
 from jaxmotif.arrays._present import meant
 from jaxmotif.cli import _values
 
-_KINDS: dict[str, Callable[[str], Any]] = {"float": _values.number, "int": _values.whole_number}
-_KINDS |= {"text": str}
+_KINDS: dict[str, Callable[[str], Any]] = {"float": _values.number, "int": _values.whole_number, "text": str}
 _MARKS = {
     "int": {"type": _values.whole_number},
     "optional": {"nargs": "?"},

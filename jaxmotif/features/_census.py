@@ -19,6 +19,7 @@ from jaxmotif.graph import GraphLike, as_graph
 from jaxmotif.graph._coerce import load_graph
 from jaxmotif.patterns import class_columns, named_pattern
 from jaxmotif.patterns._readings import role_words
+from jaxmotif.patterns._roles import check_per
 
 
 @on_cluster(load_graph)
@@ -58,8 +59,7 @@ def census_orbits(
       (('021C:0', '021C:1'), [2, 2, 2, 1, 1, 1])
     """
     graph = as_graph(graph)
-    if per not in ("node", "edge"):
-        raise ValueError(f"per must be 'node' or 'edge', got {per!r}")
+    check_per(per, "node", "edge")
     check_size(graph, size)
     columns, values = role_counts(graph, size, per, devices, memory, checkpoint, progress)
     edges = graph.edge_list() if per == "edge" else None

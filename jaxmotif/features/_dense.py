@@ -21,7 +21,16 @@ from jaxmotif.graphlets import dense_edge_columns, dense_node_orbits
 from jaxmotif.kernels._expand import take
 from jaxmotif.matching._stacks import SearchArrays, search_roles, searches_for
 from jaxmotif.patterns._names import listed_patterns
-from jaxmotif.patterns._roles import OrbitWeights, Per, Role, all_roles, known_weights, orbit_weights, weight_table
+from jaxmotif.patterns._roles import (
+    OrbitWeights,
+    Per,
+    Role,
+    all_roles,
+    check_per,
+    known_weights,
+    orbit_weights,
+    weight_table,
+)
 
 
 def dense_pattern_features(
@@ -61,8 +70,7 @@ def dense_pattern_features(
       >>> dense_pattern_features(loops, ["ffl"], per="node").to_numpy()[:3].tolist()
       [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     """
-    if per not in ("graph", "node", "edge"):
-        raise ValueError(f"per must be 'graph', 'node' or 'edge', got {per!r}")
+    check_per(per, "graph", "node", "edge")
     given = listed_patterns(patterns, graph.directed)
     roles = all_roles(given, patterns, per)
     weights = known_weights(given, roles, partial(orbit_weights, induced=induced))

@@ -47,6 +47,7 @@ from jaxmotif.patterns._roles import (
     Per,
     Role,
     all_roles,
+    check_per,
     homomorphism_weights,
     known_weights,
     weight_table,
@@ -127,8 +128,7 @@ def homomorphism_counts(
       Bao et al., "Homomorphism counts as structural encodings for graph learning", ICLR 2025. Lovász, "Large networks
       and graph limits", 2012, chapter 5.
     """
-    if per not in ("graph", "node"):
-        raise ValueError(f"per must be 'graph' or 'node', got {per!r}")
+    check_per(per, "graph", "node")
     source, given, roles = ask(graphs, patterns, per, normalize)
 
     def count(rest: list[int]) -> np.ndarray:
@@ -167,8 +167,7 @@ def dense_homomorphism_counts(
       >>> count(Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])).to_numpy().tolist()
       [6, 116]
     """
-    if per not in ("graph", "node"):
-        raise ValueError(f"per must be 'graph' or 'node', got {per!r}")
+    check_per(per, "graph", "node")
     given = listed_patterns(patterns, graph.directed)
     if any(pattern.directed != graph.directed for pattern in given):
         raise ValueError("patterns must be directed if and only if the graph is")

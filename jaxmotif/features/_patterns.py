@@ -30,6 +30,7 @@ from jaxmotif.patterns._roles import (
     Per,
     Role,
     all_roles,
+    check_per,
     known_weights,
     orbit_weights,
     places_of,
@@ -122,8 +123,7 @@ def pattern_features(
       >>> pattern_features(Graph.from_edges([(0, 1), (1, 2), (0, 2)], directed=True), ["ffl"], per="edge").columns
       ('ffl:0-1', 'ffl:0-2', 'ffl:1-2')
     """
-    if per not in ("graph", "node", "edge"):
-        raise ValueError(f"per must be 'graph', 'node' or 'edge', got {per!r}")
+    check_per(per, "graph", "node", "edge")
     source, given, roles = ask(graphs, patterns, per, normalize)
 
     def count(rest: list[int]) -> np.ndarray:

@@ -19,7 +19,7 @@ from jaxmotif.patterns import Pattern, automorphism_count
 from jaxmotif.patterns._canonical import canonical_order
 from jaxmotif.patterns._names import listed_patterns
 from jaxmotif.patterns._orbits import quotients
-from jaxmotif.patterns._roles import all_roles
+from jaxmotif.patterns._roles import all_roles, check_per
 
 MOST_PATTERN = 5
 """Nodes of the largest pattern: with one more, all induced ones take seconds to prepare."""
@@ -82,8 +82,7 @@ def soft_counts(
         raise TypeError(f"weights must be floats, got {weights.dtype}")
     if weights.dtype.itemsize < 4:  # with sums that these could not hold
         weights = weights.astype(jnp.float32)
-    if per not in ("graph", "node"):
-        raise ValueError(f"per must be 'graph' or 'node', got {per!r}")
+    check_per(per, "graph", "node")
     given = listed_patterns(patterns, False)
     for pattern in given:
         labelled = pattern.node_labels is not None or pattern.edge_labels is not None

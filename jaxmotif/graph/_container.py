@@ -188,7 +188,8 @@ class Graph:
         """
         if np.ndim(edge_index) != 2 or np.shape(edge_index)[0] != 2:
             raise ValueError(f"edge_index must have shape (2, E), got {np.shape(edge_index)}; from_edges takes rows")
-        if whole_number(num_nodes, "num_nodes") < 0:
+        num_nodes = whole_number(num_nodes, "num_nodes")
+        if num_nodes < 0:
             raise ValueError(f"num_nodes must be at least 0, got {num_nodes}")
         if not isinstance(edge_index, jax.Array):
             edge_index = np.asarray(edge_index)
@@ -208,7 +209,7 @@ class Graph:
             if size and kind is not None and not jax.numpy.issubdtype(kind, np.integer):
                 raise TypeError(f"{name} must hold integers, got {kind}")
         labels = None if edge_labels is None else jax.numpy.asarray(edge_labels, np.int32)
-        fields = traced_fields(edge_index, labels, int(num_nodes), directed)
+        fields = traced_fields(edge_index, labels, num_nodes, directed)
         if node_labels is not None:
             at_nodes = jax.numpy.asarray(node_labels, np.int32)
             fields = fields._replace(node_labels=at_nodes if num_nodes else np.full(1, -1, np.int32))

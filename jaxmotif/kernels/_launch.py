@@ -163,19 +163,6 @@ def store(ref: Any, index: Array, values: Array, mask: Array) -> None:
         masked_store(ref, index, values, mask)
 
 
-def load_entries(ref: Any, index: tuple) -> tuple[Array, ...]:
-    """Load all entries of the last axis at an index of the other axes, as an array for each entry.
-
-    A thread of our own PTX loads four entries at once, which are 32-bit words; their number is a multiple of four.
-    """
-    return entries_load(ref, index)
-
-
-def store_entries(ref: Any, index: tuple, values: Sequence[Array]) -> None:
-    """Store all entries of the last axis at an index of the other axes; see :func:`load_entries`."""
-    entries_store(ref, index, tuple(values))
-
-
 def fetch_add(ref: Any, value: Array) -> Any:
     """Add a scalar to the only entry of an operand, one program after another, and return the value before."""
     if target().kernels == "triton":
@@ -213,12 +200,17 @@ def masked_store(ref: Any, index: Array, values: Array, mask: Array) -> None:
 
 
 @jax.jit
-def entries_load(ref: Any, index: tuple) -> tuple[Array, ...]:
+def load_entries(ref: Any, index: tuple) -> tuple[Array, ...]:
+    """Load all entries of the last axis at an index of the other axes, as an array for each entry.
+
+    A thread of our own PTX loads four entries at once, which are 32-bit words; their number is a multiple of four.
+    """
     return tuple(ref[(*index, place)] for place in range(ref.shape[-1]))
 
 
 @jax.jit
-def entries_store(ref: Any, index: tuple, values: tuple[Array, ...]) -> None:
+def store_entries(ref: Any, index: tuple, values: Sequence[Array]) -> None:
+    """Store all entries of the last axis at an index of the other axes; see :func:`load_entries`."""
     for place, value in enumerate(values):
         ref[(*index, place)] = value
 

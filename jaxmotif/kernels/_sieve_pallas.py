@@ -118,6 +118,11 @@ def by_plane(rows: Array, words: int) -> Array:
     return rows if _Lanes.of(words).rows == 1 else jnp.swapaxes(rows, -1, -2)
 
 
+def _num_words(P: Array) -> int:
+    """Return the number of words of a block, from its rows, whichever axis is last."""
+    return P.size // (P.shape[0] * P.shape[1] * PLANES)
+
+
 def _for_each(first: Array, stop: Array, step: Callable, state: Any) -> Any:
     """Go through ``first .. stop - 1`` of each row, and return the state at the end.
 
@@ -220,8 +225,7 @@ def _label_forms(labels: Array, keys: Array, rows: Rows, chunk: int, copies: int
 
 def extend(P: Array, size: Array, first_form: Array, keys: Array, rows: Rows) -> Array:
     """Run :func:`jaxmotif.kernels._sieve_round.extend` as one kernel, or two when long rows are cut."""
-    total, vertices = P.shape[:2]
-    words = P.size // (total * vertices * PLANES)
+    (total, vertices), words = P.shape[:2], _num_words(P)
     lanes = _Lanes.of(words)
     # Sizes are passed as data, so that one kernel serves them all.
     numbers = jnp.stack([size, first_form, jnp.int32(total), jnp.int32(rows.targets.shape[0] - 1)])
@@ -257,7 +261,7 @@ def _form_sums(name: str, lanes: _Lanes, forms: int, *operands: Array, copies: i
     The operands are those of :func:`_neighbour_sums`; words are the last axis of the sums, or planes are.
     """
     P, starts = operands[3], operands[4]
-    words, runs = P.size // (P.shape[0] * P.shape[1] * PLANES), starts.shape[0]
+    words, runs = _num_words(P), starts.shape[0]
 
     def kernel(*refs):
         *inputs, out_ref = refs

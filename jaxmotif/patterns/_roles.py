@@ -53,6 +53,13 @@ def roles_of(pattern: Pattern, name: str, per: Per) -> list[Role]:
     return [Role(f"{name}:{'-'.join(map(str, places[0]))}", tuple(places)) for places in orbits]
 
 
+def check_per(per: object, *allowed: Per) -> None:
+    """Raise ValueError unless counts can be per what is asked for."""
+    if per not in allowed:
+        *first, last = map(repr, allowed)
+        raise ValueError(f"per must be {', '.join(first)} or {last}, got {per!r}")
+
+
 def all_roles(patterns: list[Pattern], arguments: Sequence[object], per: Per) -> list[list[Role]]:
     """Return the columns of each pattern, named after the argument of the user where that is a string."""
     columns = []

@@ -175,12 +175,9 @@ class _Writer:
             raise self.refuse(f"values of type {aval.dtype}")
         return C[str(aval.dtype)]
 
-    def fresh(self) -> str:
-        return f"v{next(self._ids)}"
-
-    def declare(self, aval: Any) -> str:
-        name, length = self.fresh(), self.length(aval)
-        self.put(f"{self.kind(aval)} {name}{f'[{length}]' if length else ''};")
+    def declare(self, aval: Any, kind: str | None = None) -> str:
+        name, length = f"v{next(self._ids)}", self.length(aval)
+        self.put(f"{kind or self.kind(aval)} {name}{f'[{length}]' if length else ''};")
         return name
 
     def set(self, aval: Any, name: str, text: str) -> None:
@@ -195,7 +192,7 @@ class _Writer:
             name = self.declare(aval)
             self.set(aval, name, text)
         else:
-            name = self.fresh()
+            name = f"v{next(self._ids)}"
             self.put(f"const {self.kind(aval)} {name} = {text};")
         return name
 
@@ -391,20 +388,19 @@ def _masked_store(writer: _Writer, env: Env, equation: Any) -> list[str]:
     return []
 
 
-def _entries_load(writer: _Writer, env: Env, equation: Any) -> list[str]:
+def _load_entries(writer: _Writer, env: Env, equation: Any) -> list[str]:
     (ref, *index), outs = equation.invars, equation.outvars
-    length, names = writer.length(outs[0].aval), []
+    names = []
     for first in range(0, len(outs), 4):
         place = writer.fours(env, ref, [*index, first], outs[first : first + 4])
-        four = writer.fresh()
-        writer.put(f"Four {four}{f'[{length}]' if length else ''};")
+        four = writer.declare(outs[0].aval, "Four")
         writer.set(outs[0].aval, four, place)
-        one = f"{four}[e]" if length else four
+        one = f"{four}[e]" if writer.length(outs[0].aval) else four
         names += [writer.new(v.aval, f"{one}.of[{i}]") for i, v in enumerate(outs[first : first + 4])]
     return names
 
 
-def _entries_store(writer: _Writer, env: Env, equation: Any) -> list[str]:
+def _store_entries(writer: _Writer, env: Env, equation: Any) -> list[str]:
     ref, *others = equation.invars
     count = ref.aval.shape[-1]
     index, values = others[:-count], others[-count:]
@@ -451,8 +447,8 @@ def _reduces_lanes(jaxpr: Any, lanes: int) -> bool:
 _NAMED = {
     "masked_load": _masked_load,
     "masked_store": _masked_store,
-    "entries_load": _entries_load,
-    "entries_store": _entries_store,
+    "load_entries": _load_entries,
+    "store_entries": _store_entries,
     "add_and_fetch": _fetch_add,
     "lane_alone": _lane_alone,
 }
