@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import harness
@@ -201,12 +202,13 @@ def largest(options: argparse.Namespace) -> None:
 
 @paper_row
 def random(options: argparse.Namespace) -> None:
-    """Discover in yeast at r = 100 to 10,000, k = 4 and 5 (Fig. 7)."""
+    """Discover in yeast at r = 100 to 10,000, k = 4 to 6, of which k = 6 to 2,000 (Fig. 7)."""
     table = Table("k | random graphs | s")
     graph, series = harness.directed(options.data, "yeast"), {}
-    for size in [options.size] if options.size else (4, 5):
+    for size in [options.size] if options.size else (3, 4) if options.small else (4, 5, 6):
         times = series[f"k = {size}"] = {}
-        for number in (5, 10) if options.small else (100, 200, 500, 1000, 2000, 5000, 10_000):
+        numbers = (100, 200, 500, 1000, 2000, 5000, 10_000)
+        for number in (5, 10) if options.small else numbers[:5] if size == 6 else numbers:
             times[number], _ = discover(options, graph, size, number)
             table.row(size, number, times[number])
     draw(
@@ -272,6 +274,8 @@ def worm(options: argparse.Namespace) -> None:
 # ---- NemoGPU: how the matching tree counts classes in random graphs
 
 
+GPU_BLOCK = 2**20
+"""Neighbours that a GPU tries at a time along the matching tree, which fill it."""
 SINGLES = 2
 """Random graphs counted one by one, which is slow; times are scaled to all."""
 
@@ -280,13 +284,15 @@ class Sampled:
     """A network, the classes of its subgraphs, and random graphs in which these are counted.
 
     Args:
-      options: of the row; ``--random`` and ``--size`` say how many graphs, and the size of the subgraphs.
       name: of a directed network.
+      size: of the subgraphs.
+      number: of random graphs.
+      block: how many neighbours the matching tree tries at a time; its tables hold eight times as many candidates.
     """
 
-    def __init__(self, options: argparse.Namespace, name: str):
-        self.size, self.number = options.size, options.random
-        self.graph = harness.directed(options.data, name)
+    def __init__(self, name: str, size: int, number: int, block: int, data: Path):
+        self.size, self.number, self.block, self.table = size, number, block, TABLE // BLOCK * block
+        self.graph = harness.directed(data, name)
         self.classes = subgraph_census(self.graph, self.size).classes
         self.sample = random_graphs(self.graph, self.number, 0)
         self.graphs = list(self.sample)
@@ -296,7 +302,7 @@ class Sampled:
         self,
         together: int,
         trees: Sequence[MatchingTree] = (),
-        tables: int | Sequence[int] = TABLE,
+        tables: int | Sequence[int] = 0,
         number: int = 0,
         test: str = "table",
     ) -> tuple[np.ndarray, float]:
@@ -305,15 +311,18 @@ class Sampled:
         Args:
           together: how many random graphs are merged.
           trees: one after the other; by default that of all classes.
-          tables: as in :func:`count_by_tree`.
+          tables: as in :func:`count_by_tree`; by default ``self.table``.
           number: of random graphs, by default all; the seconds are scaled to all.
           test: as in :func:`count_by_tree`.
         """
         number = number or self.number
         merged = [merge_graphs(self.graphs[low : low + together]) for low in range(0, number, together)]
+        rooms = tables or self.table
 
         def count() -> np.ndarray:
-            by_lot = [[count_by_tree(lot, tree, tables, test=test) for tree in trees or [self.tree]] for lot in merged]
+            by_lot = [
+                [count_by_tree(lot, tree, rooms, self.block, test) for tree in trees or [self.tree]] for lot in merged
+            ]
             return np.concatenate([np.concatenate(counts, axis=1) for counts in by_lot])
 
         timing = measure(count, calls=1)
@@ -332,33 +341,42 @@ class Sampled:
 
 
 def samples(options: argparse.Namespace) -> Iterator[tuple[str, Sampled]]:
-    """Yield the networks of a row with their random graphs, by name."""
+    """Yield the networks and sizes of a row with their random graphs, by network and size."""
     if options.small:
-        options.size, options.random, options.networks = 3, 4, ["ecoli_alon423"]
-    options.size, options.random = options.size or 5, options.random or 100
+        options.size, options.random, options.networks = [3], [4], ["ecoli_alon423"]
+    block = options.block or (BLOCK if harness.backend() == "cpu" else GPU_BLOCK)
     for name in options.networks:
-        yield name, Sampled(options, name)
+        for size, number in zip(options.size, options.random, strict=True):
+            yield f"{name}, k = {size}", Sampled(name, size, number, block, options.data)
 
 
-NETWORKS = option("networks", nargs="*", metavar="NETWORK", default=["yeast", "ecoli_alon423"], help="%(default)s")
-YEAST = option("networks", nargs="*", metavar="NETWORK", default=["yeast"], help="default: %(default)s")
+def tree_row(*networks: str, name: str | None = None) -> Callable[[harness.Row], harness.Row]:
+    """Make a function a row that counts along the matching tree, in these networks by default."""
+    return rows(
+        option("networks", nargs="*", metavar="NETWORK", default=networks, help="default: %(default)s"),
+        option("--size", type=harness.numbers, default=[5], metavar="K,...", help="of the motifs"),
+        option("--random", type=harness.numbers, default=[100], metavar="R,...", help="random graphs, for each size"),
+        option("--block", type=int, help="neighbours that are tried at a time"),
+        option("--small", action="store_true", help="run in seconds on a CPU, and write nothing"),
+        name=name,
+    )
 
 
-@rows(NETWORKS, *SIZES)
+@tree_row("yeast", "ecoli_alon423")
 def engines(options: argparse.Namespace) -> None:
     """Time the matching tree and a census of the same random graphs, whose counts must be equal."""
-    table = Table("network | k | subgraphs in them | classes | leaves | matching s | census s")
+    table = Table("network | subgraphs in them | classes | leaves | matching s | census s")
     for name, case in samples(options):
         (found, matching), (wanted, counting) = case.match(case.number), case.census()
         harness.check(f"{name}, counts that differ", np.count_nonzero(found != wanted), 0)
         leaves = case.tree.leaf_class.size
-        table.row(name, case.size, found.sum(), len(case.classes), leaves, matching, counting)
+        table.row(name, found.sum(), len(case.classes), leaves, matching, counting)
 
 
-@rows(NETWORKS, *SIZES)
+@tree_row("yeast", "ecoli_alon423")
 def membership(options: argparse.Namespace) -> None:
     """Time three tests of a neighbour: a table of all pairs, binary searches, a lane for each edge (4.2)."""
-    table = Table("network | k | graphs | mean degree | of a neighbour | table s | binary searches s | lane an edge s")
+    table = Table("network | graphs | mean degree | of a neighbour | table s | binary searches s | lane an edge s")
     for name, case in samples(options):
         found = {test: case.match(case.number, test=test) for test in TESTS}
         wanted = found["table"][0]
@@ -367,19 +385,19 @@ def membership(options: argparse.Namespace) -> None:
         degrees = np.diff(np.asarray(merge_graphs([case.graph]).offsets)).astype(float)
         # So many lanes are taken for a neighbour on average, since hubs are neighbours most often.
         by_edge = float((degrees**2).sum() / degrees.sum())
-        table.row(name, case.size, case.number, float(degrees.mean()), by_edge, *(found[test][1] for test in TESTS))
+        table.row(name, case.number, float(degrees.mean()), by_edge, *(found[test][1] for test in TESTS))
 
 
-@rows(NETWORKS, *SIZES)
+@tree_row("yeast", "ecoli_alon423")
 def overhead(options: argparse.Namespace) -> None:
     """Time the matching tree without each of its optimisations, over all together (Fig. 8)."""
-    table = Table("network | k | full s a graph | DC-GM | DC | NA | candidates in NA's tables")
+    table = Table("network | classes | full s a graph | DC-GM | DC | NA | candidates in NA's tables")
     series: dict[str, dict[str, float]] = {"DC-GM": {}, "DC": {}, "NA": {}}
     for name, case in samples(options):
         alone = [plan_tree(case.graph, [one]) for one in case.classes]
         # Without divide and conquer a table holds all that a level can have.
         levels = [max(subgraph_census(graph, i).total for graph in case.graphs[:SINGLES]) for i in range(2, case.size)]
-        tables = [BLOCK + (1 << int(level).bit_length()) for level in levels]
+        tables = [case.block + (1 << int(level).bit_length()) for level in levels]
         whole, full = case.match(case.number)
         without = {
             "DC-GM": case.match(case.number, alone),
@@ -389,12 +407,12 @@ def overhead(options: argparse.Namespace) -> None:
         for label, (found, seconds) in without.items():
             harness.check(f"{name}, {label}, counts that differ", np.count_nonzero(found != whole[: len(found)]), 0)
             series[label][name] = seconds / full
-        table.row(name, case.size, full / case.number, *(series[label][name] for label in series), sum(tables))
+        table.row(name, len(alone), full / case.number, *(series[label][name] for label in series), sum(tables))
     draw(
         options,
         "overhead",
         series,
-        title=f"Matching tree in plain XLA: time without optimisations over time with all, k = {options.size}",
+        title="Matching tree in plain XLA: time without optimisations over time with all",
         xlabel="network",
         ylabel="relative time",
         kind="bar",
@@ -402,56 +420,61 @@ def overhead(options: argparse.Namespace) -> None:
     )
 
 
-@rows(YEAST, *SIZES, name="lambda")
+@tree_row("yeast", name="lambda")
 def memory_shares(options: argparse.Namespace) -> None:
-    """Time the matching tree by the share of memory that each level's table takes (Fig. 9a)."""
+    """Time the matching tree by the share of memory that each level's table takes (Fig. 9a).
+
+    Each table is a part lambda of what the tables before it have left, and the last one all of that.
+    """
+    shares = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+    table = Table("network", "r", "equal parts s", *(f"lambda {share} s" for share in shares))
+    series: dict[str, dict[float, float]] = {}
     for name, case in samples(options):
-        seconds, total = dict[float, float](), TABLE * (case.size - 2)
-        print(f"{name}: {total} candidates in all, each table a part lambda of what is left\n")
-        table = Table("lambda | s")
-        for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
-            left, tables = total, list[int]()
+        seconds = series[f"{name}, r = {case.number}"] = {}
+        for share in shares:
+            left, tables = case.table * (case.size - 2), list[int]()
             for _ in range(2, case.size - 1):
-                tables.append(max(BLOCK, int(left * share)))
+                tables.append(max(case.block, int(left * share)))
                 left -= tables[-1]
-            seconds[share] = case.match(case.number, tables=[*tables, max(BLOCK, left)])[1]
-            table.row(share, seconds[share])
-        table.row("equal parts", case.match(case.number)[1])
-        draw(
-            options,
-            "lambda",
-            {"": seconds},
-            title=f"Matching tree in plain XLA: memory for each table, {name}, k = {case.size}, r = {case.number}",
-            xlabel="lambda",
-            ylabel="seconds",
-            kind="line",
-            paper="Fig. 9a, YP: best at 0.4, worse from 0.3 down and above 0.5",
-            logy=False,
-        )
+            seconds[share] = case.match(case.number, tables=[*tables, max(case.block, left)])[1]
+        table.row(name, case.number, case.match(case.number)[1], *seconds.values())
+    draw(
+        options,
+        "lambda",
+        series,
+        title="Matching tree in plain XLA: memory for each table",
+        xlabel="lambda",
+        ylabel="seconds",
+        kind="line",
+        paper="Fig. 9a, YP, k = 6, r = 1000: best at 0.4, worse from 0.3 down and above 0.5",
+    )
 
 
-@rows(YEAST, *SIZES, name="mu")
+@tree_row("yeast", name="mu")
 def merging(options: argparse.Namespace) -> None:
-    """Time the matching tree by how many random graphs are merged (Fig. 9b)."""
+    """Time the matching tree by how many random graphs are merged (Fig. 9b), on ten graphs or as many as are merged."""
+    table = Table("network | r | mu | s")
+    series: dict[str, dict[int, float]] = {}
     for name, case in samples(options):
-        table, seconds = Table("mu | s"), dict[int, float]()
+        seconds = series[f"{name}, r = {case.number}"] = {}
         for together in sorted({mu for mu in (1, 2, 5, 10, 20, 50, 100, 200, 500) if mu < case.number} | {case.number}):
-            _, seconds[together] = case.match(together, number=case.number // together * together)
-            table.row(together, seconds[together])
-        draw(
-            options,
-            "mu",
-            {"": seconds},
-            title=f"Matching tree in plain XLA: random graphs merged, {name}, k = {case.size}, r = {case.number}",
-            xlabel="mu",
-            ylabel="seconds",
-            kind="line",
-            paper="Fig. 9b, YP: best at 400 of 1000 on a K20, at 100 on a Q2000",
-            logx=True,
-        )
+            measured = min(max(together, 10), case.number) // together * together
+            _, seconds[together] = case.match(together, number=measured)
+            table.row(name, case.number, together, seconds[together])
+    draw(
+        options,
+        "mu",
+        series,
+        title="Matching tree in plain XLA: random graphs merged",
+        xlabel="mu",
+        ylabel="seconds",
+        kind="line",
+        paper="Fig. 9b, YP, k = 6, r = 1000: best at 400 on a K20, at 100 on a Q2000",
+        logx=True,
+    )
 
 
-@rows(NETWORKS, *SIZES)
+@tree_row("yeast", "ecoli_alon423")
 def phases(options: argparse.Namespace) -> None:
     """Tell what the first phase gains on a GPU: time with it on the CPU, over time with both here (Fig. 10)."""
     if harness.backend() == "cpu":
@@ -471,7 +494,7 @@ def phases(options: argparse.Namespace) -> None:
         options,
         "phases",
         gains,
-        title=f"Gain from a first phase on the device, the second along the tree in plain XLA, k = {options.size}",
+        title="Gain from a first phase on the device, the second along the tree in plain XLA",
         xlabel="r",
         ylabel="times faster",
         kind="line",
