@@ -182,29 +182,28 @@ class _Share:
         if self._run is None:
             driver = InParts(self._plan.search, self._prefixes, self._keep)
             self._run, self._found = (Run(self._plan.search, driver), driver), NOTHING
-        _, driver = self._run
+        run, driver = self._run
         for first in range(span.first, span.stop, driver.most):
             if self._deadline.passed:
                 self._run = None
                 raise Unfinished(_arrays(self._found))
             driver.feed(first, min(first + driver.most, span.stop))
-            self._search()
+            self._search(run)
 
     def collect(self) -> Arrays:
         if self._run is None:
             raise RuntimeError("a step failed, and took with it what those before it gave")
+        run, driver = self._run
         # The last part was left when its tables grew too empty for full steps: now they are drained.
         if self._found.status != "done":
-            self._run[1].finish()
-            self._search()
+            driver.finish()
+            self._search(run)
         self._run = None
         return _arrays(self._found)
 
-    def _search(self) -> None:
-        if self._run is None:
-            raise RuntimeError("there is no run to go on with")
+    def _search(self, run: Run) -> None:
         try:
-            *_, self._found = finish(self._run[0], self._deadline)
+            *_, self._found = finish(run, self._deadline)
         except BaseException:
             # What failed took its state with it: the run cannot go on.
             self._run = None

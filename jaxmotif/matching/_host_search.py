@@ -117,22 +117,6 @@ def candidate_budget(device: jax.Device, order: SearchOrder, measured: Measures 
     return most if expected <= min(order.multiplier, 6) * most else -1
 
 
-def search_small(
-    asked: QueryConstraints, order: SearchOrder, lists: CandidateLists, measured: Measures, options: Options, most: int
-) -> Found | None:
-    """Search, or say that there is too much to do.
-
-    Args:
-      order: core nodes, leaves and symmetry; leaves are counted in closed form.
-      lists: of a target on the host.
-      most: candidates to test.
-
-    Returns:
-      All that is found, or ``None``.
-    """
-    return HostSearch.between(lists, asked, order, measured, most).found(options)
-
-
 class KindSlots:
     """Some slots of one direction of a target: offsets by row, targets, and sources."""
 
@@ -265,12 +249,20 @@ class HostSearch:
     def between(
         cls, lists: CandidateLists, asked: QueryConstraints, order: SearchOrder, measured: Measures, most: int
     ) -> Self:
-        """Return a search in a reduced target."""
+        """Return a search in a reduced target.
+
+        Args:
+          lists: candidate lists of a target on the host.
+          asked: all that the query asks.
+          order: core nodes, leaves and symmetry; leaves are counted in closed form.
+          measured: figures of the candidate lists.
+          most: the most candidates to test.
+        """
         domains = unpack_bits(np.ascontiguousarray(lists.families.bits.T))[:, : asked.query.num_nodes].T.copy()
         return cls(asked, order, lists.target, domains, measured.meet, most, lists)
 
     def found(self, options: Options) -> Found | None:
-        """Return all that there is, or ``None``."""
+        """Return all that there is, or ``None`` if that is too much to do here."""
         self._deadline = options.deadline
         try:
             self.propagate_singletons()

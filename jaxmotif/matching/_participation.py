@@ -12,7 +12,6 @@ import numpy as np
 from jaxmotif.arrays._exact import with_exact_sums
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._select import Devices, Selection, select_devices
-from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
 from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target, load_target_and_query
@@ -73,6 +72,7 @@ def participation_counts(
       ValueError, TypeError: as :func:`jaxmotif.matching.count_matches`.
 
     Example:
+      >>> from jaxmotif import Graph
       >>> path, star = Graph.from_edges([(0, 1), (1, 2)]), Graph.from_edges([(0, 1), (0, 2), (0, 3)])
       >>> participation_counts(path, star).tolist()
       [[0, 6, 0], [2, 0, 2], [2, 0, 2], [2, 0, 2]]
@@ -101,7 +101,7 @@ def participation_counts(
         found = None if selection.together else tally_by_equations(matching, of, selection.main)
         if found is None:
             options = dataclasses.replace(options, tally=of)
-            found = _sum_searches(pattern, target, domains, options, selection, edges)
+            found = _sum_searches(dataclasses.replace(matching, options=options), selection, edges)
     for orbit, column in found:
         column = _scale(column, len(orbit), total) if per == "occurrence" else column
         counts[:, [parts.index(part) for part in orbit]] = column[:, None]
@@ -118,7 +118,7 @@ def count_images(matching: Matching, node: int, selection: Selection) -> tuple[i
     """
     options = dataclasses.replace(matching.options, tally="node", parts=((node,),))
     counts = np.zeros(matching.target.n, np.int64)
-    for _, column in _sum_searches(matching.pattern, matching.target, None, options, selection, None):
+    for _, column in _sum_searches(dataclasses.replace(matching, options=options), selection, None):
         counts += column
     return node, counts
 
@@ -127,16 +127,8 @@ Columns = Iterator[tuple[list[Part], np.ndarray]]
 """Parts that automorphisms exchange, and in how many maps each node, or edge, takes any one of them."""
 
 
-def _sum_searches(
-    pattern: Pattern,
-    target: Graph,
-    domains: Domains | None,
-    options: Options,
-    selection: Selection,
-    edges: EdgeNumbers | None,
-) -> Columns:
+def _sum_searches(matching: Matching, selection: Selection, edges: EdgeNumbers | None) -> Columns:
     """Yield columns of counts from searches that add up what they find."""
-    matching = Matching(pattern, target, options, check_domains(domains, pattern, target))
 
     def search(number: int) -> SearchProgress:
         return _search(dataclasses.replace(matching, number=number), plans[number], selection)
@@ -145,6 +137,7 @@ def _sum_searches(
     # The first search counts the matches: what it took tells whether leaves are worth closing.
     first = search(0)
     if len(plans) > 1 and not pays_to_close_leaves(first, len(plans) - 1):
+        options = matching.options
         options = dataclasses.replace(options, search=dataclasses.replace(options.search, leaves=False))
         # One search of every node then, instead of one for each orbit of leaves.
         matching = dataclasses.replace(matching, options=options)
@@ -159,7 +152,8 @@ def _sum_searches(
             continue
         sums = Found(tally.view(np.int64), one.ready.operands, np.asarray(one.ids))
         for orbit, added in one.tally.orbits:
-            counts = [sums.by_node(cells, target.n) if edges is None else sums.by_edge(cells, edges) for cells in added]
+            n = matching.target.n
+            counts = [sums.by_node(cells, n) if edges is None else sums.by_edge(cells, edges) for cells in added]
             # The search finds one of as many maps as the multiplier says, in which the parts added up are exchanged.
             yield orbit, _scale(np.sum(counts, axis=0), one.multiplier, len(added))
 

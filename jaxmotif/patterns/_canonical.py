@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from jaxmotif.patterns._pattern import Pattern
@@ -87,11 +89,4 @@ def twin_classes(pattern: Pattern) -> np.ndarray:
 
 def _split(cells: list[list[int]], row: list[int]) -> list[list[int]]:
     """Cut cells, which are sorted by a row's entries, where the entries change."""
-    parts = []
-    for cell in cells:
-        for node in cell:
-            if parts and parts[-1][0] == id(cell) and row[parts[-1][1][-1]] == row[node]:
-                parts[-1][1].append(node)
-            else:
-                parts.append((id(cell), [node]))
-    return [part for _, part in parts]
+    return [list(part) for cell in cells for _, part in itertools.groupby(cell, key=row.__getitem__)]

@@ -21,13 +21,14 @@ pytestmark = pytest.mark.usefixtures("small")
 @pytest.fixture
 def searches(monkeypatch):
     """What every small search finds, appended to a list; ``None`` where it is given up."""
-    found, search = [], _small.search_small
+    found = []
 
-    def watched(*args):
-        found.append(search(*args))
-        return found[-1]
+    class Watched(_small.HostSearch):
+        def found(self, options):
+            found.append(super().found(options))
+            return found[-1]
 
-    monkeypatch.setattr("jaxmotif.matching._host_search.search_small", watched)
+    monkeypatch.setattr(_small.HostSearch, "between", Watched.between)
     return found
 
 
@@ -81,7 +82,7 @@ def test_few_nodes_without_filters(monkeypatch, bits):
     """Rows of bits of several words or candidates one by one, of the best neighbour or each row's; all conditions."""
     monkeypatch.setattr(_small, "WORDS_A_CANDIDATE", 2**40 if bits else 0.001)
     monkeypatch.setattr(_small, "MIXED", 0.0 if bits else 1.0)
-    monkeypatch.setattr("jaxmotif.matching._host_search.search_small", None)  # none is given up
+    monkeypatch.setattr(_small.HostSearch, "between", None)  # none is given up
     nonzero = 0
     for seed in range(100, 160):
         query, small, host, holds, number = case(seed, directed=bool(seed % 2))

@@ -155,7 +155,7 @@ def _make_plans(
     order = choose_order(asked, measured, options.search, closed_form=closed_form, allowed=allowed)
     if target.on_host and options.may_be_small:
         most = host.candidate_budget(device, order, measured)
-        found = None if most < 0 else host.search_small(asked, order, lists, measured, options, most)
+        found = None if most < 0 else host.HostSearch.between(lists, asked, order, measured, most).found(options)
         if found is not None:
             ids = lists.target.ids
             return [Plan(None, order.core, order.leaves.nodes, order.multiplier, kept.sizes, ids, found=found)]
