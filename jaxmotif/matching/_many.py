@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
 
@@ -37,14 +37,12 @@ class Door(Protocol[Q, P, R]):
 def for_many_targets(one: Callable[Concatenate[Q, GraphLike, P], R]) -> Door[Q, P, R]:
     """Make :func:`jaxmotif.count_matches` take many targets too."""
 
-    many = cast("Callable[..., PerGraph[MatchCount]]", functools.partial(_count_in_many, one))
-
     @functools.wraps(one)
-    def door(query: Any, target: Any, *args: P.args, **kwargs: P.kwargs) -> Any:
+    def door(query: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
         targets = as_graphs(target, attributes=isinstance(query, Query))
         if targets is None:
             return one(query, target, *args, **kwargs)
-        return many(query, targets, *args, **kwargs)
+        return _count_in_many(one, query, targets, *args, **kwargs)
 
     return door
 
