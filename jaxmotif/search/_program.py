@@ -1,4 +1,8 @@
-"""Programs of the level search, written on the host: the tests of each level, as data for one kernel."""
+"""Programs of the level search, written on the host: the tests of each level, as data for one kernel.
+
+What is to be written names nodes by their positions in the order: records that have slots
+(:mod:`jaxmotif.search._layout`) have positions in place of these until they are written.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxmotif.search import _layout as layout
+from jaxmotif.search._layout import PairWords, SetWords, TallyWords
 
 MOST_COST = 2**30
 """Most words that the tests of a candidate are taken to read, so that the number is an int32."""
 
 FACTOR_COST = 8
 """Words that could be read in the time that it takes to multiply a factor."""
-
-
-class Pair(NamedTuple):
-    """A condition on a new node and an earlier one.
-
-    Attributes:
-      position: the earlier node's position in the order, or -1 where the candidates depend on no earlier node.
-      place: where its candidate lists start in ``offsets``.
-      matrix: where its bit matrix starts in ``bitmap``.
-    """
-
-    position: int
-    place: int
-    matrix: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,29 +35,11 @@ class Placement:
       ahead: factors on nodes up to this one that must not be zero; they are tested only with ``Sizes.ahead``.
     """
 
-    anchors: Sequence[Pair] | np.ndarray
+    anchors: Sequence[PairWords] | np.ndarray
     distinct_from: Sequence[int] | np.ndarray = ()
     below: Sequence[int] | np.ndarray = ()
-    non_neighbours: Sequence[Pair] | np.ndarray = ()
+    non_neighbours: Sequence[PairWords] | np.ndarray = ()
     ahead: Sequence[Factor] = ()
-
-
-class CandidateSet(NamedTuple):
-    """Candidates of a leaf.
-
-    Attributes:
-      pair: the pair whose candidates they are.
-      rows: where the bit rows of the pair start.
-      domain: where the words of the leaf's domain start.
-      bit: the bit of the leaf in these words.
-      inside: false for the complement, all other nodes of the domain.
-    """
-
-    pair: Pair
-    rows: int
-    domain: int
-    bit: int
-    inside: bool = True
 
 
 class Factor(NamedTuple):
@@ -81,7 +54,7 @@ class Factor(NamedTuple):
       leaves: how many leaves take a node from the intersection; each has one node fewer than the one before.
     """
 
-    sets: Sequence[CandidateSet]
+    sets: Sequence[SetWords]
     used: Sequence[int]
     words: int
     ranks: int
@@ -94,23 +67,6 @@ class Term(NamedTuple):
 
     coefficient: int
     factors: Sequence[Factor]
-
-
-class Tally(NamedTuple):
-    """The cells in which matches are added up, by a node or by a pair of nodes.
-
-    Attributes:
-      position: the position of the node. By nodes, the cell is ``base`` plus the node.
-      base: the first cell.
-      of: the position of the other node of a pair, or -1. By pairs, the cell is ``base`` plus the place in ``entries``
-        that the first node has in the candidate list of this one.
-      place: where these lists start in ``offsets``.
-    """
-
-    position: int
-    base: int
-    of: int = -1
-    place: int = -1
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -156,12 +112,12 @@ class Program:
 
 
 def table_columns(
-    placements: Sequence[Placement], groups: Sequence[Sequence[Term]], whole: bool, tallies: Sequence[Tally] = ()
+    placements: Sequence[Placement], groups: Sequence[Sequence[Term]], whole: bool, tallies: Sequence[TallyWords] = ()
 ) -> list[list[int]]:
     """Return the positions whose nodes each table must hold: those that later placements or tallies read, or all.
 
     Example:
-      >>> edge, free = Pair(0, 0, 0), Pair(-1, 0, 0)
+      >>> edge, free = PairWords(0, 0, 0), PairWords(-1, 0, 0)
       >>> table_columns([Placement([free]), Placement([edge]), Placement([edge])], [], whole=False)
       [[], [0], [0]]
     """
@@ -178,7 +134,7 @@ def table_columns(
             reads[t, _positions(factor)] = True
     for factor in (factor for group in groups for term in group for factor in term.factors):
         reads[-1, _positions(factor)] = True
-    reads[-1, [position for tally in tallies for position in (tally.position, tally.of)]] = True
+    reads[-1, [position for tally in tallies for position in (tally.slot, tally.of)]] = True
     # Look-ahead also reads the new node, which needs no column.
     reads[:, :-1] &= earlier
     # A column is needed from where its node is placed up to the last table that reads it.
@@ -194,7 +150,7 @@ def table_widths(columns: Sequence[Sequence[int]], whole: bool) -> np.ndarray:
 def build_program(
     placements: Sequence[Placement],
     groups: Sequence[Sequence[Term]] = (),
-    tallies: Sequence[Tally] = (),
+    tallies: Sequence[TallyWords] = (),
     *,
     rooms: Sequence[int],
     stride: int,
@@ -286,14 +242,14 @@ def _integers(values: Sequence[int] | np.ndarray) -> np.ndarray:
     return np.asarray(values, np.int64)
 
 
-def _rows(pairs: Sequence[Pair] | np.ndarray) -> np.ndarray:
+def _rows(pairs: Sequence[PairWords] | np.ndarray) -> np.ndarray:
     """Return pairs as int64 ``[P, 3]``."""
     return np.asarray(pairs, np.int64).reshape(-1, 3)
 
 
 def _positions(factor: Factor) -> list[int]:
     """Return the positions whose nodes a factor reads."""
-    return [*(item.pair.position for item in factor.sets), *factor.used]
+    return [*(item.slot for item in factor.sets), *factor.used]
 
 
 class _Writer:
@@ -330,7 +286,7 @@ class _Writer:
     def add_tests(self, placed: Placement, slot: np.ndarray, next_columns: Sequence[int]) -> list[int]:
         """Add the conditions on a node, and the slots to append, in the order of :class:`TableWords`."""
 
-        def pairs(items: Sequence[Pair] | np.ndarray) -> np.ndarray:
+        def pairs(items: Sequence[PairWords] | np.ndarray) -> np.ndarray:
             rows = _rows(items).copy()
             # Position -1 reads the last entry, which is slot -1.
             rows[:, 0] = slot[rows[:, 0]]
@@ -357,24 +313,20 @@ class _Writer:
         """Add factors."""
         return self.add([self.add_factor(factor, slot) for factor in factors])
 
-    def add_tallies(self, tallies: Sequence[Tally], slot: np.ndarray) -> list[int]:
+    def add_tallies(self, tallies: Sequence[TallyWords], slot: np.ndarray) -> list[int]:
         """Add the tallies of nodes of the rows, of pairs of these, of the new node, and of pairs with it."""
-        kinds: list[list[layout.TallyWords]] = [[], [], [], []]  # in the order of TableWords
+        kinds: list[list[TallyWords]] = [[], [], [], []]  # in the order of TableWords
         for tally in tallies:
             is_pair = tally.of >= 0
+            words = tally._replace(slot=int(slot[tally.slot]), of=int(slot[tally.of]))
             # The new node has no slot yet.
-            has_new = slot[tally.position] < 0 or (is_pair and slot[tally.of] < 0)
-            words = layout.TallyWords(int(slot[tally.position]), tally.place, int(slot[tally.of]), tally.base)
-            kinds[2 * bool(has_new) + is_pair].append(words)
+            has_new = words.slot < 0 or (is_pair and words.of < 0)
+            kinds[2 * has_new + is_pair].append(words)
         return [word for records in kinds for word in self.add(records)]
 
     def add_factor(self, factor: Factor, slot: np.ndarray) -> layout.FactorWords:
         """Add the sets of a factor, and return the factor's words."""
-        sets = []
-        for item in factor.sets:
-            pair, flip = item.pair, 0 if item.inside else -1
-            place = int(slot[pair.position])
-            sets.append(layout.SetWords(place, pair.place, pair.matrix, item.rows, item.domain, item.bit, flip))
+        sets = [item._replace(slot=int(slot[item.slot])) for item in factor.sets]
         used = [(int(slot[position]),) for position in factor.used]
         return layout.FactorWords(
             *self.add(sets), *self.add(used), factor.words, factor.ranks, factor.less, factor.leaves

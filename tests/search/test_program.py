@@ -22,7 +22,7 @@ from jaxmotif.search._layout import (
 )
 from jaxmotif.search._leaf_counts import leaf_ways
 from jaxmotif.search._limbs import LimbCounts, counts_of
-from jaxmotif.search._program import CandidateSet, Factor, Pair, Placement, Term, build_program
+from jaxmotif.search._program import Factor, Placement, Term, build_program
 
 
 def records(program, kind, count, first):
@@ -32,12 +32,12 @@ def records(program, kind, count, first):
 
 def test_what_is_written_is_read():
     steps = [
-        Placement([Pair(-1, 90, 0)]),
-        Placement([Pair(0, 10, 100)]),
-        Placement([Pair(1, 20, 200), Pair(0, 30, 300)], below=[1], non_neighbours=[Pair(0, 0, 400)]),
-        Placement([Pair(2, 40, 500)], distinct_from=[0], ahead=[Factor([], [1], 3, 77)]),
+        Placement([PairWords(-1, 90, 0)]),
+        Placement([PairWords(0, 10, 100)]),
+        Placement([PairWords(1, 20, 200), PairWords(0, 30, 300)], below=[1], non_neighbours=[PairWords(0, 0, 400)]),
+        Placement([PairWords(2, 40, 500)], distinct_from=[0], ahead=[Factor([], [1], 3, 77)]),
     ]
-    leaf = Factor([CandidateSet(Pair(3, 50, 600), 8, 9, 5, inside=False)], [1], 2, 64, 1)
+    leaf = Factor([SetWords(3, 50, 600, 8, 9, 5, flip=-1)], [1], 2, 64, 1)
     program = build_program(steps, [[Term(-2, [leaf, leaf]), Term(3, [])]], rooms=[6, 7, 8], stride=4, longest=9)
     search = read_record(lambda at: int(program.code[at]), SearchWords, 0)
     assert (search.stride, search.halvings, search.tables, search.first_steps) == (4, 4, 4, 0)
@@ -69,15 +69,15 @@ def test_what_is_written_is_read():
 @pytest.mark.parametrize("sets", [15, 31, 32])
 def test_costs_of_candidates_are_whole_numbers_of_31_bits(sets):
     """Bit rows of the largest target, 2^26 words each: sets of them cost what they are, or else 2^30."""
-    wide = Factor([CandidateSet(Pair(0, 0, 0), 0, 0, 0, inside=False)] * sets, [], 2**26, 0)
-    steps = [Placement([Pair(-1, 0, 0)]), Placement([Pair(0, 0, 0)])]
+    wide = Factor([SetWords(0, 0, 0, 0, 0, 0, flip=-1)] * sets, [], 2**26, 0)
+    steps = [Placement([PairWords(-1, 0, 0)]), Placement([PairWords(0, 0, 0)])]
     program = build_program(steps, [[Term(1, [wide])]], rooms=[4], stride=1, longest=1)
     cost = program.table(1).cost
     assert 0 <= cost - min(sets * 2**26, 2**30) < 64
 
 
 def test_tables_beyond_the_limit_are_refused():
-    steps = [Placement([Pair(-1, 0, 0)]), Placement([Pair(0, 0, 0)])]
+    steps = [Placement([PairWords(-1, 0, 0)]), Placement([PairWords(0, 0, 0)])]
     spare = build_program(steps, rooms=[4], stride=1, longest=1).entries - 4
     most = 2**31 - 2 - spare
     assert build_program(steps, rooms=[most], stride=1, longest=1).entries == 2**31 - 2
@@ -88,7 +88,7 @@ def test_tables_beyond_the_limit_are_refused():
 @pytest.mark.parametrize("longest", [1, 2, 3, 1000, 2**16 + 1, 2**31 - 1])
 def test_positions_of_rows_have_31_bits(longest):
     """As many rows as their candidates have positions for, and not one more."""
-    program = build_program([Placement([Pair(-1, 0, 0)])], rooms=[], stride=1, longest=longest)
+    program = build_program([Placement([PairWords(-1, 0, 0)])], rooms=[], stride=1, longest=longest)
     most = SearchWords(*program.code[: len(SearchWords._fields)].tolist()).most_rows
     assert most * longest < 2**31 <= (most + 1) * longest
 
@@ -125,9 +125,9 @@ def test_ways_to_map_leaves(limbs, leaves):
     near = np.triu(np.random.default_rng(3).random((32, 32)) < 0.4, 1)
     near |= near.T
     offsets = np.concatenate([[0], np.cumsum(near.sum(axis=1))]).astype(np.int32)
-    leaf = Pair(0, 0, 0)
-    factors = [Factor([CandidateSet(leaf, 0, 0, 0)], [], 2, 0, sum(leaves[:i]), m) for i, m in enumerate(leaves)]
-    program = build_program([Placement([Pair(-1, 0, 0)])], [[Term(1, factors)]], rooms=[], stride=1, longest=32)
+    leaf = PairWords(0, 0, 0)
+    factors = [Factor([SetWords(*leaf, 0, 0, 0, 0)], [], 2, 0, sum(leaves[:i]), m) for i, m in enumerate(leaves)]
+    program = build_program([Placement([PairWords(-1, 0, 0)])], [[Term(1, factors)]], rooms=[], stride=1, longest=32)
     one = np.zeros(64, np.int32)
     op = Operands(program.code, offsets, np.nonzero(near)[1].astype(np.int32), one, one, one, one)
     op = Operands(*map(jnp.asarray, op))

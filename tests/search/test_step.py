@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for, jit64
-from jaxmotif.search._layout import Operands, Sizes, array_reader
+from jaxmotif.search._layout import Operands, PairWords, Sizes, TallyWords, array_reader
 from jaxmotif.search._loop import DeviceReport, advance, start_state
-from jaxmotif.search._program import Pair, Placement, Tally, build_program
+from jaxmotif.search._program import Placement, build_program
 from jaxmotif.search._step import Window, extend, prepare_window
 from tests import emulated
 from tests.more import more
@@ -37,8 +37,8 @@ def operands(near, program, bitmap):
 
 def path_steps():
     """A path of three nodes: node 2 next to node 1, different from node 0."""
-    everything, edge = Pair(-1, N + 1, 0), Pair(0, 0, 0)
-    return [Placement([everything]), Placement([edge]), Placement([Pair(1, 0, 0)], distinct_from=[0])]
+    everything, edge = PairWords(-1, N + 1, 0), PairWords(0, 0, 0)
+    return [Placement([everything]), Placement([edge]), Placement([PairWords(1, 0, 0)], distinct_from=[0])]
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def path_steps():
 )
 def test_a_step_appends_what_passes_in_order(bitmap, block):
     near = adjacency(1)
-    edge = [Pair(0, 0, 0), Pair(1, 0, 0)]
-    steps = [*path_steps()[:2], Placement(edge, below=[1]), Placement([Pair(2, 0, 0)], distinct_from=[0, 1])]
+    edge = [PairWords(0, 0, 0), PairWords(1, 0, 0)]
+    steps = [*path_steps()[:2], Placement(edge, below=[1]), Placement([PairWords(2, 0, 0)], distinct_from=[0, 1])]
     sizes, room = Sizes(BLOCK, WINDOW, bitmap), 2 * BLOCK
     program = build_program(steps, rooms=[room] * 3, stride=1, longest=N)
     op = operands(near, program, bitmap)
@@ -110,9 +110,9 @@ def test_a_whole_search_counts_and_lists():
 
 def tallied_path(near, cells):
     """A search for paths of three nodes, and its sizes: matches by each node, by the last, and by the first pair."""
-    tallies = [Tally(0, 0), Tally(1, N), Tally(2, 2 * N), Tally(1, 3 * N, of=0, place=0), Tally(2, 0, of=1, place=0)]
-    tallies[4] = tallies[4]._replace(base=3 * N + int(near.sum()))
-    program = build_program(path_steps(), tallies=tallies, rooms=[1536, 1536], stride=1, longest=N)
+    nodes = [TallyWords(position, -1, -1, position * N) for position in range(3)]
+    pairs = [TallyWords(1, 0, 0, 3 * N), TallyWords(2, 0, 1, 3 * N + int(near.sum()))]
+    program = build_program(path_steps(), tallies=nodes + pairs, rooms=[1536, 1536], stride=1, longest=N)
     return program, Sizes(1024, 1024, False, limbs=0, cells=cells)
 
 
@@ -157,7 +157,7 @@ def test_matches_are_added_up_by_nodes_and_pairs(target):
 def test_a_fused_step_appends_in_any_order(target, bitmap):
     """Triangles u < v < w: lists that begin behind a node, tests of adjacency, programs that append as they come."""
     near = adjacency(6)
-    pairs = [Pair(node, 0, 0) for node in range(2)]
+    pairs = [PairWords(node, 0, 0) for node in range(2)]
     steps = [path_steps()[0], Placement(pairs[:1], below=[0]), Placement(pairs, below=[1])]
     program = build_program(steps, rooms=[2048, 2048, 8192], stride=1, longest=N, whole=True)
     sizes = Sizes(2048, 1024, bitmap, limbs=0)

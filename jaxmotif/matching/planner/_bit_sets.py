@@ -17,7 +17,8 @@ from jaxmotif.matching._sizes import LEAST_ENTRIES, LEAST_SETS, MOST_AHEAD_NODES
 from jaxmotif.matching.planner import _leaves as leaves
 from jaxmotif.matching.planner._placements import Layout
 from jaxmotif.matching.planner._reduce import CandidateLists, backend_of
-from jaxmotif.search._program import CandidateSet, Factor, Pair, Placement, Term
+from jaxmotif.search._layout import PairWords, SetWords
+from jaxmotif.search._program import Factor, Placement, Term
 
 
 class BitRows:
@@ -85,9 +86,9 @@ def row_words(members: int) -> int:
     return words_for(members + 1)
 
 
-def make_candidate_set(layout: Layout, pair: Pair, x: int, rows: int, inside: bool = True) -> CandidateSet:
+def make_candidate_set(layout: Layout, pair: PairWords, x: int, rows: int, flip: int = 0) -> SetWords:
     """Return the candidates of node x as a set: its domain is word ``x // 32`` of each node, bit ``x % 32``."""
-    return CandidateSet(pair, rows, (x >> 5) * layout.nodes, x & 31, inside)
+    return SetWords(*pair, rows, (x >> 5) * layout.nodes, x & 31, flip)
 
 
 def build_leaf_terms(layout: Layout, rows: BitRows) -> list[list[Term]]:
@@ -193,7 +194,7 @@ def look_ahead_factor(layout: Layout, rows: BitRows, numberings: dict[int, int],
         for u in anchors
     ]
     excluded = [
-        make_candidate_set(layout, Pair(layout.position[u], 0, 0), x, rows.place(kind, x, g, width), inside=False)
+        make_candidate_set(layout, PairWords(layout.position[u], 0, 0), x, rows.place(kind, x, g, width), flip=-1)
         for u, kind in strange
     ]
     return Factor([*near, *excluded], used, width, g * layout.nodes)

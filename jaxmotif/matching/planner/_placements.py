@@ -11,7 +11,8 @@ import numpy as np
 from jaxmotif.matching.planner._ask import QueryConstraints
 from jaxmotif.matching.planner._order import SearchOrder
 from jaxmotif.matching.planner._reduce import CandidateLists, Measures
-from jaxmotif.search._program import Pair, Placement
+from jaxmotif.search._layout import PairWords
+from jaxmotif.search._program import Placement
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -40,20 +41,20 @@ class Layout:
         return self.lists.nodes
 
     def pairs(self, positions: np.ndarray | int, kinds: np.ndarray, x: np.ndarray | int) -> np.ndarray:
-        """Return pairs of the nodes at earlier positions with nodes x, integers ``[P, 3]`` like :class:`Pair`."""
+        """Return pairs of the nodes at earlier positions with nodes x, integers ``[P, 3]`` like :class:`PairWords`."""
         # A family has N + 1 offsets, a kind a matrix: numbers times sizes are places.
         matrix_words = self.nodes * (self.nodes // 32) if self.lists.bitmap else 0
         return np.stack([positions, self.lists.number[kinds, x] * (self.nodes + 1), kinds * matrix_words], axis=-1)
 
-    def pair(self, u: int, x: int) -> Pair:
+    def pair(self, u: int, x: int) -> PairWords:
         """Return the pair of query nodes that are joined, u placed before x."""
-        return Pair(*self.pairs(self.position[u], self.asked.which[u, x], x).tolist())
+        return PairWords(*self.pairs(self.position[u], self.asked.which[u, x], x).tolist())
 
-    def whole_domain(self, x: int) -> Pair:
+    def whole_domain(self, x: int) -> PairWords:
         """Return the pair by which a free node is placed: its candidates are its whole domain, whatever came before."""
         # The list is the same whatever was placed before, so that two offsets are enough: its begin and its end.
         # The bounds of whole domains stand behind the offsets of all families.
-        return Pair(-1, len(self.lists.families.rows) * (self.nodes + 1) + 2 * self.order.free.index(x), 0)
+        return PairWords(-1, len(self.lists.families.rows) * (self.nodes + 1) + 2 * self.order.free.index(x), 0)
 
 
 def placements(layout: Layout) -> list[Placement]:

@@ -28,8 +28,7 @@ from jaxmotif.matching.planner._placements import Layout
 from jaxmotif.matching.planner._reduce import Measures
 from jaxmotif.patterns import Pattern, stabilizer_chain
 from jaxmotif.patterns._roles import place_orbits, places_of
-from jaxmotif.search._layout import Operands
-from jaxmotif.search._program import Pair, Tally
+from jaxmotif.search._layout import Operands, PairWords, TallyWords
 
 Part = tuple[int, ...]
 
@@ -157,7 +156,7 @@ class TallyPlan(NamedTuple):
       size: the number of cells.
     """
 
-    tallies: list[Tally]
+    tallies: list[TallyWords]
     orbits: list[tuple[list[Part], list[Cells]]]
     size: int
 
@@ -171,7 +170,7 @@ def lay_out(tallied: Tallied, layout: Layout) -> TallyPlan:
     Raises:
       ValueError: when these are more than int32 can number.
     """
-    lists, tallies = layout.lists, list[Tally]()
+    lists, tallies = layout.lists, list[TallyWords]()
     bases: dict[Part, int] = {}
     size = 0
 
@@ -186,22 +185,23 @@ def lay_out(tallied: Tallied, layout: Layout) -> TallyPlan:
         a, b = sorted(part, key=layout.position.__getitem__)
         pair, family = layout.pair(a, b), lists.number[layout.asked.which[a, b], b]
         base = room(part, int(lists.totals[family]), int(lists.starts[family]), pair)
-        return Cells(part, base, pair.place, turned=(a, b) != part)
+        return Cells(part, base, pair.list, turned=(a, b) != part)
 
     def beside(part: Part, leaf: int) -> Cells:
         [near] = np.flatnonzero(layout.asked.which[leaf] >= 0).tolist()
         # Its cells are those of its neighbour, which several leaves may share.
         base = room((near,), lists.nodes)
-        return Cells(part, base, layout.pair(near, leaf).place, turned=(near, leaf) != part, evenly=True)
+        return Cells(part, base, layout.pair(near, leaf).list, turned=(near, leaf) != part, evenly=True)
 
-    def room(part: Part, cells: int, first: int = 0, pair: Pair | None = None) -> int:
+    def room(part: Part, cells: int, first: int = 0, pair: PairWords | None = None) -> int:
         """Return the first cell of a part, which are added up once."""
         nonlocal size
         if part not in bases:
             bases[part] = size
             position = max(layout.position[u] for u in part)
             # Entries are numbered over all families: this base lets the first of this one find the first cell.
-            tallies.append(Tally(position, size - first, *(() if pair is None else (pair.position, pair.place))))
+            of, lists = (-1, -1) if pair is None else (pair.slot, pair.list)
+            tallies.append(TallyWords(position, lists, of, size - first))
             size += cells
         return bases[part]
 
