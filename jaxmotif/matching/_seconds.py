@@ -19,10 +19,6 @@ class PhaseClock:
         self._seconds[phase] = self._seconds.get(phase, 0.0) + now - self._last
         self._last = now
 
-    def skip(self) -> None:
-        """Add the seconds since the last phase ended to no phase: they were spent on something else."""
-        self._last = working_time()
-
     def seconds(self) -> dict[str, float]:
         """Return the seconds by phase, with ``compile`` if programs were compiled since the clock was made."""
         compiled = compile_seconds() - self._compiled

@@ -57,7 +57,7 @@ def choose_order(
     """
     query, shape = asked.query, asked.shape
     # Only nodes of equal domains may be exchanged: a map moved to another's domain may be forbidden.
-    colors = None if allowed is None else _same_rows(allowed)
+    colors = colors_of(allowed)
     order = order_nodes(query, search.order, None if measured is None else measured.sizes)
     leaves = NO_LEAVES
     if search.leaves and closed_form and measured is not None and query.num_nodes > 1:
@@ -133,8 +133,10 @@ def expected_candidates(order: Sequence[int], sizes: Sequence[int], joined: Sequ
     return float(work)
 
 
-def _same_rows(allowed: np.ndarray) -> np.ndarray:
-    """Return a number for each row of a bool matrix, equal for equal ones."""
+def colors_of(allowed: np.ndarray | None) -> np.ndarray | None:
+    """Return a colour for each node, equal for nodes of equal domains (bool ``[k, n]``); ``None`` without domains."""
+    if allowed is None:
+        return None
     numbers: dict[bytes, int] = {}
     return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in np.packbits(allowed, axis=1)], np.int64)
 

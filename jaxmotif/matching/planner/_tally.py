@@ -23,7 +23,7 @@ from jaxmotif.graph._attributes import pair_keys
 from jaxmotif.matching._options import Options
 from jaxmotif.matching.planner._ask import QueryConstraints
 from jaxmotif.matching.planner._leaves import LeafPlan
-from jaxmotif.matching.planner._order import SearchOrder
+from jaxmotif.matching.planner._order import SearchOrder, colors_of
 from jaxmotif.matching.planner._placements import Layout
 from jaxmotif.matching.planner._reduce import Measures
 from jaxmotif.patterns import Pattern, stabilizer_chain
@@ -89,7 +89,7 @@ def choose_tallied_orders(
     if options.tally is None:
         return [Tallied(order, [])]
     query, leaves = asked.query, order.leaves.nodes
-    colors = None if allowed is None else np.unique(allowed, axis=0, return_inverse=True)[1].reshape(-1)
+    colors = colors_of(allowed)
     # Parts that any automorphism exchanges have equal counts, so that one count serves a whole orbit.
     whole = [[part] for part in options.parts or ()]
     if not whole:
