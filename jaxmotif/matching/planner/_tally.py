@@ -56,7 +56,6 @@ class Cells(NamedTuple):
     """The place of the cells of a part in the tally.
 
     Attributes:
-      part: a node, or an edge as a pair of nodes.
       base: the first cell. A node has one for each target node, an edge one for each entry of its lists.
       place: where the lists of an edge begin in the offsets; -1 for a node that is searched.
       turned: whether the lists lead from the second node of the edge to the first.
@@ -64,7 +63,6 @@ class Cells(NamedTuple):
         neighbour, whose lists hold the candidates.
     """
 
-    part: Part
     base: int
     place: int = -1
     turned: bool = False
@@ -179,19 +177,18 @@ def lay_out(tallied: Tallied, layout: Layout) -> TallyPlan:
         if leaf is not None:
             return beside(part, leaf)
         if len(part) == 1:
-            base = room(part, lists.nodes)
-            return Cells(part, base)
+            return Cells(room(part, lists.nodes))
         # Lists lead from the node placed earlier.
         a, b = sorted(part, key=layout.position.__getitem__)
         pair, family = layout.pair(a, b), lists.number[layout.asked.which[a, b], b]
         base = room(part, int(lists.totals[family]), int(lists.starts[family]), pair)
-        return Cells(part, base, pair.list, turned=(a, b) != part)
+        return Cells(base, pair.list, turned=(a, b) != part)
 
     def beside(part: Part, leaf: int) -> Cells:
         [near] = np.flatnonzero(layout.asked.which[leaf] >= 0).tolist()
         # Its cells are those of its neighbour, which several leaves may share.
         base = room((near,), lists.nodes)
-        return Cells(part, base, layout.pair(near, leaf).list, turned=(near, leaf) != part, evenly=True)
+        return Cells(base, layout.pair(near, leaf).list, turned=(near, leaf) != part, evenly=True)
 
     def room(part: Part, cells: int, first: int = 0, pair: PairWords | None = None) -> int:
         """Return the first cell of a part, which are added up once."""
