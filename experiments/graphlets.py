@@ -24,9 +24,10 @@ from harness import Rows, Table, measure, option, words
 
 import jaxmotif
 from jaxmotif import Graph, patterns
+from jaxmotif.arrays._compile import jit64, put64
 
 # What is not public: single passes, and the rule that chooses products of matrices.
-from jaxmotif.arrays._compile import jit64, put64
+from jaxmotif.arrays._exact import join_sums
 from jaxmotif.arrays._sizes import graph_class
 from jaxmotif.graph import synthetic
 from jaxmotif.graph._order import degree_order
@@ -141,7 +142,7 @@ def gpu(options: argparse.Namespace) -> None:
         whole, counts, verdict = {}, {}, ""
         for per_edge in (True, False):
             whole[per_edge], (sums, _) = best_of(everything, graph, tuning=tuning, per_edge=per_edge)
-            joined = {key: equations.join_sums(pair) for key, pair in sums.items()}
+            joined = {key: join_sums(pair) for key, pair in sums.items()}
             counts = equations.global_counts(graph.n, graph.m, joined)
             verdict = harness.check_counts(options.data, name, counts)
         peer = G2MINER.get(name, ("-", "-", "-"))

@@ -35,6 +35,28 @@ def with_exact_sums(values: np.ndarray) -> np.ndarray:
     return values.astype(object)
 
 
+def split_sum(terms: Any, axis: int | None = None) -> tuple[Any, Any]:
+    """Return the sums of the low 32 bits of int64 terms and of the bits above, over an axis or all (:func:`join_sums`).
+
+    They fit int64 where there are fewer than 2^31 terms, whatever the terms are.
+    """
+    return (terms & 0xFFFFFFFF).sum(axis), (terms >> 32).sum(axis)
+
+
+def join_sums(halves: Any) -> Any:
+    """Return the values ``low + high * 2**32`` of sums of low and of high bits, as Python integers of any size.
+
+    Args:
+      halves: the two sums of :func:`split_sum`, or such sums added up; numbers or arrays.
+
+    Example:
+      >>> join_sums((5, 2**40)) == 5 + 2**72
+      True
+    """
+    low, high = (np.asarray(half).astype(object) for half in halves)
+    return low + (high << 32)
+
+
 def exact_quotient(x: Any, divisor: int) -> Any:
     """Return ``x / divisor``, for integers that the divisor divides.
 

@@ -10,6 +10,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import for_host, jit64
+from jaxmotif.arrays._exact import join_sums, split_sum
 from jaxmotif.arrays._fetch import fetch_int64, is_on_accelerator
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.kernels._sha256 import hash_leaves
@@ -55,7 +56,7 @@ class DeviceTable:
         """Return the sum of each column, and the hash of the table."""
         number = -(-8 * self.shape[0] * self.shape[1] // modular.LEAF)
         leaves = np.asarray(self._leaves)[:number].tobytes()
-        return _join_halves(self._halves), modular.join_leaves(self.shape, 8, leaves)
+        return join_sums(np.asarray(self._halves)).tolist(), modular.join_leaves(self.shape, 8, leaves)
 
     def show(self, seed: bytes, rows: Sequence[int]) -> tuple[list[int], list[list[int]]]:
         """Return the sums of the columns with the weights of a seed, modulo P, and some rows."""
@@ -63,7 +64,7 @@ class DeviceTable:
         side = np.int32(factors.shape[1])
         room = ((0, 0), (0, bucket_size(int(side)) - int(side)))  # so that graphs of a class share the program
         halves, shown = _show(self._counts, self._rows, np.pad(factors, room), side, np.asarray(rows, np.int32))
-        return [total % modular.P for total in _join_halves(halves)], np.asarray(shown).tolist()
+        return (join_sums(np.asarray(halves)) % modular.P).tolist(), np.asarray(shown).tolist()
 
 
 def certified_table(counts: jax.Array | np.ndarray, rows: int, whole: int) -> HostTable | DeviceTable:
@@ -84,16 +85,6 @@ def certified_table(counts: jax.Array | np.ndarray, rows: int, whole: int) -> Ho
     return HostTable(fetch_int64(counts, rows))
 
 
-def _halves(x: jax.Array) -> jax.Array:
-    """Return the sums of the low and of the high 32 bits of each column, ``[2, columns]``; 64 bits hold them."""
-    return jnp.stack([(x & (2**32 - 1)).sum(axis=0), (x >> 32).sum(axis=0)])
-
-
-def _join_halves(halves: jax.Array) -> list[int]:
-    low, high = np.asarray(halves).tolist()
-    return [a + (b << 32) for a, b in zip(low, high, strict=True)]
-
-
 def _real(counts: jax.Array, rows: jax.Array) -> jax.Array:
     """Return a table with zeros in its padding."""
     return jnp.where(jnp.arange(counts.shape[0], dtype=jnp.int32)[:, None] < rows, counts, jnp.int64(0))
@@ -106,7 +97,8 @@ def _fix(counts: jax.Array, rows: jax.Array) -> tuple[jax.Array, jax.Array]:
     words = jnp.stack([counts >> 32, counts], axis=-1).astype(jnp.uint32).reshape(-1)
     words = jnp.pad(words, (0, -words.size % (modular.LEAF // 4))).reshape(-1, modular.LEAF // 4)
     hashes = lax.bitcast_convert_type(hash_leaves(words, modular.LEAF_END).T, jnp.uint8)
-    return for_host(_halves(counts)), for_host(hashes[..., ::-1])  # a device has the lowest byte first
+    # A device has the lowest byte first.
+    return for_host(jnp.stack(split_sum(counts, axis=0))), for_host(hashes[..., ::-1])
 
 
 @jit64
@@ -118,4 +110,4 @@ def _show(
     weights = modular.multiply(factors[0][row % side], factors[1].at[row // side].get(mode="clip"))
     residues = _real(counts, rows).astype(jnp.uint64) % np.uint64(modular.P)
     products = modular.multiply(weights[:, None], residues).astype(jnp.int64)
-    return for_host(_halves(products)), for_host(counts[shown])
+    return for_host(jnp.stack(split_sum(products, axis=0))), for_host(counts[shown])

@@ -20,6 +20,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import QuickLimits, jit64
+from jaxmotif.arrays._exact import join_sums, split_sum
 from jaxmotif.arrays._rows import pad_rows
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.graph import Graph
@@ -143,7 +144,7 @@ def count_copies(
             return None
         which = {"cycles": name_of(pattern) in equations.CYCLE_COPIES, "triangles": nodes > 4}
         pairs, notes = prepared.run(partial(_copy_sums, **which), device)
-        sums: dict[str, int] = dict(zip(equations.COPY_SUMS, map(equations.join_sums, np.asarray(pairs)), strict=True))
+        sums: dict[str, int] = dict(zip(equations.COPY_SUMS, join_sums(np.asarray(pairs).T), strict=True))
         count = equations.copies(sums)[name_of(pattern)]
         return Copies(count * automorphism_total(pattern), prepared.wedges, notes)
     if way == "cliques":
@@ -200,7 +201,7 @@ def _copy_sums(order: DegreeOrder, plan: Plan, cycles: bool, triangles: bool, tu
     here, near = here >> 1, near - d * d - d
     terms = (t, t * t, t * ends, at_edges, t * at_edges, at_edges * ends)
     of_nodes = (here * here, here * near, near * near, d * (d - 1) * (d - 1))
-    return jnp.stack([jnp.stack(equations.split_sum(term)) for term in (*terms, *of_nodes)])
+    return jnp.stack([jnp.stack(split_sum(term)) for term in (*terms, *of_nodes)])
 
 
 def _count_at_once(order: DegreeOrder, plan: Plan, nodes: int, tuning: Tuning) -> tuple[jax.Array, bool]:

@@ -15,6 +15,7 @@ import numpy as np
 from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._count_table import CountTable
+from jaxmotif.arrays._exact import join_sums
 from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integers
 from jaxmotif.arrays._rows import offsets_from, places_of
@@ -558,6 +559,5 @@ def _count_four(graph: Graph, padded: Graph, detail: Detail, selection: Selectio
     per_edge = detail != "graph"
     store = store_for(how.checkpoint, selection.together, lambda: ("graphlets", per_edge, graph.edge_list(), graph.n))
     outcome = jax.block_until_ready(run(padded, detail, selection, how.memory, how.progress, store))
-    pairs = np.asarray(outcome.sums)  # in one piece
-    sums = {name: equations.join_sums(pair) for name, pair in zip(equations.TERMS, pairs, strict=True)}
+    sums: dict[str, int] = dict(zip(equations.TERMS, join_sums(np.asarray(outcome.sums).T), strict=True))
     return outcome.values, equations.global_counts(graph.n, graph.m, sums), outcome.notes

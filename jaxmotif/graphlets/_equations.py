@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jaxmotif.arrays._exact import exact_quotient
+from jaxmotif.arrays._exact import exact_quotient, split_sum
 from jaxmotif.patterns import EDGE_COLUMN_NAMES
 
 Array = Any  # a NumPy or JAX array of integers
@@ -160,8 +160,8 @@ def edge_sums(d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array, where: Arr
     """Return the sums of :func:`edge_terms` over edges, exact even where a sum passes 64 bits.
 
     Each comes as two partial sums, one of the terms' low 32 bits and one of the bits above, so that the value is
-    ``low + high * 2**32`` (see :func:`join_sums`). Both fit int64, and so do such sums added up over chunks of
-    edges, as long as the graph has fewer than 2**31 edges.
+    ``low + high * 2**32`` (see :func:`jaxmotif.arrays._exact.join_sums`). Both fit int64, and so do such sums added up
+    over chunks of edges, as long as the graph has fewer than 2**31 edges.
 
     Args:
       d_u: int64 degrees of the first ends, each edge once; any shape, shared by all arrays here.
@@ -181,24 +181,14 @@ def edge_sums(d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array, where: Arr
       >>> import numpy as np
       >>> one = np.ones(3, np.int64)  # a triangle
       >>> sums = edge_sums(2 * one, 2 * one, one, 0 * one, 0 * one)
-      >>> join_sums(sums["t"])
-      3
+      >>> [int(half) for half in sums["t"]]
+      [3, 0]
     """
     for name, value in {"d_u": d_u, "d_v": d_v, "t": t, "K": K, "cyc": cyc}.items():
         if value.dtype != "int64":
             raise TypeError(f"edge_sums needs int64 arrays, got {name} of dtype {value.dtype}; convert it first")
-    return {name: split_sum(term, where) for name, term in edge_terms(d_u, d_v, t, K, cyc).items()}
-
-
-def join_sums(pair: tuple[Array, Array]) -> int:
-    """Return the value of a (low, high) pair of :func:`edge_sums` as a Python integer, exact at any size.
-
-    Example:
-      >>> join_sums((5, 2**40)) == 5 + 2**72
-      True
-    """
-    low, high = pair
-    return int(low) + (int(high) << 32)
+    real = 1 if where is None else where.astype(t.dtype)
+    return {name: split_sum(term * real) for name, term in edge_terms(d_u, d_v, t, K, cyc).items()}
 
 
 def global_counts(n: Array, m: Array, sums: Mapping[str, Array]) -> dict[str, Any]:
@@ -386,10 +376,3 @@ def node_orbits(d: Array, incident: Mapping[str, Array]) -> tuple[Array, ...]:
 
 def _pairs(x: Array) -> Array:
     return (x * (x - 1)) >> 1
-
-
-def split_sum(terms: Array, where: Array | None = None) -> tuple[Array, Array]:
-    """Return the sums of the low 32 bits of int64 terms and of the bits above (:func:`join_sums`)."""
-    if where is not None:
-        terms = terms * where.astype(terms.dtype)
-    return (terms & 0xFFFFFFFF).sum(), (terms >> 32).sum()

@@ -7,12 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from jaxmotif.arrays._exact import join_sums
 from jaxmotif.graphlets._equations import (
     MAX_DEGREE_INT64,
     edge_columns,
     edge_sums,
     global_counts,
-    join_sums,
     node_orbits,
 )
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, GRAPHLET_NAMES, NODE_ORBITS

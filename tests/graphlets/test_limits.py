@@ -10,6 +10,7 @@ import pytest
 
 from jaxmotif import Graph, node_orbits
 from jaxmotif.arrays._compile import Target, compiling_for
+from jaxmotif.arrays._exact import join_sums
 from jaxmotif.graphlets import _count, _dense, _products, _typed
 from jaxmotif.graphlets import _tuning as tuning
 from jaxmotif.graphlets._units import units
@@ -142,7 +143,7 @@ def test_limbs_at_powers_of_two():
 
 def test_halves_are_joined_beyond_64_bits():
     halves = np.array([2**32 - 1, 0, 5]), np.array([2**31, 2**40, 0])
-    assert results.join_halves(halves).tolist() == [2**63 + 2**32 - 1, 2**72, 5]
+    assert join_sums(halves).tolist() == [2**63 + 2**32 - 1, 2**72, 5]
 
 
 def test_limbs_of_products_of_matrices_fit_their_sums():

@@ -10,11 +10,12 @@ import pytest
 import jaxmotif
 from jaxmotif.arrays import _compile
 from jaxmotif.arrays._compile import Target
+from jaxmotif.arrays._exact import join_sums
 from jaxmotif.devices import _job as job
 from jaxmotif.devices._select import Hybrid, Selection
 from jaxmotif.graph.synthetic import erdos_renyi
 from jaxmotif.graphlets import _run as run
-from jaxmotif.graphlets._equations import TERMS, join_sums
+from jaxmotif.graphlets._equations import TERMS
 from jaxmotif.graphlets._run import hybrid_tunings, pass_work
 from jaxmotif.graphlets._tuning import choose_tuning
 from tests.compilations import compilations, programs

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from jaxmotif.arrays._exact import join_sums
 from jaxmotif.graph._order import degree_order
 from jaxmotif.graphlets import _sparse as sparse
-from jaxmotif.graphlets._equations import join_sums
 from jaxmotif.graphlets._sparse import Ranges
 from jaxmotif.graphlets._tuning import Tuning
 from jaxmotif.kernels._cliques import most_row_words

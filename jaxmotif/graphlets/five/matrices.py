@@ -16,6 +16,7 @@ import numpy as np
 
 from jaxmotif.arrays._ahead import in_earnest, rehearsal
 from jaxmotif.arrays._compile import jit64, put64, target_of
+from jaxmotif.arrays._exact import join_sums
 from jaxmotif.arrays._sizes import table_columns
 from jaxmotif.devices._job import Job, run_alone, run_job, workers_on
 from jaxmotif.devices._memory import default_memory, working_memory
@@ -304,7 +305,7 @@ class HubMatrices:
 
     def total_homs(self) -> np.ndarray:
         """Return the homomorphisms of the connected graphs of two to five nodes, Python integers."""
-        return results.join_halves(results.sum_total_homs(self._plan.graph, self._sums))
+        return join_sums(np.asarray(results.sum_total_homs(self._plan.graph, self._sums)))
 
 
 def _share_out_hubs(

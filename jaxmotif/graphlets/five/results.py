@@ -13,6 +13,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._exact import join_sums, split_sum
 from jaxmotif.arrays._rows import places_of_true
 from jaxmotif.graphlets.five.equations import Arcs, Array, Nodes, Rims, Sums, all_homs, orbits_of, solved, total_homs
 from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph, Renumbering
@@ -128,16 +129,12 @@ def rims_of(xp: ModuleType, arcs: Arcs, d: Array, tau: Array, sums: Mapping[str,
     )
 
 
-def sum_halves(xp: ModuleType, homs: list[Array]) -> tuple[Array, Array]:
-    """Return the sums of the low and the high 32 bits of some int64 arrays, int64 ``[arrays]``."""
-    return xp.stack([(x & 0xFFFFFFFF).sum() for x in homs]), xp.stack([(x >> 32).sum() for x in homs])
-
-
 @jit64
-def sum_total_homs(graph: DegreeOrderedGraph, sums: dict[str, jax.Array]) -> tuple[jax.Array, jax.Array]:
-    """Return the totals of :func:`jaxmotif.graphlets.five.equations.total_homs` in halves (:func:`sum_halves`)."""
+def sum_total_homs(graph: DegreeOrderedGraph, sums: dict[str, jax.Array]) -> jax.Array:
+    """Return the sums of :func:`jaxmotif.graphlets.five.equations.total_homs` in halves, int64 ``[2, 30]``."""
     arcs, (d, p2) = arcs_of(graph), degrees_and_walks(graph)
-    return sum_halves(jnp, total_homs(arcs, d, with_leaves(jnp, arcs, d, p2, arcs.out(sums["t"]), sums)))
+    homs = total_homs(arcs, d, with_leaves(jnp, arcs, d, p2, arcs.out(sums["t"]), sums))
+    return jnp.stack([jnp.stack(split_sum(x)) for x in homs], axis=1)
 
 
 class Limbs(NamedTuple):
@@ -263,17 +260,10 @@ def _take_columns(counts: jax.Array, at: jax.Array) -> jax.Array:
     return counts[:, at].T
 
 
-def join_halves(halves: tuple[Array, Array]) -> np.ndarray:
-    """Return Python integers from their low 32 bits and the rest."""
-    low, high = jax.device_get(halves)
-    return low.astype(object) + (high.astype(object) << 32)
-
-
 @jit64
-def _halves(orbits: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Return the sums over the rows of the low and high 32 bits of counts ``[N, 73]``."""
-    orbits = orbits.astype(jnp.int64)
-    return (orbits & 0xFFFFFFFF).sum(axis=0), (orbits >> 32).sum(axis=0)
+def _halves(orbits: jax.Array) -> jax.Array:
+    """Return the sums over the rows of counts ``[N, 73]`` in halves, int64 ``[2, 73]``."""
+    return jnp.stack(split_sum(orbits.astype(jnp.int64), axis=0))
 
 
 def totals_of_edges(orbits: jax.Array | np.ndarray) -> np.ndarray:
@@ -291,4 +281,4 @@ def totals(orbits: jax.Array | np.ndarray) -> np.ndarray:
     """Return the sum over all rows of each orbit, of ``[N, 73]``, as Python integers."""
     if isinstance(orbits, np.ndarray):
         return np.array([sum(column.tolist()) for column in orbits.T], object)
-    return join_halves(_halves(orbits))
+    return join_sums(np.asarray(_halves(orbits)))
