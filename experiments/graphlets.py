@@ -94,22 +94,21 @@ def triangles_alone(order, plan, tuning):
 def triangles(order, plan, tuning):
     """Count the triangles at each arc."""
     start = sparse.start_first(order, True)
-    return sparse.count_triangles(order, plan, start.t, sparse.all_ranges(plan).tests, tuning)
+    return sparse.count_triangles(order, plan, start.t, sparse.all_ranks(plan), tuning)
 
 
 @partial(jit64, static_argnames=("tuning", "per_edge"))
 def cycles(order, plan, tuning, per_edge):
     """Count 4-cycles."""
-    ranges = sparse.all_ranges(plan)
     start = sparse.start_first(order, per_edge)
-    return sparse.count_cycles(order, plan, start.cyc, ranges.heavy, ranges.light, tuning)
+    return sparse.count_cycles(order, plan, start.cyc, sparse.all_ranks(plan), tuning)
 
 
 @partial(jit64, static_argnames=("tuning", "per_edge"))
 def cliques(order, plan, t, tuning, per_edge):
     """Count 4-cliques, and with the triangles at each arc also what is made of both."""
     start = sparse.start_second(order, per_edge)
-    return sparse.second_pass(order, plan, t, start, sparse.all_ranges(plan), tuning)
+    return sparse.second_pass(order, plan, t, start, sparse.all_ranks(plan), tuning)
 
 
 def best_of(function: Callable[..., Any], *args: Any, **options: Any) -> tuple[float, Any]:
@@ -361,11 +360,10 @@ def passes(options: argparse.Namespace) -> None:
         return jax.lax.fori_loop(0, ((stop - first + block - 1) // block).astype(jnp.int32), step, jnp.int32(0))
 
     def tail_pass(order: Any, plan: Any, t: Any, total: Any, tails: Any) -> Any:
-        ranges = sparse.Ranges(tails, tails, tails, tails)
-        return sparse.second_pass(order, plan, t, (total,), ranges, tuning)
+        return sparse.second_pass(order, plan, t, (total,), tails, tuning)
 
     alone, none = jit64(found), np.zeros((), np.int64)
-    tested = jit64(lambda order, plan, t, tests: sparse.count_triangles(order, plan, t, tests, tuning))
+    tested = jit64(lambda order, plan, t, ranks: sparse.count_triangles(order, plan, t, ranks, tuning))
     cliques = jit64(tail_pass)
     sizes = {"block": tuning.light_block, "slots": tuning.slots, "most_light": tuning.most_light}
     hashed, light = jit64(partial(light_cycles, **sizes)), np.asarray(plan.wedges.light_starts)
@@ -393,11 +391,9 @@ def passes(options: argparse.Namespace) -> None:
         print(f"light nodes to {stop}: {work:,} wedges", flush=True)
         rate("4-cycles by hash", work, lambda ends=ends: hashed(order, plan.wedges, none, ends))
         low, stop = (place(tails, part * tails[-1] + more) for more in (0, most // 4))
-        tests = np.int64(tails[low]), np.int64(tails[stop])
-        work = int(tests[1] - tests[0])
+        work, ends = int(tails[stop] - tails[low]), (np.int32(low), np.int32(stop))
         print(f"lowest nodes {low} to {stop}: {work:,} tests", flush=True)
-        rate("tests", work, lambda tests=tests: tested(order, plan, t, tests))
-        ends = np.int32(low), np.int32(stop)
+        rate("tests", work, lambda ends=ends: tested(order, plan, t, ends))
         rate("4-cliques", work, lambda ends=ends: cliques(order, plan, t, none, ends))
 
 

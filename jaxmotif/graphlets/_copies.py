@@ -187,11 +187,11 @@ def _copy_sums(order: DegreeOrder, plan: Plan, cycles: bool, triangles: bool, tu
       triangles: whether triangles are counted at all.
       tuning: the sizes of steps.
     """
-    edges, ranges = order.edge_capacity, sparse.all_ranges(plan)
+    edges, ranks = order.edge_capacity, sparse.all_ranks(plan)
     t, cyc = sparse.start_first(order, cycles)
     if triangles:
-        t = sparse.count_triangles(order, plan, t, ranges.tests, tuning)
-    cyc = sparse.count_cycles(order, plan, cyc, ranges.heavy, ranges.light, tuning)
+        t = sparse.count_triangles(order, plan, t, ranks, tuning)
+    cyc = sparse.count_cycles(order, plan, cyc, ranks, tuning)
     real = jnp.arange(edges, dtype=jnp.int32) < order.num_edges
     d, t = order.degree.astype(jnp.int64), jnp.where(real, t[:edges], 0).astype(jnp.int64)
     ends = jnp.where(real, d[order.tail] + d[order.head], 0)
@@ -233,17 +233,17 @@ def _count_in_slices(
 @jit64(quick=QUICK, static_argnames=("nodes", "tuning"))
 def _count_cliques(order: DegreeOrder, plan: Plan, low: Any, high: Any, nodes: int, tuning: Tuning) -> jax.Array:
     """Return the number of cliques of three or more nodes whose lowest node is in a range of ranks, or anywhere."""
-    zero, tails = jnp.zeros((), jnp.int64), sparse.all_ranges(plan).tails if low is None else (low, high)
+    zero, ranks = jnp.zeros((), jnp.int64), sparse.all_ranks(plan) if low is None else (low, high)
 
     def add(tri: TriangleBlock, total: jax.Array) -> jax.Array:
         return total + (tri.uv < order.edge_capacity).sum(dtype=jnp.int64)
 
-    def use(rows: sparse.Rows, tails: tuple[Any, Any], total: jax.Array) -> jax.Array:
-        return total + cliques.count_cliques(order, *rows, tails, nodes, tuning.block)
+    def use(rows: sparse.Rows, ranks: sparse.Ranks, total: jax.Array) -> jax.Array:
+        return total + cliques.count_cliques(order, *rows, ranks, nodes, tuning.block)
 
     if nodes == 3:
-        return sparse.each_triangle(order, plan, zero, sparse.tests_at(plan, tails), tuning, add)
-    return sparse.over_rows(order, plan, zero, tails, tuning, use)
+        return sparse.each_triangle(order, plan, zero, ranks, tuning, add)
+    return sparse.over_rows(order, plan, zero, ranks, tuning, use)
 
 
 # ---- closed forms
@@ -345,10 +345,9 @@ def _sum_over_cliques(
     sums = jnp.zeros(limbs, jnp.uint64)
     if core == 1:
         return add_ways(program, sums, jnp.ones_like(order.degree), [order.degree], limbs)
-    edges, t = order.edge_capacity, jnp.zeros(order.edge_capacity, jnp.int32)
+    edges, ranks, t = order.edge_capacity, sparse.all_ranks(plan), jnp.zeros(order.edge_capacity, jnp.int32)
     if joined > 1:
-        start = accumulator(edges, jnp.int32)
-        t = sparse.count_triangles(order, plan, start, sparse.all_ranges(plan).tests, tuning)[:edges]
+        t = sparse.count_triangles(order, plan, accumulator(edges, jnp.int32), ranks, tuning)[:edges]
     if core == 2:
         real = jnp.arange(edges, dtype=jnp.int32) < order.num_edges
         return add_ways(program, sums, real, [*(order.degree[x] - 1 for x in (order.tail, order.head)), t], limbs)
@@ -368,9 +367,8 @@ def _sum_over_cliques(
 
         return loop_in_blocks(jnp.int32(0), count, part, step, sums)
 
-    ranges = sparse.all_ranges(plan)
     if joined < 3:
         none = jnp.zeros(tuning.block, jnp.int32)
-        return sparse.each_triangle(order, plan, sums, ranges.tests, tuning, lambda tri, sums: collect(tri, none, sums))
+        return sparse.each_triangle(order, plan, sums, ranks, tuning, lambda tri, sums: collect(tri, none, sums))
     use = sparse.at_triangles(order, plan, tuning, collect)
-    return sparse.over_rows(order, plan, sums, ranges.tails, tuning, use, whole=True)
+    return sparse.over_rows(order, plan, sums, ranks, tuning, use, whole=True)

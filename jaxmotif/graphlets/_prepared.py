@@ -130,7 +130,7 @@ def edge_cycles(graph: Graph, squares: bool = False) -> EdgeCycles:
 
 @jit64(static_argnames=("tuning", "squares"))
 def _first(order: DegreeOrder, plan: Plan, tuning: Tuning, squares: bool) -> FirstSums:
-    sums, ranges = sparse.start_first(order, squares), sparse.all_ranges(plan)
+    sums, ranks = sparse.start_first(order, squares), sparse.all_ranks(plan)
     if squares:
-        return sparse.first_pass(order, plan, sums, ranges, tuning)
-    return sums._replace(t=sparse.count_triangles(order, plan, sums.t, ranges.tests, tuning))
+        return sparse.first_pass(order, plan, sums, ranks, tuning)
+    return sums._replace(t=sparse.count_triangles(order, plan, sums.t, ranks, tuning))

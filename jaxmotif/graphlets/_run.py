@@ -30,10 +30,9 @@ from jaxmotif.graph._order import DegreeOrder, degree_order
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets import _products as products
 from jaxmotif.graphlets import _sparse as sparse
-from jaxmotif.graphlets._sparse import Plan, Ranges, Statistics
+from jaxmotif.graphlets._sparse import Plan, Statistics
 from jaxmotif.graphlets._tuning import Detail, Tuning, choose_tuning
 from jaxmotif.kernels._cliques import most_row_words
-from jaxmotif.kernels._expand import take
 
 
 def pass_work(order: DegreeOrder, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
@@ -54,20 +53,6 @@ def pass_work(order: DegreeOrder, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(of_node, dtype=np.int64)])
     # Padding nodes come first, without work.
     return (tests + before)[skip:], tests[skip:].astype(np.int64)
-
-
-def span_ranges(plan: Plan, skip: jax.Array, first: jax.Array, stop: jax.Array) -> Ranges:
-    """Return the ranges of the work at nodes ``first`` to ``stop - 1`` of :func:`pass_work`.
-
-    The first ``skip`` ranks are padding nodes.
-    """
-    low, high = (skip + first).astype(jnp.int32), (skip + stop).astype(jnp.int32)
-
-    def heavy_before(rank: jax.Array) -> Any:
-        # The number of heavy nodes before a rank is the running number of the node before it, plus one.
-        return jnp.where(rank > 0, take(plan.wedges.heavy_row, rank - 1) + 1, 0).astype(jnp.int32)
-
-    return Ranges(sparse.tests_at(plan, (low, high)), (heavy_before(low), heavy_before(high)), (low, high), (low, high))
 
 
 def span_difficulty(order: DegreeOrder, by: Order) -> Callable[[Span], float]:
@@ -287,10 +272,10 @@ def _start(order: DegreeOrder, is_first: bool, per_edge: bool) -> Any:
 def _advance(order: DegreeOrder, plan: Plan, t: Any, sums: Any, span: jax.Array, tuning: Tuning) -> Any:
     """Add the sums of a stretch of nodes: of the first pass, or of the second, which needs all triangles ``t``."""
     # Padding nodes come first in the degree order.
-    ranges = span_ranges(plan, order.node_capacity - order.num_nodes, span[0], span[1])
+    first, stop = (span + (order.node_capacity - order.num_nodes)).astype(jnp.int32)
     if t is None:
-        return sparse.first_pass(order, plan, sums, ranges, tuning)
-    return sparse.second_pass(order, plan, t, sums, ranges, tuning)
+        return sparse.first_pass(order, plan, sums, (first, stop), tuning)
+    return sparse.second_pass(order, plan, t, sums, (first, stop), tuning)
 
 
 class _PassTask:

@@ -1,7 +1,7 @@
 """Graphlets of a graph of any size: two passes over the triangles, one over the wedges, then the equations.
 
 The first pass finds t(e), the wedges give the 4-cycles, the second pass needs all t and gives the 4-cliques and the
-sums A and B. Every pass runs over a range of its work, so ranges can go to different devices and be added up.
+sums A and B. Every pass runs over a range of ranks, so ranges can go to different devices and be added up.
 """
 
 from __future__ import annotations
@@ -51,20 +51,11 @@ class Plan:
     work: Any
 
 
-class Ranges(NamedTuple):
-    """Part of the work; each kind goes from a first (inclusive) to a stop (exclusive).
+Ranks = tuple[Any, Any]
+"""Part of the work, as a first rank and the one to stop before, int32.
 
-    Attributes:
-      tests: membership tests, int64.
-      heavy: running numbers of heavy nodes, int32.
-      light: ranks of light nodes, int32.
-      tails: ranks of the lowest nodes of cliques, int32.
-    """
-
-    tests: tuple[Any, Any]
-    heavy: tuple[Any, Any]
-    light: tuple[Any, Any]
-    tails: tuple[Any, Any]
+It is the work at these nodes: triangles and cliques belong to their lowest nodes, 4-cycles to their highest ones.
+"""
 
 
 class Statistics(NamedTuple):
@@ -91,10 +82,9 @@ def make_plan(xp: ModuleType, order: DegreeOrder, tuning: Tuning) -> Plan:
     return Plan(triangles, starts[order.out_offsets], words, wedges, work)
 
 
-def all_ranges(plan: Plan) -> Ranges:
-    """Return the ranges of all work."""
-    zero, nodes = np.int32(0), np.int32(plan.word_starts.shape[0] - 1)
-    return Ranges((np.int64(0), plan.triangles.total), (zero, plan.wedges.heavy_count), (zero, nodes), (zero, nodes))
+def all_ranks(plan: Plan) -> Ranks:
+    """Return the range of all ranks."""
+    return np.int32(0), np.int32(plan.word_starts.shape[0] - 1)
 
 
 class FirstSums(NamedTuple):
@@ -116,10 +106,10 @@ def start_first(order: DegreeOrder, per_edge: bool) -> FirstSums:
     return FirstSums(accumulator(order.edge_capacity, jnp.int32), cycles)
 
 
-def first_pass(order: DegreeOrder, plan: Plan, sums: FirstSums, ranges: Ranges, tuning: Tuning) -> FirstSums:
-    """Add the triangles and 4-cycles found in some ranges."""
-    t = count_triangles(order, plan, sums.t, ranges.tests, tuning)
-    return FirstSums(t, count_cycles(order, plan, sums.cyc, ranges.heavy, ranges.light, tuning))
+def first_pass(order: DegreeOrder, plan: Plan, sums: FirstSums, ranks: Ranks, tuning: Tuning) -> FirstSums:
+    """Add the triangles and 4-cycles of a range of ranks."""
+    t = count_triangles(order, plan, sums.t, ranks, tuning)
+    return FirstSums(t, count_cycles(order, plan, sums.cyc, ranks, tuning))
 
 
 def start_second(order: DegreeOrder, per_edge: bool) -> SecondSums:
@@ -131,44 +121,49 @@ def start_second(order: DegreeOrder, per_edge: bool) -> SecondSums:
 
 def statistics(order: DegreeOrder, plan: Plan, tuning: Tuning, per_edge: bool) -> Statistics:
     """Run both passes over all of the work, for sums by arc (``per_edge``) or totals."""
-    ranges = all_ranges(plan)
-    first = first_pass(order, plan, start_first(order, per_edge), ranges, tuning)
-    second = second_pass(order, plan, first.t, start_second(order, per_edge), ranges, tuning)
+    ranks = all_ranks(plan)
+    first = first_pass(order, plan, start_first(order, per_edge), ranks, tuning)
+    second = second_pass(order, plan, first.t, start_second(order, per_edge), ranks, tuning)
     return finish(order, first, second)
 
 
-def count_triangles(order: DegreeOrder, plan: Plan, t: jax.Array, tests: Any, tuning: Tuning) -> jax.Array:
-    """Add the triangles at each arc found by a range of tests to the accumulator ``t``."""
+def count_triangles(order: DegreeOrder, plan: Plan, t: jax.Array, ranks: Ranks, tuning: Tuning) -> jax.Array:
+    """Add the triangles at each arc whose lowest nodes are in a range of ranks to the accumulator ``t``."""
 
     def add(tri: TriangleBlock, t: jax.Array) -> jax.Array:
         for arc in tri:
             t = add_at(t, arc, jnp.int32(1))
         return t
 
-    return each_triangle(order, plan, t, tests, tuning, add)
+    return each_triangle(order, plan, t, ranks, tuning, add)
 
 
-def count_cycles(
-    order: DegreeOrder, plan: Plan, cycles: jax.Array, heavy: Any, light: Any, tuning: Tuning
-) -> jax.Array:
-    """Add the 4-cycles whose highest nodes are in the ranges to the accumulator ``cycles``."""
+def count_cycles(order: DegreeOrder, plan: Plan, cycles: jax.Array, ranks: Ranks, tuning: Tuning) -> jax.Array:
+    """Add the 4-cycles whose highest nodes are in a range of ranks to the accumulator ``cycles``."""
+    heavy = heavy_before(plan, ranks[0]), heavy_before(plan, ranks[1])
     cycles = codegree.heavy_cycles(
         order, plan.wedges, cycles, heavy, block=tuning.heavy_block, counters=tuning.counters
     )
     return codegree.light_cycles(
-        order, plan.wedges, cycles, light, block=tuning.light_block, slots=tuning.slots, most_light=tuning.most_light
+        order, plan.wedges, cycles, ranks, block=tuning.light_block, slots=tuning.slots, most_light=tuning.most_light
     )
 
 
+def heavy_before(plan: Plan, rank: Any) -> jax.Array:
+    """Return the number of heavy nodes before a rank: the running number of the node before it, plus one."""
+    number = take(plan.wedges.heavy_row, jnp.maximum(rank - 1, 0)) + 1
+    return jnp.where(rank > 0, number, 0).astype(jnp.int32)
+
+
 def second_pass(
-    order: DegreeOrder, plan: Plan, t: jax.Array, sums: SecondSums, ranges: Ranges, tuning: Tuning
+    order: DegreeOrder, plan: Plan, t: jax.Array, sums: SecondSums, ranks: Ranks, tuning: Tuning
 ) -> SecondSums:
     """Add the sums of the triangles whose lowest nodes are in a range of ranks.
 
     By arc, these are twice K, A + t^2, and B + t (d_u + d_v); as a total, twice the sum of K over arcs alone.
 
     Args:
-      t: triangles at each arc, from all tests.
+      t: triangles at each arc, of all ranks.
     """
     edges = order.edge_capacity
 
@@ -188,19 +183,19 @@ def second_pass(
             B = add_at(B, arc, degrees)
         return K, A, B
 
-    return over_rows(order, plan, sums, ranges.tails, tuning, at_triangles(order, plan, tuning, collect))
+    return over_rows(order, plan, sums, ranks, tuning, at_triangles(order, plan, tuning, collect))
 
 
 def each_triangle(
     order: DegreeOrder,
     plan: Plan,
     sums: T,
-    tests: tuple[Any, Any],
+    ranks: Ranks,
     tuning: Tuning,
     add: Callable[[TriangleBlock, T], T],
 ) -> T:
-    """Find the triangles of a range of tests, and add what each block of them gives."""
-    first, stop = tests
+    """Find the triangles whose lowest nodes are in a range of ranks, and add what each block of them gives."""
+    first, stop = (take(plan.triangle_starts, rank) for rank in ranks)
 
     def step(number, sums):
         here = first + long(number) * tuning.block
@@ -209,16 +204,10 @@ def each_triangle(
     return loop_in_blocks(first, stop, tuning.block, step, sums)
 
 
-def tests_at(plan: Plan, tails: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Return the tests that find the triangles whose lowest nodes are in a range of ranks."""
-    first, stop = tails
-    return take(plan.triangle_starts, first), take(plan.triangle_starts, stop)
-
-
 Rows = tuple[cliques.Matrices, jax.Array]
 """Where matrices of bits are, and the bits."""
 
-UseRows = Callable[[Rows, tuple[Any, Any], T], T]
+UseRows = Callable[[Rows, Ranks, T], T]
 """A function that adds what is found in the matrices of a range of nodes to sums."""
 
 
@@ -227,12 +216,12 @@ def at_triangles(
 ) -> UseRows[T]:
     """Return what adds up triangles with the numbers of nodes that their rows have in common."""
 
-    def use(rows: Rows, tails: tuple[Any, Any], sums: T) -> T:
+    def use(rows: Rows, ranks: Ranks, sums: T) -> T:
         # The triangles are found again, which takes less than keeping them.
         def here(tri: TriangleBlock, sums: T) -> T:
             return add(tri, cliques.common_bits(order, *rows, tri), sums)
 
-        return each_triangle(order, plan, sums, tests_at(plan, tails), tuning, here)
+        return each_triangle(order, plan, sums, ranks, tuning, here)
 
     return use
 
@@ -241,7 +230,7 @@ def over_rows(
     order: DegreeOrder,
     plan: Plan,
     sums: T,
-    tails: tuple[Any, Any],
+    ranks: Ranks,
     tuning: Tuning,
     use: UseRows[T],
     whole: bool = False,
@@ -252,19 +241,19 @@ def over_rows(
       order: the graph.
       plan: the work.
       sums: the sums so far.
-      tails: the range.
+      ranks: the range.
       tuning: the sizes.
       use: adds to the sums what some matrices give.
       whole: whether rows are over all neighbours of a node, or those above it alone; static.
     """
-    starts, lower, everyone = plan.word_starts, None, all_ranges(plan).tails
+    starts, lower = plan.word_starts, None
     most = cliques.most_row_words(order.edge_capacity, whole)
     room = max(tuning.words, 2 * most)
     if whole:
         starts = offsets_from(cliques.row_words(order, whole), np.int64)
         lower = cliques.lower_places(order)
 
-    def matrix_block(here: tuple[Any, Any], sums: T) -> T:
+    def matrix_block(here: Ranks, sums: T) -> T:
         # These are places in this block's bits; for other nodes they are wrong, and never read.
         base = (starts[:-1] - take(starts, here[0])).astype(jnp.int32)
         matrices = cliques.Matrices(base, lower, here if whole else None)
@@ -274,19 +263,19 @@ def over_rows(
 
         # The whole matrix of a node has bits of triangles that begin below it, in any block.
         bits = accumulator(room | codegree.WHOLE_LINES, jnp.uint32)
-        bits = each_triangle(order, plan, bits, tests_at(plan, everyone if whole else here), tuning, enter)
+        bits = each_triangle(order, plan, bits, all_ranks(plan) if whole else here, tuning, enter)
         return use((matrices, bits), here, sums)
 
     # If all matrices fit at once, there is a single block.
     if not whole and room >= cliques.words_bound(order.edge_capacity):
-        return matrix_block(tails, sums)
+        return matrix_block(ranks, sums)
     # Blocks of matrices end at the first node past a multiple of `step`, so no block exceeds the room.
     step = room - most
-    start, end = take(starts, tails[0]), take(starts, tails[1])
+    start, end = (take(starts, rank) for rank in ranks)
 
     def cut(number):
         at = jnp.searchsorted(starts, start + long(number) * step, method=search_method())
-        return jnp.clip(at.astype(jnp.int32), *tails)
+        return jnp.clip(at.astype(jnp.int32), *ranks)
 
     return loop_in_blocks(
         start, end, step, lambda number, sums: matrix_block((cut(number), cut(number + 1)), sums), sums

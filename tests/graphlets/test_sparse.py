@@ -1,6 +1,7 @@
 """The passes of the large-graph path against their definitions, for any sizes of its steps."""
 
 import functools
+import itertools
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +11,6 @@ import pytest
 from jaxmotif.arrays._exact import join_sums
 from jaxmotif.graph._order import degree_order
 from jaxmotif.graphlets import _sparse as sparse
-from jaxmotif.graphlets._sparse import Ranges
 from jaxmotif.graphlets._tuning import Tuning
 from jaxmotif.kernels._cliques import most_row_words
 from jaxmotif.patterns import EDGE_COLUMN_NAMES
@@ -92,10 +92,9 @@ def test_plan_says_where_the_work_of_a_node_begins():
     tests = [sum(min(after[e], out[v]) for e, (u, v) in enumerate(arcs) if u == r) for r in range(CAPACITY[0])]
     np.testing.assert_array_equal(plan.triangle_starts, np.concatenate([[0], np.cumsum(tests)]))
     assert np.diff(plan.word_starts).tolist() == out  # fewer than 33 bits a row
-    ranges = sparse.all_ranges(plan)
-    assert ranges.tests == (0, sum(tests))
-    assert [int(x) for x in ranges.heavy] == [0, int(plan.wedges.heavy_count)]
-    assert [int(x) for x in ranges.light] == [int(x) for x in ranges.tails] == [0, CAPACITY[0]]
+    first, stop = sparse.all_ranks(plan)
+    assert [int(x) for x in (first, stop)] == [0, CAPACITY[0]]
+    assert [int(plan.triangle_starts[rank]) for rank in (first, stop)] == [0, sum(tests)]
 
 
 def test_ranges_of_work_add_up():
@@ -103,29 +102,28 @@ def test_ranges_of_work_add_up():
     whole = _statistics(True)
 
     @jax.jit
-    def first(order, plan, sums, ranges):
-        return sparse.first_pass(order, plan, sums, ranges, TUNING)
+    def first(order, plan, sums, ranks):
+        return sparse.first_pass(order, plan, sums, ranks, TUNING)
 
     @jax.jit
-    def second(order, plan, t, sums, ranges):
-        return sparse.second_pass(order, plan, t, sums, ranges, TUNING)
+    def second(order, plan, t, sums, ranks):
+        return sparse.second_pass(order, plan, t, sums, ranks, TUNING)
 
     rng, parts = np.random.default_rng(0), 4
     for n, edges in CASES.values():
         order = _order(n, edges)
         plan = sparse.make_plan(np, order, TUNING)
-        ends = sparse.all_ranges(plan)
-        pieces = [[] for _ in range(parts)]  # the cuts of each kind of work lie anywhere; some ranges are empty
-        for kind in Ranges._fields:
-            low, high = getattr(ends, kind)
-            cuts = np.array([low, *np.sort(rng.integers(low, high, parts - 1, endpoint=True)), high])
-            for piece, a, b in zip(pieces, cuts[:-1], cuts[1:], strict=True):
-                piece.append((np.asarray(a, high.dtype), np.asarray(b, high.dtype)))
+        low, high = sparse.all_ranks(plan)
+        # The cuts of each pass lie anywhere; some ranges are empty.
+        of_first, of_second = (
+            np.array([low, *np.sort(rng.integers(low, high, parts - 1, endpoint=True)), high], np.int32)
+            for _ in range(2)
+        )
         both, sums = sparse.start_first(order, True), sparse.start_second(order, True)
-        for piece in pieces:
-            both = first(order, plan, both, Ranges(*piece))
-        for piece in reversed(pieces):
-            sums = second(order, plan, both.t, sums, Ranges(*piece))
+        for ranks in itertools.pairwise(of_first):
+            both = first(order, plan, both, ranks)
+        for ranks in reversed(list(itertools.pairwise(of_second))):
+            sums = second(order, plan, both.t, sums, ranks)
         found = sparse.finish(order, both, sums)
         for a, b in zip(found, whole(order, plan)[0], strict=True):
             np.testing.assert_array_equal(np.asarray(a)[: len(edges)], np.asarray(b)[: len(edges)])

@@ -6,30 +6,19 @@ import pytest
 
 from jaxmotif.devices._ranges import Span, cut
 from jaxmotif.graph._order import degree_order
-from jaxmotif.graphlets._run import pass_work, span_difficulty, span_ranges
-from jaxmotif.graphlets._sparse import Ranges, make_plan
+from jaxmotif.graphlets._run import pass_work, span_difficulty
+from jaxmotif.graphlets._sparse import heavy_before, make_plan
 from jaxmotif.graphlets._tuning import Tuning
 from tests.samples import GRAPHS, build
 
 TUNING = Tuning(16, 32, 64, 40, 0, 192, 32, 64)
 CASES = {name: GRAPHS[name] for name in ("one edge", "path", "clique", "hub and blocks", "density 0.7 of 20")}
-KINDS = Ranges._fields
-
-
 pytestmark = pytest.mark.usefixtures("wide")
 
 
 def _plan(n, edges):
     order = degree_order(jax.tree.map(np.asarray, build(n, edges)))
     return order, make_plan(np, order, TUNING)
-
-
-def _starts_of(plan, kind):
-    """First positions of what the ranges of a kind count: single tests, or nodes."""
-    if kind == "tests":
-        return np.arange(plan.triangles.total + 1)
-    wedges = plan.wedges
-    return {"tails": plan.triangle_starts, "heavy": wedges.heavy_starts, "light": wedges.light_starts}[kind]
 
 
 @pytest.mark.parametrize(("n", "edges"), CASES.values(), ids=CASES)
@@ -51,20 +40,19 @@ def test_the_work_of_a_pass_is_that_of_its_nodes_whatever_the_plan_and_padding(n
 
 @pytest.mark.parametrize("parts", [3, 64])
 @pytest.mark.parametrize(("n", "edges"), CASES.values(), ids=CASES)
-def test_the_ranges_of_stretches_do_all_work_once(n, edges, parts):
+def test_the_ranks_of_stretches_do_all_work_once(n, edges, parts):
     order, plan = _plan(n, edges)
-    work = pass_work(order, plan)[0]
-    skip = np.int32(order.node_capacity - n)
-    covered = {kind: np.zeros(_starts_of(plan, kind)[-1], int) for kind in KINDS}
-    ranges_of = jax.jit(span_ranges)
+    work, skip, wedges = pass_work(order, plan)[0], order.node_capacity - n, plan.wedges
+    starts = {"tests": plan.triangle_starts, "heavy": wedges.heavy_starts, "light": wedges.light_starts}
+    covered = {kind: np.zeros(places[-1], int) for kind, places in starts.items()}
+    before = jax.jit(heavy_before)
     for unit in cut(work, [Span(0, n)], parts):
-        ranges, done = ranges_of(plan, skip, *map(np.int32, unit.span)), 0
-        for kind in KINDS:
-            first, stop = (int(x) for x in getattr(ranges, kind))
-            positions = _starts_of(plan, kind)
-            here = slice(positions[first], positions[stop])
+        done, ranks = 0, [np.int32(skip + x) for x in unit.span]
+        for kind, places in starts.items():
+            first, stop = (int(before(plan, rank)) if kind == "heavy" else rank for rank in ranks)
+            here = slice(places[first], places[stop])
             covered[kind][here] += 1
-            done += (here.stop - here.start) * (kind != "tails")
+            done += here.stop - here.start
         assert unit.work == done
     for counts in covered.values():
         assert (counts == 1).all()

@@ -423,7 +423,7 @@ def union_sums(
       between: for edge orbits.
     """
     none, ends = order.tail.shape[0], _Ends(order)
-    first = sparse.first_pass(order, plan, sparse.start_first(order, True), sparse.all_ranges(plan), tuning)
+    first = sparse.first_pass(order, plan, sparse.start_first(order, True), sparse.all_ranks(plan), tuning)
     real = ends.real
     k, cycles = (jnp.where(real, x[:none].astype(jnp.int64), 0) for x in first)
     values_at = {name: x[order.node] for name, x in values.items()}
@@ -474,8 +474,7 @@ def _opposite(order: DegreeOrder, plan: Plan, k: jax.Array, tuning: Tuning) -> j
             sums = sums.at[jnp.where(hit, node, nodes)].add(take(k, arc), mode="drop")
         return sums
 
-    none, tests = jnp.zeros(nodes, jnp.int64), sparse.all_ranges(plan).tests
-    return sparse.each_triangle(order, plan, none, tests, tuning, add)
+    return sparse.each_triangle(order, plan, jnp.zeros(nodes, jnp.int64), sparse.all_ranks(plan), tuning, add)
 
 
 @jit64
