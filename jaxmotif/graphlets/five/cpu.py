@@ -645,7 +645,7 @@ class CpuLoops:
     def add_up(
         self, selection: Selection, store: Store | None, show: bool, passes: frozenset[Pass] = ALL_PASSES
     ) -> tuple[str, ...]:
-        """Add up the sums at all arcs, and return notes."""
+        """Add up the sums at all arcs, and return notes; arguments as for :class:`.matrices.HubMatrices`."""
         rows = self._graph._replace(around=np.empty(self._graph.starts[-1], np.uint32))
         no_counts, place = np.empty((0, 0), np.int64), rows.starts[:-1].copy()
         find_triangles(rows.offsets, rows.heads, rows.back, rows.up, no_counts, place, rows.around)

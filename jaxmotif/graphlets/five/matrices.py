@@ -263,9 +263,15 @@ class HubMatrices:
     def add_up(
         self, selection: Selection, store: Store | None, show: bool, passes: frozenset[Pass] = ALL_PASSES
     ) -> tuple[str, ...]:
-        """Add up the sums at all arcs, and return notes.
+        """Add up the sums at all arcs, and return notes on what had to be done differently.
 
         Sums around hubs are shared out; then come those around giants, and those that take other sums.
+
+        Args:
+          selection: the devices that share the work.
+          store: what the work is, and where its checkpoints are.
+          show: whether to show progress, where it takes long.
+          passes: the passes whose sums are wanted; those of others are 0.
         """
         plan, device, union = self._plan._replace(passes=passes), selection.main, None
         graph = plan.graph

@@ -1,7 +1,8 @@
 """All orbits and counts of up to five nodes in a graph of any size: the two engines, and which of them counts a graph.
 
 An engine adds up sums at all arcs (:class:`jaxmotif.graphlets.five.equations.Sums`) and solves the equations for
-orbits. :class:`~jaxmotif.graphlets.five.cpu.CpuLoops` runs on a CPU that has numba,
+orbits. It says how large counts may be (``largest``), at which degree (``most_neighbours``), and whether they may pass
+one number of 64 bits (``wide``). :class:`~jaxmotif.graphlets.five.cpu.CpuLoops` runs on a CPU that has numba,
 :class:`~jaxmotif.graphlets.five.matrices.HubMatrices` on every device that JAX has. Each says when it wins, and what it
 costs. Both give the same numbers, bit for bit.
 """
@@ -9,7 +10,7 @@ costs. Both give the same numbers, bit for bit.
 from __future__ import annotations
 
 from math import factorial
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import numpy as np
@@ -26,52 +27,13 @@ from jaxmotif.graphlets.five.results import totals
 from jaxmotif.patterns._orbits import NODE_NAMES_5
 from jaxmotif.patterns._totals import counts_of_maps, maps_of_orbits, weights_of_maps
 
-
-class OrbitEngine(Protocol):
-    """A way to count the five-node orbits of one graph.
-
-    Attributes:
-      largest: no count at a node or edge is larger.
-      most_neighbours: the largest degree.
-      wide: whether counts may pass one number of 64 bits.
-    """
-
-    largest: float
-    most_neighbours: int
-    wide: bool
-
-    def add_up(
-        self, selection: Selection, store: Store | None, show: bool, passes: frozenset[Pass] = ALL_PASSES
-    ) -> tuple[str, ...]:
-        """Add up the sums at all arcs, and return notes on what had to be done differently.
-
-        Args:
-          selection: the devices that share the work.
-          store: what the work is, and where its checkpoints are.
-          show: whether to show progress, where it takes long.
-          passes: the passes whose sums are wanted; those of others are 0.
-        """
-        ...
-
-    def node_orbits(self) -> jax.Array | np.ndarray:
-        """Solve for the orbits at all nodes, ``[N, 73]``."""
-        ...
-
-    def edge_orbits(self) -> jax.Array | np.ndarray:
-        """Solve for the orbits at all edges, ``[m, 68]``, in the order of the edge list; the sums may be given up."""
-        ...
-
-    def total_homs(self) -> np.ndarray:
-        """Return the numbers of homomorphisms of the connected graphs of two to five nodes.
-
-        The results are Python integers, since totals may exceed 64 bits; each sum at a node is below 2^62.
-        """
-        ...
+if TYPE_CHECKING:
+    from jaxmotif.graphlets.five.cpu import CpuLoops
 
 
 def choose_engine(
     graph: Graph, selection: Selection, detail: Detail, memory: int | None, tuning: FiveTuning
-) -> tuple[OrbitEngine, tuple[str, ...]]:
+) -> tuple[CpuLoops | HubMatrices, tuple[str, ...]]:
     """Choose the engine that takes least time on the main device within a budget, and return it with notes.
 
     Args:
@@ -214,7 +176,7 @@ def _total_homs(
     return maps_of_orbits(np, totals(orbits.nodes)), orbits.notes
 
 
-def _check_largest(engine: OrbitEngine, tuning: FiveTuning) -> None:
+def _check_largest(engine: CpuLoops | HubMatrices, tuning: FiveTuning) -> None:
     """Refuse a graph in which a count may pass the limit."""
     if engine.largest >= tuning.largest:
         raise OverflowError(
