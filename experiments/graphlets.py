@@ -94,14 +94,14 @@ def triangles_alone(order, plan, tuning):
 def triangles(order, plan, tuning):
     """Count the triangles at each arc."""
     start = sparse.start_first(order, True)
-    return sparse.count_triangles(order, plan, start.t, sparse.all_ranks(plan), tuning)
+    return sparse.count_triangles(order, plan, start["t"], sparse.all_ranks(plan), tuning)
 
 
 @partial(jit64, static_argnames=("tuning", "per_edge"))
 def cycles(order, plan, tuning, per_edge):
     """Count 4-cycles."""
     start = sparse.start_first(order, per_edge)
-    return sparse.count_cycles(order, plan, start.cyc, sparse.all_ranks(plan), tuning)
+    return sparse.count_cycles(order, plan, start["cyc"], sparse.all_ranks(plan), tuning)
 
 
 @partial(jit64, static_argnames=("tuning", "per_edge"))
@@ -360,7 +360,7 @@ def passes(options: argparse.Namespace) -> None:
         return jax.lax.fori_loop(0, ((stop - first + block - 1) // block).astype(jnp.int32), step, jnp.int32(0))
 
     def tail_pass(order: Any, plan: Any, t: Any, total: Any, tails: Any) -> Any:
-        return sparse.second_pass(order, plan, t, (total,), tails, tuning)
+        return sparse.second_pass(order, plan, t, {"K": total}, tails, tuning)
 
     alone, none = jit64(found), np.zeros((), np.int64)
     tested = jit64(lambda order, plan, t, ranks: sparse.count_triangles(order, plan, t, ranks, tuning))

@@ -76,7 +76,7 @@ class BackendGraph:
         """Triangles at each edge, int64 ``[m]``."""
         from jaxmotif.graphlets._prepared import edge_cycles
 
-        return edge_cycles(self.graph).triangles
+        return edge_cycles(self.graph)["t"]
 
     @cached_property
     def node_triangles(self) -> np.ndarray:
@@ -257,12 +257,11 @@ def square_clustering(G: BackendGraph, nodes: Nodes = None) -> Any:
     from jaxmotif.graphlets._prepared import edge_cycles
 
     cycles = edge_cycles(G.graph, squares=True)
-    assert cycles.squares is not None
-    squares, degrees = G.at_nodes(cycles.squares) // 2, G.graph.degrees
+    squares, degrees = G.at_nodes(cycles["cyc"]) // 2, G.graph.degrees
     neighbour_degrees = np.zeros(len(G), np.int64)
     for u, v in (G.edges.T, G.edges.T[::-1]):
         np.add.at(neighbour_degrees, u, degrees[v])
-    corners = G.at_nodes(cycles.triangles)
+    corners = G.at_nodes(cycles["t"])
     possible = neighbour_degrees * (degrees - 1) - degrees * (degrees - 1) - corners - squares
     pairs = zip(squares.tolist(), possible.tolist(), degrees.tolist(), strict=True)
     return G.pick(nodes, [s / p if d > 1 and p > 0 else 0 for s, p, d in pairs])

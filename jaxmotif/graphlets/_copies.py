@@ -188,7 +188,7 @@ def _copy_sums(order: DegreeOrder, plan: Plan, cycles: bool, triangles: bool, tu
       tuning: the sizes of steps.
     """
     edges, ranks = order.edge_capacity, sparse.all_ranks(plan)
-    t, cyc = sparse.start_first(order, cycles)
+    t, cyc = sparse.start_first(order, cycles).values()
     if triangles:
         t = sparse.count_triangles(order, plan, t, ranks, tuning)
     cyc = sparse.count_cycles(order, plan, cyc, ranks, tuning)

@@ -19,7 +19,7 @@ from jaxmotif.graph import Graph
 from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.graphlets import _sparse as sparse
 from jaxmotif.graphlets._run import prepare, smaller
-from jaxmotif.graphlets._sparse import FirstSums, Plan
+from jaxmotif.graphlets._sparse import Plan
 from jaxmotif.graphlets._tuning import Tuning, choose_tuning
 
 T = TypeVar("T")
@@ -93,28 +93,20 @@ def _measure(order: DegreeOrder, plan: Plan) -> jax.Array:
     return jnp.stack([number.astype(jnp.int64) for number in numbers])
 
 
-class EdgeCycles(NamedTuple):
-    """Cycles at each edge, int64 ``[m]`` in the order of ``Graph.edge_list()``.
-
-    Attributes:
-      triangles: how many triangles the edge lies in.
-      squares: how many 4-cycles, induced or not, the edge lies in; ``None`` when not asked for.
-    """
-
-    triangles: np.ndarray
-    squares: np.ndarray | None
-
-
-def edge_cycles(graph: Graph, squares: bool = False) -> EdgeCycles:
+def edge_cycles(graph: Graph, squares: bool = False) -> dict[str, np.ndarray]:
     """Count the triangles (and 4-cycles) at each edge of an undirected graph.
 
+    Returns:
+      By name int64 ``[m]``, in the order of ``Graph.edge_list()``: ``t``, how many triangles the edge lies in, and with
+      ``squares`` also ``cyc``, how many 4-cycles, induced or not.
+
     Example:
-      >>> edge_cycles(Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])).triangles.tolist()
+      >>> edge_cycles(Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]))["t"].tolist()
       [1, 1, 1, 0]
     """
     empty = np.zeros(graph.m, np.int64)
     if not graph.m:
-        return EdgeCycles(empty, empty if squares else None)
+        return {"t": empty, "cyc": empty}
     device, m = select_devices().main, graph.m
     prepared = prepare_graph(graph, device, None)
     sums, _ = prepared.run(partial(_first, squares=squares), device)
@@ -125,12 +117,12 @@ def edge_cycles(graph: Graph, squares: bool = False) -> EdgeCycles:
         values[rows] = np.asarray(sums)[:m]
         return values
 
-    return EdgeCycles(by_row(sums.t), by_row(sums.cyc) if squares else None)
+    return {name: by_row(x) for name, x in sums.items() if x.ndim}
 
 
 @jit64(static_argnames=("tuning", "squares"))
-def _first(order: DegreeOrder, plan: Plan, tuning: Tuning, squares: bool) -> FirstSums:
+def _first(order: DegreeOrder, plan: Plan, tuning: Tuning, squares: bool) -> sparse.Sums:
     sums, ranks = sparse.start_first(order, squares), sparse.all_ranks(plan)
     if squares:
         return sparse.first_pass(order, plan, sums, ranks, tuning)
-    return sums._replace(t=sparse.count_triangles(order, plan, sums.t, ranks, tuning))
+    return {"t": sparse.count_triangles(order, plan, sums["t"], ranks, tuning)}

@@ -259,10 +259,6 @@ def outcome_of_graph(graph: Graph, tuning: Tuning, detail: Detail) -> Outcome:
     return _outcome(order, _statistics(order, plan, tuning=tuning, per_edge=detail != "graph"), detail=detail)
 
 
-_FIRST, _SECOND = ("t", "cyc"), ("K", "A", "B")
-"""The names of the sums of both passes; totals of the second are ``K`` alone."""
-
-
 @jit64(static_argnames=("is_first", "per_edge"))
 def _start(order: DegreeOrder, is_first: bool, per_edge: bool) -> Any:
     return (sparse.start_first if is_first else sparse.start_second)(order, per_edge)
@@ -307,8 +303,7 @@ class _PassTask:
     def collect(self) -> Arrays:
         # Only the true arcs (or the scalar) count, not padding and the spare entry.
         m = int(self.order.num_edges)
-        arrays = (np.asarray(x)[:m] if x.ndim else np.asarray(x) for x in self._sums)
-        sums = dict(zip(_FIRST if self._t is None else _SECOND, arrays, strict=False))
+        sums = {name: np.asarray(x)[:m] if x.ndim else np.asarray(x) for name, x in self._sums.items()}
         self._clear()
         return sums
 
@@ -358,24 +353,23 @@ def run_units(
         job = Job(f"graphlets-{number}", starts, parts, added, "steps", label, difficulty, divisible=True)
         return run_job(job, make, workers, selection, store, show)
 
-    def padded(sums: Arrays, names: tuple[str, ...]) -> tuple[np.ndarray, ...]:
+    def padded(sums: Arrays) -> Arrays:
         """Pad sums of the true arcs to the length that the steps work with."""
-        arrays, size = (sums[name] for name in names if name in sums), order.edge_capacity + 1
-        return tuple(pad_rows(x, size) if x.ndim else x for x in arrays)
+        return {name: pad_rows(x, order.edge_capacity + 1) if x.ndim else x for name, x in sums.items()}
 
     work_of_first, work_of_second = pass_work(order, plan)
     first = run_pass(1, work_of_first, "triangles and 4-cycles")
-    totals = padded(first.found, _FIRST)
+    totals = padded(first.found)
     # The 4-cliques need the triangles of all arcs, whichever worker found them.
-    second = run_pass(2, work_of_second, "4-cliques", totals[0])
-    outcome = _finish(*put64((order, totals, padded(second.found, _SECOND)), selection.main), detail=detail)
+    second = run_pass(2, work_of_second, "4-cliques", totals["t"])
+    outcome = _finish(*put64((order, totals | padded(second.found)), selection.main), detail=detail)
     done = [a + b for a, b in zip(first.work, second.work, strict=True)]
     return outcome._replace(notes=(*first.notes, *second.notes)), done
 
 
 @jit64(static_argnames="detail")
-def _finish(order: DegreeOrder, first: Any, second: sparse.SecondSums, detail: Detail) -> Outcome:
-    return _outcome(order, sparse.finish(order, sparse.FirstSums(*first), second), detail)
+def _finish(order: DegreeOrder, sums: sparse.Sums, detail: Detail) -> Outcome:
+    return _outcome(order, sparse.finish(order, sums), detail)
 
 
 # ---- pure functions of arrays and static sizes, for programs of the user

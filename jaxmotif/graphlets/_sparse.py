@@ -87,44 +87,41 @@ def all_ranks(plan: Plan) -> Ranks:
     return np.int32(0), np.int32(plan.word_starts.shape[0] - 1)
 
 
-class FirstSums(NamedTuple):
-    """Sums of the first pass: triangles at each arc; 4-cycles at each arc, or their total over arcs."""
+Sums = dict[str, jax.Array]
+"""Sums of a pass by name.
 
-    t: jax.Array
-    cyc: jax.Array
-
-
-SecondSums = tuple[jax.Array, ...]
-"""Sums of the second pass: three by arc, or one total over arcs; see :func:`second_pass`."""
+Those of the first are ``t``, the triangles at each arc, and ``cyc``, the 4-cycles at each arc or their total over arcs.
+The second has ``K``, ``A`` and ``B`` at each arc, or a total ``K`` alone; see :func:`second_pass`.
+"""
 
 
-def start_first(order: DegreeOrder, per_edge: bool) -> FirstSums:
+def start_first(order: DegreeOrder, per_edge: bool) -> Sums:
     """Return the sums of the first pass before any work: zeros."""
     cycles = (
         accumulator(order.edge_capacity | codegree.WHOLE_LINES, jnp.int64) if per_edge else jnp.zeros((), jnp.int64)
     )
-    return FirstSums(accumulator(order.edge_capacity, jnp.int32), cycles)
+    return {"t": accumulator(order.edge_capacity, jnp.int32), "cyc": cycles}
 
 
-def first_pass(order: DegreeOrder, plan: Plan, sums: FirstSums, ranks: Ranks, tuning: Tuning) -> FirstSums:
+def first_pass(order: DegreeOrder, plan: Plan, sums: Sums, ranks: Ranks, tuning: Tuning) -> Sums:
     """Add the triangles and 4-cycles of a range of ranks."""
-    t = count_triangles(order, plan, sums.t, ranks, tuning)
-    return FirstSums(t, count_cycles(order, plan, sums.cyc, ranks, tuning))
+    t = count_triangles(order, plan, sums["t"], ranks, tuning)
+    return {"t": t, "cyc": count_cycles(order, plan, sums["cyc"], ranks, tuning)}
 
 
-def start_second(order: DegreeOrder, per_edge: bool) -> SecondSums:
+def start_second(order: DegreeOrder, per_edge: bool) -> Sums:
     """Return the sums of the second pass before any work: zeros."""
     if not per_edge:
-        return (jnp.zeros((), jnp.int64),)
-    return tuple(accumulator(order.edge_capacity, jnp.int64) for _ in range(3))
+        return {"K": jnp.zeros((), jnp.int64)}
+    return {name: accumulator(order.edge_capacity, jnp.int64) for name in ("K", "A", "B")}
 
 
 def statistics(order: DegreeOrder, plan: Plan, tuning: Tuning, per_edge: bool) -> Statistics:
     """Run both passes over all of the work, for sums by arc (``per_edge``) or totals."""
     ranks = all_ranks(plan)
     first = first_pass(order, plan, start_first(order, per_edge), ranks, tuning)
-    second = second_pass(order, plan, first.t, start_second(order, per_edge), ranks, tuning)
-    return finish(order, first, second)
+    second = second_pass(order, plan, first["t"], start_second(order, per_edge), ranks, tuning)
+    return finish(order, first | second)
 
 
 def count_triangles(order: DegreeOrder, plan: Plan, t: jax.Array, ranks: Ranks, tuning: Tuning) -> jax.Array:
@@ -155,9 +152,7 @@ def heavy_before(plan: Plan, rank: Any) -> jax.Array:
     return jnp.where(rank > 0, number, 0).astype(jnp.int32)
 
 
-def second_pass(
-    order: DegreeOrder, plan: Plan, t: jax.Array, sums: SecondSums, ranks: Ranks, tuning: Tuning
-) -> SecondSums:
+def second_pass(order: DegreeOrder, plan: Plan, t: jax.Array, sums: Sums, ranks: Ranks, tuning: Tuning) -> Sums:
     """Add the sums of the triangles whose lowest nodes are in a range of ranks.
 
     By arc, these are twice K, A + t^2, and B + t (d_u + d_v); as a total, twice the sum of K over arcs alone.
@@ -167,21 +162,21 @@ def second_pass(
     """
     edges = order.edge_capacity
 
-    def collect(tri: TriangleBlock, common: jax.Array, sums: SecondSums) -> SecondSums:
+    def collect(tri: TriangleBlock, common: jax.Array, sums: Sums) -> Sums:
         common = common.astype(jnp.int64)
         if len(sums) == 1:
-            return (sums[0] + 4 * common.sum(),)
+            return {"K": sums["K"] + 4 * common.sum()}
         # Padding has arcs past the last, which are replaced by one that exists.
         arcs = [jnp.where(tri.uv < edges, arc, 0) for arc in tri]
         u, v, w = take(order.tail, arcs[0]), take(order.head, arcs[0]), take(order.head, arcs[1])
         triangles = sum(take(t, arc).astype(jnp.int64) for arc in arcs)
         degrees = sum(take(order.degree, node).astype(jnp.int64) for node in (u, v, w))
-        K, A, B = sums
+        K, A, B = (sums[name] for name in ("K", "A", "B"))
         for arc, share in zip(tri, (1, 1, 2), strict=True):
             K = add_at(K, arc, share * common)
             A = add_at(A, arc, triangles)
             B = add_at(B, arc, degrees)
-        return K, A, B
+        return {"K": K, "A": A, "B": B}
 
     return over_rows(order, plan, sums, ranks, tuning, at_triangles(order, plan, tuning, collect))
 
@@ -282,16 +277,15 @@ def over_rows(
     )
 
 
-def finish(order: DegreeOrder, first: FirstSums, second: SecondSums) -> Statistics:
-    """Turn the sums over all of the work into the statistics the equations take."""
-    edges = order.edge_capacity
-    t = first.t[:edges].astype(jnp.int64)
-    if len(second) == 1:
-        return Statistics(t, second[0] >> 1, first.cyc, None, None)
-    K, A, B = (x[:edges] for x in second)
+def finish(order: DegreeOrder, sums: Sums) -> Statistics:
+    """Turn the sums of both passes over all of the work into the statistics the equations take."""
+    at_arcs = {name: x[: order.edge_capacity] if x.ndim else x for name, x in sums.items()}
+    t, K, cyc = at_arcs["t"].astype(jnp.int64), at_arcs["K"], at_arcs["cyc"]
+    if "A" not in sums:
+        return Statistics(t, K >> 1, cyc, None, None)
     ends = (order.degree[order.tail] + order.degree[order.head]).astype(jnp.int64)
     # Each triangle at an edge added t of the edge itself and the degrees of its ends, which are taken off again.
-    return Statistics(t, K >> 1, first.cyc[:edges], A - t * t, B - t * ends)
+    return Statistics(t, K >> 1, cyc, at_arcs["A"] - t * t, at_arcs["B"] - t * ends)
 
 
 def loop_in_blocks(first: jax.Array, stop: jax.Array, block: int, step: Callable[[jax.Array, T], T], start: T) -> T:

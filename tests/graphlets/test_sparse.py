@@ -123,8 +123,8 @@ def test_ranges_of_work_add_up():
         for ranks in itertools.pairwise(of_first):
             both = first(order, plan, both, ranks)
         for ranks in reversed(list(itertools.pairwise(of_second))):
-            sums = second(order, plan, both.t, sums, ranks)
-        found = sparse.finish(order, both, sums)
+            sums = second(order, plan, both["t"], sums, ranks)
+        found = sparse.finish(order, both | sums)
         for a, b in zip(found, whole(order, plan)[0], strict=True):
             np.testing.assert_array_equal(np.asarray(a)[: len(edges)], np.asarray(b)[: len(edges)])
 

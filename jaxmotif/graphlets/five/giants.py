@@ -425,7 +425,7 @@ def union_sums(
     none, ends = order.tail.shape[0], _Ends(order)
     first = sparse.first_pass(order, plan, sparse.start_first(order, True), sparse.all_ranks(plan), tuning)
     real = ends.real
-    k, cycles = (jnp.where(real, x[:none].astype(jnp.int64), 0) for x in first)
+    k, cycles = (jnp.where(real, x[:none].astype(jnp.int64), 0) for x in first.values())
     values_at = {name: x[order.node] for name, x in values.items()}
     t, around = values_at["t"], partial(ends.times, 1)
     s, l2, degrees = ends.out(k, k), around(t), around(values_at["d"])
