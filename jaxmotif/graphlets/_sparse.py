@@ -16,7 +16,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._exact import split_sum
 from jaxmotif.arrays._rows import offsets_from
 from jaxmotif.graph._order import DegreeOrder
 from jaxmotif.graphlets import _equations as equations
@@ -297,12 +296,9 @@ def graph_sums(order: DegreeOrder, stats: Statistics) -> dict[str, tuple[jax.Arr
     """Return the sums that the global counts need, split so that they cannot overflow."""
     real = jnp.arange(order.edge_capacity, dtype=jnp.int32) < order.num_edges
     d_u, d_v = order.degree[order.tail].astype(jnp.int64), order.degree[order.head].astype(jnp.int64)
-    if stats.K.ndim:
-        return equations.edge_sums(d_u, d_v, stats.t, stats.K, stats.cyc, where=real)
-    zero = jnp.zeros_like(stats.t)
-    sums = equations.edge_sums(d_u, d_v, stats.t, zero, zero, where=real)
-    # Totals over arcs serve as well as sums by arc.
-    return sums | {"K": split_sum(stats.K), "cyc": split_sum(stats.cyc)}
+    # A total over arcs is as good as if all were at the first arc.
+    K, cyc = (x if x.ndim else jnp.zeros_like(stats.t).at[0].set(x) for x in (stats.K, stats.cyc))
+    return equations.edge_sums(d_u, d_v, stats.t, K, cyc, where=real)
 
 
 def edge_columns(
