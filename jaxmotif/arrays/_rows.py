@@ -165,8 +165,8 @@ def sorted_unique(values: np.ndarray) -> np.ndarray:
     return values[first_of_each(values)]
 
 
-def first_of_each(values: np.ndarray) -> np.ndarray:
+def first_of_each(values: ArrayT) -> ArrayT:
     """Mark the first of each run of equal values, bool ``[L]``."""
-    first = np.ones(values.shape, bool)
-    first[1:] = values[1:] != values[:-1]
-    return first
+    if isinstance(values, np.ndarray):
+        return np.concatenate([np.ones(values[:1].shape, bool), values[1:] != values[:-1]])
+    return jnp.concatenate([jnp.ones(values[:1].shape, bool), values[1:] != values[:-1]])

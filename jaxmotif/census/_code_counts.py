@@ -15,7 +15,7 @@ from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._rows import first_of_each
 from jaxmotif.census._classes import normal_codes
 from jaxmotif.census._pair_states import Codes
-from jaxmotif.kernels._expand import first_ones, take
+from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._subgraphs import all_ones
 
 NORMAL_AT_ONCE = 1 << 17  # codes brought to normal form together on a device
@@ -69,7 +69,7 @@ def sort_codes(codes: jax.Array, weights: jax.Array | None) -> SortedCodes:
     else:
         codes, weights = lax.sort((jnp.where(weights > 0, codes, all_ones(codes.dtype)), weights), num_keys=1)
         before = jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(weights)])
-    order = jnp.cumsum(first_ones(codes), dtype=jnp.int32) - 1
+    order = jnp.cumsum(first_of_each(codes), dtype=jnp.int32) - 1
     # All ones at the end, if there are any, are one more value but no code.
     number = order[-1] + (codes[-1] != all_ones(codes.dtype)).astype(jnp.int32)
     return SortedCodes(codes, before, order, number)
@@ -80,7 +80,7 @@ def distinct_from(ordered: SortedCodes, first: jax.Array, *, room: int) -> Disti
     """List the different codes from number ``first`` on, as many as there is room for."""
     codes = ordered.codes
     # `start` says where each code begins. The one after the last begins where all end, as nothing comes after it.
-    place = jnp.where(first_ones(codes) & (ordered.order >= first), ordered.order - first, room + 1)
+    place = jnp.where(first_of_each(codes) & (ordered.order >= first), ordered.order - first, room + 1)
     end = (codes != all_ones(codes.dtype)).sum(dtype=jnp.int32)
     lane = jnp.arange(codes.shape[0], dtype=jnp.int32)
     start = jnp.full(room + 1, end).at[place].set(lane, mode="drop")

@@ -14,14 +14,14 @@ from jax import lax
 from jaxmotif.arrays._ahead import end_rehearsal, fetched
 from jaxmotif.arrays._compile import for_host, jit64, put64
 from jaxmotif.arrays._fetch import fetch_int64
-from jaxmotif.arrays._rows import pad_rows
+from jaxmotif.arrays._rows import first_of_each, pad_rows
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.census import _engine as shared
 from jaxmotif.census._classes import normal_codes
 from jaxmotif.census._code_counts import DistinctCodes, SortedCodes, distinct_from, sort_codes
 from jaxmotif.census._pair_states import CensusGraphs, Codes, rows_height
 from jaxmotif.kernels import _subgraphs as kernel
-from jaxmotif.kernels._expand import first_ones, take
+from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._subgraphs import Candidates, Dyads, Rows, Runs, Walks, all_ones
 
 FEW_KNOWN, KNOWN = 1 << 12, 1 << 16  # least room for normal forms where few classes are possible, and else
@@ -347,7 +347,7 @@ def _number_forms(forms: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     size = forms.shape[0]
     ascending, place = lax.sort((forms, jnp.arange(size, dtype=jnp.int32)), num_keys=1)
     some = ascending != all_ones(forms.dtype)
-    begins = some & first_ones(ascending)
+    begins = some & first_of_each(ascending)
     rank = jnp.cumsum(begins, dtype=jnp.int32) - 1
     which = jnp.zeros(size, jnp.int32).at[place].set(jnp.where(some, rank, -1), unique_indices=True)
     distinct = jnp.full(size, all_ones(forms.dtype)).at[jnp.where(begins, rank, size)].set(ascending, mode="drop")

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._present import counted
-from jaxmotif.arrays._rows import places_of
+from jaxmotif.arrays._rows import offsets_from, places_of
 from jaxmotif.graph._build import build, host_array
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import LAYOUT, Array, Fields, OptionalArray, Pad, Placement, capacities, pad_fields
@@ -92,7 +92,7 @@ class Graphs:
             raise ValueError(
                 f"graphs[{i}] has the node id {largest[i]}, which is not below its number of nodes, {n[i]}"
             )
-        starts = _starts(n)
+        starts = offsets_from(n, np.int64)
         capacities(None, int(starts[-1]), 0)
         labels = _joined(node_labels, "node_labels", n), _joined(edge_labels, "edge_labels", lengths)
         rows = rows + starts[owner][:, None]
@@ -168,7 +168,7 @@ class Graphs:
                 return np.concatenate([array[:count] for array, count in zip(arrays, counts.tolist(), strict=True)])
 
         slots = edges if directed else 2 * edges
-        starts, first_slot = _starts(sizes), _starts(slots)
+        starts, first_slot = offsets_from(sizes, np.int64), offsets_from(slots, np.int64)
         capacities(None, int(starts[-1]), int(first_slot[-1]))
         arrays = _moved(used, sizes, slots, starts[:-1], first_slot[:-1])
         return cls(_union(arrays, int(starts[-1]), int(first_slot[-1]), directed), directed, starts, given)
@@ -260,7 +260,7 @@ class Graphs:
         """
         n, slots, first_node, first_slot = self._chosen(which)
         nodes, total = int(n.sum()), int(slots.sum())
-        shifts = _starts(n)[:-1] - first_node, _starts(slots)[:-1] - first_slot
+        shifts = offsets_from(n, np.int64)[:-1] - first_node, offsets_from(slots, np.int64)[:-1] - first_slot
         arrays = _moved(self._take(n, slots, first_node, first_slot), n, slots, *shifts)
         fields = _union(arrays, nodes, total, self.directed)
         return Graph(*pad_fields(fields, nodes, total, *capacities(pad, nodes, total)), directed=self.directed)
@@ -364,10 +364,6 @@ def owners(n: np.ndarray, size: int) -> np.ndarray:
     graph_of = np.full(size, n.size, np.int32)
     graph_of[: n.sum()] = np.repeat(np.arange(n.size, dtype=np.int32), n)
     return graph_of
-
-
-def _starts(counts: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
 def _joined(labels: Sequence[Labels] | None, name: str, sizes: np.ndarray) -> np.ndarray | None:

@@ -141,11 +141,6 @@ def blocks_of(positions: Array, block: Any) -> Array:
     return whole.astype(jnp.int32) + begun.astype(jnp.int32)
 
 
-def first_ones(keys: Array) -> Array:
-    """Return which entries differ from the entry before them, as the first entry does."""
-    return jnp.concatenate([jnp.ones(1, bool), keys[1:] != keys[:-1]])
-
-
 def half(x: Array) -> Any:
     """Halve by a logical shift, so that a sum below 2^32 in an int32 is halved rightly."""
     return lax.shift_right_logical(x, jnp.ones_like(x))

@@ -29,6 +29,7 @@ from jax import Array, lax
 from jax.typing import DTypeLike
 
 from jaxmotif.arrays._compile import target
+from jaxmotif.arrays._rows import first_of_each
 from jaxmotif.arrays._sums import running_sum
 from jaxmotif.kernels import _expand as ex
 from jaxmotif.kernels._expand import FlatWork, take
@@ -428,7 +429,7 @@ def pattern_runs(keys: Array, first: Array, *, bits: int) -> Runs:
     block = keys.shape[0]
     lane = jnp.arange(block, dtype=jnp.int32)
     real = keys != all_ones(keys.dtype)
-    begins = real & ex.first_ones(keys)
+    begins = real & first_of_each(keys)
     number = begins.sum(dtype=jnp.int32)
     # A run has a start and a key. The start after the last run is where all candidates end.
     place = jnp.where(begins, running_sum(begins, jnp.int32) - 1, block)

@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._rows import offsets_from
 from jaxmotif.graphlets._sparse import loop_in_blocks
 from jaxmotif.graphlets.five.graphs import Adjacency, DegreeOrderedGraph
 from jaxmotif.kernels._expand import FlatWork, expand, flat_work, long, take
@@ -38,10 +39,6 @@ class PathLists(NamedTuple):
     bend_starts: jax.Array
     below: jax.Array
     between: jax.Array
-
-
-def _starts(lengths: jax.Array) -> jax.Array:
-    return jnp.concatenate([jnp.zeros(1, jnp.int64), jnp.cumsum(lengths.astype(jnp.int64))])
 
 
 def _adjacent(edges: Adjacency, x: jax.Array, y: jax.Array) -> jax.Array:
@@ -90,9 +87,8 @@ def list_paths(edges: Adjacency, later: jax.Array, *, block: int) -> PathLists:
     below, between = loop_in_blocks(jnp.int64(0), work.total, block, triangles, (none, none))
     # Known at the arcs that lead up; the same from either end.
     below, between = (x + x[graph.back] for x in (below, between))
-    return PathLists(
-        lower, flat_work(jnp, wedges), _starts(wedges), flat_work(jnp, bends), _starts(bends), below, between
-    )
+    wedge_starts, bend_starts = (offsets_from(x, jnp.int64) for x in (wedges, bends))
+    return PathLists(lower, flat_work(jnp, wedges), wedge_starts, flat_work(jnp, bends), bend_starts, below, between)
 
 
 @partial(jit64, static_argnames=("rows", "size", "block"), donate_argnums=0)
