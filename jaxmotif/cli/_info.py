@@ -18,6 +18,7 @@ def run(args: argparse.Namespace) -> Report:
     from jaxmotif import kernels  # noqa: F401  (registers how to find out in which form kernels run)
     from jaxmotif.arrays._compile import target_of
     from jaxmotif.arrays._program_cache import kept_programs
+    from jaxmotif.devices._memory import device_memory
     from jaxmotif.devices._select import check_backend
 
     check_backend()
@@ -29,21 +30,9 @@ def run(args: argparse.Namespace) -> Report:
     columns = {
         "device": [str(device) for device in devices],
         "kind": [device.device_kind for device in devices],
-        "memory": [_memory(device) for device in devices],
+        "memory": [f"{size / 2**30:.1f} GiB" if size else "unknown" for size in map(device_memory, devices)],
         "kernels": [target_of(device).kernels for device in devices],
     }
     where = os.environ.get("JAXMOTIF_CACHE")
     kept = {} if where == "off" else kept_programs(where)
     return Report(scalars | {"cores": os.cpu_count()} | kept, columns)
-
-
-def _memory(device) -> str:
-    """Return all the memory that JAX may take on a device; for the CPU this is the memory of the host."""
-    if device.platform == "cpu":
-        has_sysconf = hasattr(os, "sysconf")
-        size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if has_sysconf else None
-    else:
-        from jaxmotif.devices._memory import device_memory
-
-        size = device_memory(device)
-    return f"{size / 2**30:.1f} GiB" if size else "unknown"

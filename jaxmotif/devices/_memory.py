@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import numbers
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,11 +21,13 @@ UNKNOWN_MEMORY = 2**31
 
 
 def device_memory(device: jax.Device) -> int | None:
-    """Return how many bytes JAX may use on an accelerator of this process.
+    """Return all the memory, in bytes, that JAX may take on a device of this process.
 
-    The result is ``None`` for a CPU and for a device that does not say.
+    For a CPU this is the memory of the machine. The result is ``None`` for a device or a system that does not say.
     """
-    return None if device.platform == "cpu" else (device.memory_stats() or {}).get("bytes_limit")
+    if device.platform == "cpu":
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else None
+    return (device.memory_stats() or {}).get("bytes_limit")
 
 
 def compiled_bytes(function: Any, *args: object, **static: object) -> int:
@@ -106,7 +109,7 @@ def check_within_device(memory: int | None, device: jax.Device) -> None:
     Raises:
       ValueError: The budget is larger; the error says how much memory the device has.
     """
-    total = _of_machine("MemTotal:") if device.platform == "cpu" else device_memory(device)
+    total = device_memory(device)
     if memory is not None and total is not None and memory > total:
         raise ValueError(
             f"memory={memory} bytes is more than {device} has, {total} ({total / 2**30:.1f} GiB); allow less, or leave "
@@ -129,17 +132,12 @@ def check_budget(memory: int | None, least: int, what: str) -> None:
 
 def _available() -> int | None:
     """Return how many bytes of this machine programs may take, by Linux's count; ``None`` on other systems."""
-    available = _of_machine("MemAvailable:")
-    return None if available is None else min([available, *_left_by_limits()])
-
-
-def _of_machine(line: str) -> int | None:
-    """Return the bytes that a line of Linux's account of memory tells; ``None`` on other systems."""
     try:
         words = Path("/proc/meminfo").read_text().split()
-        return 1024 * int(words[words.index(line) + 1])
+        available = 1024 * int(words[words.index("MemAvailable:") + 1])
     except (OSError, ValueError, IndexError):
         return None
+    return min([available, *_left_by_limits()])
 
 
 def _left_by_limits(root: Path = Path("/sys/fs/cgroup"), groups: Path = Path("/proc/self/cgroup")) -> list[int]:
