@@ -34,7 +34,10 @@ def run(args: argparse.Namespace) -> Report:
         write_page(args, lambda run: report.graphlets_report(name, graph, orbits, run))
     sizes = {"nodes": graph.n, "edges": graph.m}
     if args.per == "graph":
-        return Report(sizes, result.table(), mapping="counts")
+        table = result.table()
+        if args.format == "json":
+            return Report({**sizes, "counts": dict(zip(table["graphlet"], table["count"], strict=True))}, {})
+        return Report(sizes, table)
     if args.per == "edge":
         keys = dict(zip(("u", "v"), graph._names[result.edges].T, strict=True))
     else:

@@ -178,7 +178,7 @@ def _count_report(form: str, results: dict[str, MatchCount]) -> Report:
             documents[name] = {**head, **reason, "seconds": result.seconds}
         if len(documents) == 1:
             return Report(next(iter(documents.values())), {})
-        return Report({}, {"query": list(documents), "result": list(documents.values())}, mapping="queries")
+        return Report({"queries": documents}, {})
     columns = {
         "query": list(results),
         "matches": [result.count for result in results.values()],

@@ -53,7 +53,6 @@ class Report:
     Attributes:
       scalars: Single values, by name.
       columns: A table as columns of equal length, arrays or lists, by name. A result for JSON may have none.
-      mapping: If set, JSON writes the first and the last column as one object of this name, from keys to values.
       narrow: The columns that a table shows without ``--wide``; ``None`` for all.
       objects: If set, JSON writes a list of this name, with an object for each row.
       run: How the result was made: the command's name, its options, and versions.
@@ -62,7 +61,6 @@ class Report:
 
     scalars: Mapping[str, object]
     columns: Mapping[str, Column]
-    mapping: str | None = None
     narrow: Sequence[str] | None = None
     objects: str | None = None
     run: Mapping[str, object] = dataclasses.field(default_factory=dict)
@@ -226,10 +224,7 @@ def _write_json(report: Report, stream: TextIO) -> None:
     scalars = {name: _value(value, "json") for name, value in report.scalars.items()}
     run = {"run": dict(report.run)} if report.run else {}
     columns = report.columns
-    if report.mapping is not None:
-        keys, *_, values = (_as_list(column, "json") for column in columns.values())
-        scalars[report.mapping] = dict(zip(keys, values, strict=True))
-    elif report.objects is not None:
+    if report.objects is not None:
         rows = (row for rows in _row_chunks(columns, "json") for row in rows)
         scalars[report.objects] = [dict(zip(columns, row, strict=True)) for row in rows]
     elif columns:
