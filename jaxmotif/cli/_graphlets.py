@@ -38,8 +38,6 @@ def run(args: argparse.Namespace) -> Report:
         if args.format == "json":
             return Report({**sizes, "counts": dict(zip(table["graphlet"], table["count"], strict=True))}, {})
         return Report(sizes, table)
-    if args.per == "edge":
-        keys = dict(zip(("u", "v"), graph._names[result.edges].T, strict=True))
-    else:
-        keys = {"node": graph._names}
+    names = graph._names
+    keys = {"node": names} if args.per == "node" else dict(zip(("u", "v"), names[result.edges].T, strict=True))
     return Report(sizes, keys | dict(zip(result.columns, result.to_numpy().T, strict=True)))

@@ -26,11 +26,8 @@ from typing import Any, BinaryIO, TextIO
 import numpy as np
 
 from jaxmotif.arrays._extras import load_extra
-from jaxmotif.arrays._present import visible
+from jaxmotif.arrays._present import Column, visible
 from jaxmotif.graph._saved import named_errors, written_whole
-
-Column = Sequence[Any] | np.ndarray
-
 
 _SUFFIXES = {".json": "json", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".txt": "table"}
 _CHUNK_ROWS = 8192  # rows that are formatted at a time
