@@ -10,5 +10,3 @@ from jaxmotif.graph._coerce import as_graphs as as_graphs
 from jaxmotif.graph._container import Graph as Graph
 from jaxmotif.graph._fields import BuildReport as BuildReport
 from jaxmotif.graph._saved import GraphFileError as GraphFileError
-
-def lend(homes: dict[str, str]) -> None: ...

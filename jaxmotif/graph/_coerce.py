@@ -20,7 +20,7 @@ from jaxmotif.graph._batch import Graphs
 from jaxmotif.graph._build import refuse_traced
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import EdgesLike
-from jaxmotif.graph._files import read_path
+from jaxmotif.graph._lent import borrow
 
 if TYPE_CHECKING:
     import networkx
@@ -92,7 +92,7 @@ def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph"
         refuse_traced(thing.num_nodes)
         return thing
     if isinstance(thing, str | os.PathLike):
-        return read_path(thing, directed, attributes)
+        return borrow("read_graph")(thing, directed, attributes=attributes)
     # Nobody can hold an object of a library that was never imported, so no library is imported to find out.
     if _is(thing, "networkx", "Graph"):
         return _from_networkx(thing, name, attributes)
