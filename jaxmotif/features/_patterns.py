@@ -176,12 +176,6 @@ def scaled(values: np.ndarray, sets: Callable[[], np.ndarray], log: bool, normal
     return np.log1p(values) if log else values
 
 
-def column_names(graph: Graph, patterns: Sequence[PatternLike]) -> tuple[str, ...]:
-    """Return the columns that :func:`pattern_features` has for whole graphs of the same kind as one graph."""
-    given = as_patterns(patterns, graph)
-    return tuple(role.name for found in all_roles(given, patterns, "graph") for role in found)
-
-
 def all_patterns(size: int, directed: bool = False) -> list[str]:
     """Return the connected patterns of a size for :func:`pattern_features`: names, or strings of unnamed classes.
 
@@ -224,10 +218,10 @@ class Source(NamedTuple):
         return self.graphs.union(pad=None).edge_list() - self.graphs.node_starts[self.graph][:, None]
 
     def sets(self, sizes: list[int]) -> np.ndarray:
-        """Return how many node sets of a size hold the node or edge of a row, or 1: float64 ``[rows, sizes]``."""
+        """Return how many node sets of a size hold the node or edge of a row, float64 ``[rows, sizes]``."""
         held = {"graph": 0, "node": 1, "edge": 2}[self.per]
         orders, which = np.unique(self.graphs.n, return_inverse=True)
-        table = [[max(comb(n - held, size - held), 1) for size in sizes] for n in orders.tolist()]
+        table = [[comb(max(n - held, 0), size - held) for size in sizes] for n in orders.tolist()]
         return np.array(table, np.float64).reshape(len(orders), len(sizes))[which[self.graph]]
 
 

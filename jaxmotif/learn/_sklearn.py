@@ -19,7 +19,7 @@ except ImportError as error:
 
 from jaxmotif import __version__
 from jaxmotif.features import graphlet_correlation_matrix, pattern_features
-from jaxmotif.features._patterns import Normalize, PatternLike, as_patterns, check_normalize, column_names, scaled
+from jaxmotif.features._patterns import Normalize, PatternLike, Source, as_patterns, check_normalize, scaled
 from jaxmotif.graph import Graphs
 from jaxmotif.graph._saved import written_whole
 from jaxmotif.graphlets import graphlet_counts, node_orbits
@@ -27,6 +27,7 @@ from jaxmotif.learn._colors import refined_colors
 from jaxmotif.learn._data import DataSet, data_set, file_of_content
 from jaxmotif.patterns import GRAPHLET_NAMES, NODE_ORBIT_NAMES, Pattern, automorphism_count, named_pattern
 from jaxmotif.patterns._orbits import NODE_NAMES_5
+from jaxmotif.patterns._roles import all_roles
 from jaxmotif.patterns._totals import NAMES_5
 
 POOLS = {"mean": np.mean, "std": np.std, "min": np.min, "max": np.max, "sum": np.sum}
@@ -193,7 +194,8 @@ class PatternFeatures(_OfGraphs):
 
     def _names(self, graphs: Graphs) -> tuple[str, ...]:
         check_normalize(self.normalize)
-        return column_names(graphs[0], self.patterns)
+        roles = all_roles(as_patterns(self.patterns, graphs[0]), self.patterns, "graph")
+        return tuple(role.name for found in roles for role in found)
 
     def _settings(self, graphs: Graphs) -> list[Any]:
         given = as_patterns(self.patterns, graphs[0])
@@ -353,7 +355,7 @@ def _scaled(counts: np.ndarray, graphs: Graphs, names: tuple[str, ...], log: boo
 
 def _sets(graphs: Graphs, patterns: list[Pattern]) -> np.ndarray:
     """Count the sets of nodes of each pattern's size in each graph, float64 ``[graphs, patterns]``."""
-    return np.array([[comb(n, pattern.num_nodes) for pattern in patterns] for n in graphs.n.tolist()], np.float64)
+    return Source.of(graphs, "graph").sets([pattern.num_nodes for pattern in patterns])
 
 
 def _centred(counts: np.ndarray, graphs: Graphs, names: tuple[str, ...]) -> np.ndarray:

@@ -173,6 +173,10 @@ def test_nothing_to_count():
     assert pattern_features(empty, ["triangle", "5-cycle"]).values.tolist() == [[0, 0]]
     assert pattern_features([empty], [], per="node").values.shape == (3, 0)
     assert pattern_features(empty, ["triangle"], per="edge").values.shape == (0, 1)
+    # A graph without nodes, or with one, has no rows, and no sets of nodes to divide by.
+    few, triangle = Graph.from_edges([], 1), Graph.from_edges([(0, 1), (1, 2), (0, 2)])
+    for per, graphs in (("node", [Graph.from_edges([], 0), triangle]), ("edge", [few, triangle])):
+        assert pattern_features(graphs, ["triangle"], per=per, normalize="density").values.tolist() == [[1]] * 3
 
 
 def test_refusals():
