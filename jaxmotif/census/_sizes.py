@@ -93,16 +93,13 @@ def plan(device: jax.Device, memory: int | None) -> tuple[Sizes, int]:
     return Sizes(1 << (15 + scale), table, 1 << (19 + scale), codes, distinct, least), matrix_bytes
 
 
-def less_memory(device: jax.Device, memory: int | None) -> int | None:
-    """Return half the memory for the tables, or ``None`` if that is too little, or on a CPU, whose sizes are fixed."""
+def halve_memory(device: jax.Device, memory: int | None) -> tuple[int, str] | None:
+    """Return half the memory for the tables, and what that is in words for the user.
+
+    It is ``None`` where half is too little, and on a CPU, whose sizes are fixed.
+    """
     target = target_of(device)
     if not target.is_accelerator:
         return None
     memory = min(memory or default_memory(device), 2 * ENOUGH) // 2
-    return memory if memory >= least_memory(target) else None
-
-
-def halve_memory(device: jax.Device, memory: int | None) -> tuple[int, str] | None:
-    """Return what :func:`less_memory` returns, with a note in words for the user."""
-    less = less_memory(device, memory)
-    return None if less is None else (less, f"tables of {less} bytes")
+    return (memory, f"tables of {memory} bytes") if memory >= least_memory(target) else None

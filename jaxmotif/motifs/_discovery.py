@@ -22,7 +22,7 @@ from jaxmotif.arrays._sizes import bucket_size, chain_lanes, floor_power_of_two
 from jaxmotif.census import _pair_states as pair_states
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._enumerate import count_classes
-from jaxmotif.census._sizes import ENOUGH, least_memory, less_memory, plan
+from jaxmotif.census._sizes import ENOUGH, halve_memory, least_memory, plan
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
 from jaxmotif.devices._memory import check_budget, free_memory
@@ -299,17 +299,18 @@ class _Task:
 
     def halve(self) -> str | None:
         self._dealt, self._made, self._chains = [], [], None  # the dealt items are done again
-        less = less_memory(self._device, self._memory)
-        if self._most > 1 and (less is None or less < 2**32):  # because small tables take longer than small batches
+        smaller = halve_memory(self._device, self._memory)
+        # Batches become small first, because small tables take longer.
+        if self._most > 1 and (smaller is None or smaller[0] < 2**32):
             self._most //= 2
             self._batch = min(self._batch, self._most)
             return f"{self._most} random graphs at a time"
         if self._hits is not None:
             return self._hits.halve()
-        if less is not None:
-            self._memory = less
-            return f"tables of {less} bytes"
-        return None
+        if smaller is None:
+            return None
+        self._memory, change = smaller
+        return change
 
     def _next(self) -> None:
         """Count the next batch of the dealt items, and choose the size of the batch after it."""

@@ -188,9 +188,12 @@ def test_census(monkeypatch):
         jaxmotif.subgraph_census(graph, 3)
     tries.clear()
     memory = []
-    monkeypatch.setattr(
-        "jaxmotif.census._sizes.less_memory", lambda _, before: memory.append(before) or (before or 2**30) // 2
-    )
+
+    def halve_memory(_, before):
+        memory.append(before)
+        return (before or 2**30) // 2, "smaller tables"
+
+    monkeypatch.setattr("jaxmotif.census._job.halve_memory", halve_memory)
     assert jaxmotif.subgraph_census(graph, 3).as_dict() == expected.as_dict()
     assert memory == [None, 2**29]
 
@@ -207,7 +210,8 @@ def test_sizes_of_a_census(monkeypatch):
     for less, more in itertools.pairwise(blocks[:-1]):
         assert all(a <= b for a, b in zip(vars(less).values(), vars(more).values(), strict=True))
     memory, tried = None, 0
-    while (memory := census.less_memory(device, memory)) is not None:
+    while (smaller := census.halve_memory(device, memory)) is not None:
+        memory, _ = smaller
         census.plan(device, memory)
         tried += 1
     assert tried == 5
