@@ -216,8 +216,7 @@ class Edges(NamedTuple):
 def graph_edges(graph: Graph) -> Edges:
     """Return the edges of one graph."""
     edges = graph.edge_list()
-    labels = None if graph.edge_labels is None else np.asarray(graph.edge_labels)[graph.edge_slots()]
-    return Edges(edges[None, :, 0], edges[None, :, 1], labels)
+    return Edges(edges[None, :, 0], edges[None, :, 1], graph._labels()[1])
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

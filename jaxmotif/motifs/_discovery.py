@@ -9,6 +9,7 @@ import itertools
 import logging
 import os
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import jax
@@ -41,8 +42,6 @@ from jaxmotif.motifs._random_graphs import (
     DEFAULT_SWITCHES,
     ChainPlan,
     Chains,
-    Drawn,
-    Lot,
     chain_notes,
     moves_by_kind,
     plan_chains,
@@ -361,7 +360,7 @@ class _Task:
         numbers = np.array([item - 1 for item in items if item], np.int32)
         # Which chains go on depends on their numbers, not on batches.
         goes_on = (numbers % work.every == 0) & (numbers // work.every < work.longer)
-        sample, drawn = self._drawn(numbers, goes_on, 0 in items)
+        sample, made = self._drawn(numbers, goes_on, 0 in items)
         if self._hits is None:
             classes, counts = self._census(sample)
             maps = np.zeros((len(sample), 0))
@@ -373,11 +372,13 @@ class _Task:
         # Only classes that occur have columns: a classifier shared by threads may know many more.
         met = np.flatnonzero(counts.any(axis=0))
         # The given graph comes first, and has no chain.
-        moves = np.pad(np.stack([drawn.moves, drawn.of_pairs], axis=1), ((int(0 in items), 0), (0, 0)))
+        moves = np.pad(np.stack([np.sum(made[:3], axis=0), made[3]], axis=1), ((int(0 in items), 0), (0, 0)))
         longer = numbers[goes_on].astype(np.int64)
         return _Batch(np.array(items, np.int64), moves, longer, classes[met], np.take(counts, met, axis=1), maps)
 
-    def _drawn(self, numbers: np.ndarray, goes_on: np.ndarray, given: bool) -> tuple[Sample | LaneSample, Drawn | Lot]:
+    def _drawn(
+        self, numbers: np.ndarray, goes_on: np.ndarray, given: bool
+    ) -> tuple[Sample | LaneSample, Sequence[np.ndarray]]:
         """Draw random graphs, and some of them again at the longer length.
 
         Args:
@@ -386,7 +387,7 @@ class _Task:
           given: whether the given graph comes first in the sample.
 
         Returns:
-          The sample of all these graphs, and the chains.
+          The sample of all these graphs, and how many moves of each kind the chains made, as ``Lot.counts``.
         """
         # There is room for a whole batch, so that a shorter last one takes its programs.
         if self._chains is None or self._chains.asked != self._batch:
@@ -405,13 +406,13 @@ class _Task:
             first = np.cumsum([0, *(part.tail.size for part in parts)])
             lots = (int(given), numbers.size, rows.size)
             begins = [first[i] + labels * np.arange(number) for i, number in enumerate(lots)]
-            return LaneSample(plan.graph, plan.wiring, parts, np.concatenate(begins)), once
+            return LaneSample(plan.graph, plan.wiring, parts, np.concatenate(begins)), once.counts
         drawn = chains.draw(numbers, None, 0, plan.steps)
         # The chains go on from where they stand, instead of other chains of that length.
         longer = chains.draw(numbers[goes_on], drawn.ends.rows(goes_on), plan.steps, more)
         ours = (plan.wiring.ends.rows(None),) if given else ()
         ends = States(*(np.concatenate(side) for side in zip(*ours, drawn.ends, longer.ends, strict=True)))
-        return Sample(plan.graph, plan.wiring, ends), drawn
+        return Sample(plan.graph, plan.wiring, ends), drawn[2:]
 
     def _census(self, sample: Sample | LaneSample) -> tuple[np.ndarray, np.ndarray]:
         """Return the classes, and their counts in every graph of a sample, int64 ``[graphs, classes]``."""
@@ -450,7 +451,7 @@ def _motifs(
     rule: Rule,
     arrays: Arrays,
     notes: tuple[str, ...],
-    until: Until | None = None,
+    until: Until | None,
 ) -> Motifs:
     """Build the result from the batches, which are given as arrays by name."""
     chains, graph = work.chains, work.chains.graph
@@ -496,7 +497,7 @@ def _motifs(
             still = f"{np.count_nonzero(~decided)} of {decided.size} classes are not decided"
             notes += (f"{still} by {num_random} random graphs: most= takes more",)
     labels = max(chains.wiring.labels, 1)
-    error, random_error = (0.0, 0.0) if noise is None else map(np.sqrt, noise)
+    error, random_error = (0.0, 0.0) if noise is None else np.sqrt(noise)
     return Motifs(
         work.size,
         graph.directed,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -66,18 +65,6 @@ class HitCounter:
         return self._task.halve()
 
 
-class Noise(NamedTuple):
-    """Variances of estimates, float64 ``[classes]``.
-
-    Attributes:
-      given: the variance of the count in the given graph.
-      random: the mean of the variances of the counts in random graphs.
-    """
-
-    given: np.ndarray
-    random: np.ndarray
-
-
 def to_estimates(
     classes: Sequence[str],
     directed: bool,
@@ -85,8 +72,12 @@ def to_estimates(
     maps: np.ndarray,
     hits: np.ndarray,
     num_random: int,
-) -> Noise:
+) -> np.ndarray:
     """Turn hits into estimates, in place, and return the variances that the draws give them.
+
+    Returns:
+      float64 ``[2, classes]``: the variance of the count in the given graph, and the mean of the variances in random
+      graphs.
 
     Args:
       classes: the canonical strings of the classes.
@@ -96,9 +87,7 @@ def to_estimates(
       hits: hits in the same graphs, float64 ``[graphs, classes]``.
       num_random: how many random graphs follow the given one; the others do not count for the noise.
     """
-    noise = Noise(np.zeros(len(classes)), np.zeros(len(classes)))
-    if not classes:
-        return noise
+    noise = np.zeros((2, len(classes)))
     skeletons = np.array([skeleton_of(name, directed) for name in classes])
     samples = [proposal.draws for proposal in thirds(draws)]
     for low in range(0, len(classes), CLASSES_AT_ONCE):  # a matrix of all weights would be as large as that of hits
@@ -109,6 +98,6 @@ def to_estimates(
         # The variance of binomial hits; draws of several kinds, or stratified ones, are no more scattered (Hoeffding
         # 1956).
         variance = (hits[:, some] * (1 - hits[:, some] / draws) * weights**2)[: 1 + num_random]
-        noise.given[some], noise.random[some] = variance[0], variance[1:].mean(axis=0)
+        noise[:, some] = variance[0], variance[1:].mean(axis=0)
         hits[:, some] *= weights
     return noise

@@ -344,7 +344,7 @@ class Wiring:
             arcs = arcs[np.argsort(along[arcs], kind="stable")]
             order = order[np.argsort(along[pairs[order]], kind="stable")]
         pairs, back = pairs[order], back[order]
-        labels = None if graph.edge_labels is None else np.asarray(graph.edge_labels)[graph.edge_slots()]
+        labels = graph._labels()[1]
         groups = None
         if model.also is not None and place is None:
             arcs, pairs, back, edges, groups = _grouped(graph, edges, labels, (arcs, pairs, back))

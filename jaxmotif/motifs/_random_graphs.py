@@ -432,16 +432,6 @@ class Lot(NamedTuple):
         """The numbers of moves that each chain made, int64 ``[num]`` each, as the fields of :class:`Drawn`."""
         return [np.asarray(x)[: self.number].astype(np.int64) for x in self.made[:4]]
 
-    @property
-    def moves(self) -> np.ndarray:
-        """All moves that each chain made, int64 ``[num]``."""
-        return np.sum(self.counts[:3], axis=0)
-
-    @property
-    def of_pairs(self) -> np.ndarray:
-        """Moves of pairs among them, int64."""
-        return self.counts[-1]
-
     def fetch(self, wiring: Wiring) -> Drawn:
         """Fetch the chains to the host."""
         ends = fetch_arrays(self.ends)

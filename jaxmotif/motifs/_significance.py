@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from jaxmotif.motifs._estimate_graphs import Noise
 
 Correction = Literal["bh", "by", "max"]
 """Ways in which q accounts for the number of classes; :class:`jaxmotif.motifs.Rule` names them."""
@@ -100,7 +97,7 @@ def significance_of(
     counts: np.ndarray,
     random_counts: np.ndarray,
     mixing: Mixing,
-    noise: Noise | None = None,
+    noise: np.ndarray | None = None,
     tested: np.ndarray | None = None,
     correction: Correction = "bh",
 ) -> Significance:
@@ -110,7 +107,8 @@ def significance_of(
       counts: counts in the graph.
       random_counts: counts in random graphs.
       mixing: what the random graphs are worth.
-      noise: the variances of estimates, where counts are estimated.
+      noise: where counts are estimated, their variances by the draws, float64 ``[2, classes]``: of the count in the
+        graph, and the mean over the random graphs.
       tested: which classes are tested, bool ``[classes]``; all by default.
       correction: how q accounts for the number of these.
     """
@@ -123,8 +121,8 @@ def significance_of(
     half = 1.96 * sd / np.sqrt(mixing.effective_size)
     scale = sd
     if noise is not None:
-        sd = np.sqrt(np.maximum(sd**2 - noise.random, 0))
-        scale = np.where(varies, np.sqrt(sd**2 + np.maximum(noise.given, noise.random)), 0.0)
+        sd = np.sqrt(np.maximum(sd**2 - noise[1], 0))
+        scale = np.where(varies, np.sqrt(sd**2 + noise.max(axis=0)), 0.0)
     # A class without spread has no z, and must not be divided by zero.
     z = np.where(varies, (counts - mean) / np.where(varies, scale, 1), np.nan)
     p_high, p_low = (1 + high) / (1 + r), (1 + low) / (1 + r)

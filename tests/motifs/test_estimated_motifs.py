@@ -12,7 +12,7 @@ from jaxmotif.census._classes import Classifier
 from jaxmotif.census._pair_states import Alphabet
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import _discovery, _proposals
-from jaxmotif.motifs._estimate_graphs import HitCounter, Noise
+from jaxmotif.motifs._estimate_graphs import HitCounter
 from jaxmotif.motifs._graph_samples import LaneSample, Sample
 from jaxmotif.motifs._random_graphs import Chains, plan_chains
 from jaxmotif.motifs._significance import Mixing, significance_of
@@ -86,7 +86,7 @@ def test_z_approaches_that_of_exact_counts(graph, few):
     assert distance(many) < 0.25
     assert distance(many) < distance(few) / 4
     # A pure function of the counts: exact ones, without errors, give exact statistics.
-    again = significance_of(exact.counts, exact.random_counts, exact.mixing, Noise(np.zeros(1), np.zeros(1)))
+    again = significance_of(exact.counts, exact.random_counts, exact.mixing, np.zeros((2, 1)))
     np.testing.assert_allclose(again.z, exact.significance.z)
 
 
@@ -120,21 +120,22 @@ def test_statistics_of_estimates_by_simulation():
 
     true = rng.normal(300, 40, (r, classes))
     random, noise = of(true)
-    s = significance_of(*(f := of(rng.normal(300, 40, classes)))[:1], random, mixing, Noise(f[1], noise.mean(axis=0)))
+    f, noise_f = of(rng.normal(300, 40, classes))
+    s = significance_of(f, random, mixing, np.stack([noise_f, noise.mean(axis=0)]))
     assert np.sqrt((s.sd**2).mean()) == pytest.approx(40, rel=0.02)
     assert s.mean.mean() == pytest.approx(300, rel=0.01)
     assert 0.95 < s.z.std() < 1.02  # of graphs that are no others than the random ones
     assert abs(s.z.mean()) < 0.05
-    ranks = np.rint(s.p_high * (1 + r)) - rng.random(classes) * ((random == f[0]).sum(axis=0) + 1)
+    ranks = np.rint(s.p_high * (1 + r)) - rng.random(classes) * ((random == f).sum(axis=0) + 1)
     assert stats.kstest(ranks / (1 + r), "uniform").pvalue > 1e-3
     assert (np.abs(s.z) >= 2).mean() < 0.06
     # One that stands out: its own noise is larger, and in z.
     f, noise_f = of(np.full(classes, 500.0))
-    out = significance_of(f, random, mixing, Noise(noise_f, noise.mean(axis=0)))
+    out = significance_of(f, random, mixing, np.stack([noise_f, noise.mean(axis=0)]))
     assert np.median(out.z) == pytest.approx(200 / np.sqrt(40**2 + 500 * weight), rel=0.03)
     # One that is drawn no more: no noise of its own tells anything, and the random graphs' is taken.
     zero = np.zeros(classes)
-    gone = significance_of(zero, random, mixing, Noise(zero, noise.mean(axis=0)))
+    gone = significance_of(zero, random, mixing, np.stack([zero, noise.mean(axis=0)]))
     assert np.median(gone.z) == pytest.approx(-300 / np.sqrt(40**2 + 300 * weight), rel=0.03)
 
 

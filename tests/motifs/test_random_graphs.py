@@ -387,7 +387,7 @@ def test_chains_that_stay_on_their_device_go_on_as_others_do(nodes, arcs):
     wanted = chains.draw(numbers[rows], once.fetch(plan.wiring).ends.rows(rows), 8, 8)
     np.testing.assert_array_equal(found.ends.head, wanted.ends.head)
     np.testing.assert_array_equal(found.moves, wanted.moves)
-    np.testing.assert_array_equal(once.moves, chains.draw(numbers, None, 0, 8).moves)
+    np.testing.assert_array_equal(np.sum(once.counts[:3], axis=0), chains.draw(numbers, None, 0, 8).moves)
 
 
 def test_a_meter_is_told_what_a_chain_takes():
