@@ -56,23 +56,23 @@ def count_many(
     together = np.flatnonzero((graphs.n <= MOST_NODES) & (graphs.slots <= CPU_SAMPLE.slots // 2))
     classifier = Classifier(Alphabet.of(graphs), size)
     singles: dict[int, Census] = {}
-    rows: list[tuple[np.ndarray, np.ndarray, list[np.ndarray | None]]] = []
+    of_nodes: dict[int, np.ndarray] = {}
+    rows: list[tuple[np.ndarray, np.ndarray]] = []
     with meter(len(graphs), "graphs", "census", enabled=progress) as bar:
         for part, n, count in _parts(graphs, together, size):
             sizes, matrix_bytes = plan(device, memory)
             mixed, place = mixed_graphs(graphs, part, n, count, classifier.alphabet, matrix_bytes, device)
             with jax.default_device(device):
-                counts = count_classes(mixed, size, classifier, sizes)[: part.size]
-                nodes: list[np.ndarray | None] = [None] * part.size
+                rows.append((part, count_classes(mixed, size, classifier, sizes)[: part.size]))
                 if per_node:
                     by_node = count_participation(mixed, size, classifier, sizes)[place]
-                    nodes = list(np.split(by_node, np.cumsum(graphs.n[part])[:-1]))
-            rows.append((part, counts, nodes))
+                    by_graph = np.split(by_node, np.cumsum(graphs.n[part])[:-1])
+                    of_nodes |= dict(zip(part.tolist(), by_graph, strict=True))
             bar.advance(part.size)
         for i in sorted(set(range(len(graphs))) - set(together.tolist())):
             singles[i] = subgraph_census(graphs[i], size, per_node=per_node, devices=devices, memory=memory)
             bar.advance()
-    return _result(graphs, size, classifier.classes, rows, singles)
+    return _result(graphs, size, classifier.classes, rows, of_nodes, singles)
 
 
 def _parts(graphs: Graphs, which: np.ndarray, size: int) -> Iterator[tuple[np.ndarray, int, int]]:
@@ -99,7 +99,8 @@ def _result(
     graphs: Graphs,
     size: int,
     classes: list[str],
-    rows: list[tuple[np.ndarray, np.ndarray, list[np.ndarray | None]]],
+    rows: list[tuple[np.ndarray, np.ndarray]],
+    of_nodes: dict[int, np.ndarray],
     singles: dict[int, Census],
 ) -> PerGraph[Census]:
     """Join the counts of the parts, and the results of graphs counted alone, under the names of all classes."""
@@ -107,11 +108,9 @@ def _result(
     column = {name: i for i, name in enumerate(names)}
     known = np.array([column[name] for name in classes], np.int64)
     values = np.zeros((len(graphs), len(names)), np.int64)
-    of_nodes: dict[int, np.ndarray | None] = {}
-    for part, counts, nodes in rows:
+    for part, counts in rows:
         # Parts that were counted earlier know fewer classes.
         values[part[:, None], known[: counts.shape[1]]] = counts
-        of_nodes |= dict(zip(part.tolist(), nodes, strict=True))
     for i, one in singles.items():
         values[i, [column[name] for name in one.classes]] = one.counts
     used = np.flatnonzero(values.any(axis=0))
@@ -119,15 +118,13 @@ def _result(
     def single(i: int) -> Census:
         if i in singles:
             return singles[i]
-        present, nodes = np.flatnonzero(values[i]), of_nodes[i]
-        # Counts have their columns in the order of names; those of nodes are in the order of the classifier.
-        back = np.zeros(len(names), np.int64)
-        back[known] = np.arange(known.size)
+        present, nodes = np.flatnonzero(values[i]), of_nodes.get(i)
         if nodes is not None:
-            nodes = nodes[:, back[present]]
-        words = graphs[i].node_label_names, graphs[i].edge_label_names
+            # Counts have their columns in the order of names; those of nodes are in the order of the classifier.
+            number = {k: at for at, k in enumerate(known.tolist())}
+            nodes = nodes[:, [number[k] for k in present.tolist()]]
         classes = tuple(names[k] for k in present)
-        return Census(size, graphs.directed, classes, values[i, present], nodes, label_words=words)
+        return Census(size, graphs.directed, classes, values[i, present], nodes, label_words=graphs[i]._label_words)
 
     columns = tuple(names[k] for k in used)
     return PerGraph(columns, values[:, used], np.arange(len(graphs) + 1), (), single)
@@ -207,6 +204,6 @@ def subgraph_census(
     # Classes are told in the order of their strings, whatever order they were met in.
     order = np.argsort(sums["classes"])
     present = order[sums["counts"][order] > 0]
-    nodes, words = sums["nodes"][:, present] if per_node else None, (graph.node_label_names, graph.edge_label_names)
+    nodes = sums["nodes"][:, present] if per_node else None
     names = tuple(sums["classes"][present].tolist())
-    return Census(size, graph.directed, names, sums["counts"][present], nodes, label_words=words)
+    return Census(size, graph.directed, names, sums["counts"][present], nodes, label_words=graph._label_words)
