@@ -16,6 +16,7 @@ import jax
 import numpy as np
 
 from jaxmotif.arrays._ahead import rehearsed
+from jaxmotif.arrays._rows import offsets_from
 from jaxmotif.census import _pair_states as pair_states
 from jaxmotif.census._enumerate import Part
 from jaxmotif.census._sizes import Sizes, halve_memory, plan
@@ -73,11 +74,11 @@ def count_all(
         store = store_for(
             checkpoint, selection.together, lambda: (work.name, *pair_states.content_of(graph), *work.identity)
         )
-        items = StartPlaces(graph, size)
+        starts, later = start_places(graph, size)
         parts, programs = max(_UNITS, 8 * len(selection.devices)), (size, memory, room)
-        job = Job(work.name, items.work, parts, merge_counts, "steps", "census", divisible=True, programs=programs)
+        job = Job(work.name, starts, parts, merge_counts, "steps", "census", divisible=True, programs=programs)
         done = run_job(
-            job, lambda device: _Task(work, items, device, memory), workers_on(selection), selection, store, show
+            job, lambda device: _Task(work, later, device, memory), workers_on(selection), selection, store, show
         )
         return done.found or empty_counts(work.rows)
 
@@ -116,37 +117,30 @@ def empty_counts(rows: int) -> Arrays:
     return {"classes": np.zeros(0, "U1"), "counts": np.zeros(0, np.int64), "nodes": np.zeros((rows, 0), np.int64)}
 
 
-class StartPlaces:
-    """The places where searches begin.
+def start_places(graph: Graph, size: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """Estimate the work at the places where searches begin.
 
-    Attributes:
-      work: int64 ``[items + 1]``, an estimate of the work before each place.
-      later: int64 ``[n + 1]``, how many adjacent pairs there are before each node as their lower one; ``None`` where
-        the places are nodes.
+    Returns:
+      int64 ``[items + 1]``, an estimate of the work before each place; and ``later`` of :class:`Part`.
     """
-
-    def __init__(self, graph: Graph, size: int):
-        number, n = pair_states.degree_rank(graph), graph.n
-        pairs = np.sort(number[graph.edge_list()], axis=1)
-        low, high = np.divmod(np.unique(pairs[:, 0] * n + pairs[:, 1]), n)  # two arcs are one pair
-        degree = np.bincount(low, minlength=n) + np.bincount(high, minlength=n)
-        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(low, minlength=n))])
-        # Later neighbours of a pair's lower node, and all neighbours of the other one, can be added to it.
-        candidates = (before[low + 1] - np.arange(low.size) + degree[high]).astype(np.float64)
-        if size == 3:
-            self.later, work = None, np.bincount(low, candidates, n)
-        else:
-            self.later, work = before, candidates ** (size - 2)
-        # The estimates become whole numbers: shares of 2^40, and one more for each place.
-        share = (work * (2.0**40 / max(float(work.sum()), 1.0))).astype(np.int64)
-        self.work = np.concatenate([np.zeros(1, np.int64), np.cumsum(share + 1)])
+    number, n = pair_states.degree_rank(graph), graph.n
+    pairs = np.sort(number[graph.edge_list()], axis=1)
+    low, high = np.divmod(np.unique(pairs[:, 0] * n + pairs[:, 1]), n)  # two arcs are one pair
+    degree = np.bincount(low, minlength=n) + np.bincount(high, minlength=n)
+    before = offsets_from(np.bincount(low, minlength=n), np.int64)
+    # Later neighbours of a pair's lower node, and all neighbours of the other one, can be added to it.
+    candidates = (before[low + 1] - np.arange(low.size) + degree[high]).astype(np.float64)
+    work = np.bincount(low, candidates, n) if size == 3 else candidates ** (size - 2)
+    # The estimates become whole numbers: shares of 2^40, and one more for each place.
+    share = (work * (2.0**40 / max(float(work.sum()), 1.0))).astype(np.int64)
+    return offsets_from(share + 1, np.int64), None if size == 3 else before
 
 
 class _Task:
     """The task of one worker: its device, its memory, and what it has counted so far."""
 
-    def __init__(self, work: Work, items: StartPlaces, device: jax.Device, memory: int | None):
-        self._work, self._items, self._device, self._memory = work, items, device, memory
+    def __init__(self, work: Work, later: np.ndarray | None, device: jax.Device, memory: int | None):
+        self._work, self._later, self._device, self._memory = work, later, device, memory
         self._begin()
 
     def _begin(self) -> None:
@@ -156,7 +150,7 @@ class _Task:
 
     def step(self, span: Span) -> None:
         with jax.default_device(self._device):
-            part = Part(*span, self._items.later)
+            part = Part(*span, self._later)
             sums = self._work.count(self._graphs, self._sizes, part, lambda number: None)
         self._sums = merge_counts(self._sums, sums)
 

@@ -13,7 +13,7 @@ from jaxmotif.census._classes import Classifier
 from jaxmotif.census._device import DeviceEngine
 from jaxmotif.census._engine import wide_codes
 from jaxmotif.census._enumerate import count_classes, engine_type
-from jaxmotif.census._job import StartPlaces
+from jaxmotif.census._job import start_places
 from jaxmotif.census._pair_states import CPU_LEAST, Alphabet, CensusGraphs, census_graphs, graph_edges
 from jaxmotif.census._sizes import Sizes
 from jaxmotif.graph import Graph, read_graph
@@ -334,7 +334,7 @@ def test_no_subgraphs_in_a_job(tmp_path):
 def test_every_place_has_its_share_of_the_work(size):
     """Also where the work is more than 64 bits hold, so that no place is left out when a search is divided."""
     star = Graph.from_edges([(0, v) for v in range(1, 3000)])
-    work = StartPlaces(star, size).work
+    work, _ = start_places(star, size)
     assert work[0] == 0
     assert np.diff(work).min() > 0
     assert 0.9 * 2**40 < work[-1] <= 2**40 + len(work)
