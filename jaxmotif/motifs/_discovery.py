@@ -425,9 +425,8 @@ class _Task:
         else:
             room, whole = pair_states.in_one_room(graph), bucket_size(len(sample))
         room = min(room, _together(graph, work.size))
-        step = -(
-            -len(sample) // -(-len(sample) // room)
-        )  # equal pieces, since a small last one would need programs of its own
+        # The pieces are equal, since a small last one would need programs of its own.
+        step = -(-len(sample) // -(-len(sample) // room))
         pieces = []
         with jax.default_device(self._device):
             sizes, matrix_bytes = plan(self._device, self._memory)

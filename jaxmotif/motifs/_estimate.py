@@ -40,7 +40,7 @@ from jaxmotif.motifs._proposals import (
     seed_words,
     thirds,
 )
-from jaxmotif.patterns import named_pattern
+from jaxmotif.patterns import canonical_string, named_pattern
 
 if TYPE_CHECKING:
     import jax
@@ -57,9 +57,8 @@ SEEN = 10  # hits in the pilot that a class needs to be planned for
 UNITS = 64  # units of draws for each device, which at the end waits for a unit of another at most
 EXACT_PER_DRAW = 30
 """Subgraphs that an exact census counts in the time of a draw, about, on a CPU as on a GPU."""
-PAUSE = (
-    19  # the pause between two texts in units of the time of a text, which thus take a twentieth of all time at most
-)
+PAUSE = 19
+"""The pause between two texts in units of the time of a text; texts thus take a twentieth of all time at most."""
 CLASSES_AT_ONCE = 1024
 _trees_of_forms: defaultdict[int, dict[int, np.ndarray]] = defaultdict(dict)
 """Numbers of trees by size and normal code, kept for the next estimate, as names of classes are."""
@@ -131,8 +130,6 @@ class CensusEstimate(OfClasses):
           >>> 10.9 < estimate.upper_bound("4-clique") < 14
           True
         """
-        from jaxmotif.patterns import canonical_string
-
         known = None if pattern in self.classes else self.label_words
         shape = named_pattern(pattern, self.directed, *(known or (None, None)))
         if shape.num_nodes != self.size or len(shape.components()) > 1:
@@ -522,9 +519,8 @@ def binomial_interval(hits: np.ndarray, draws: int, level: float) -> tuple[np.nd
     from scipy import special
 
     tail = (1 - level) / 2
-    hits, places = np.unique(
-        hits, return_inverse=True
-    )  # many rare classes have the same number, and an inverse takes 3 us
+    # Many rare classes have the same number, and an inverse takes 3 us.
+    hits, places = np.unique(hits, return_inverse=True)
     low = np.where(hits > 0, special.betaincinv(np.maximum(hits, 1), draws - hits + 1, tail), 0.0)
     high = np.where(hits < draws, special.betainccinv(hits + 1, np.maximum(draws - hits, 1), tail), 1.0)
     return low[places] * draws, high[places] * draws
