@@ -66,13 +66,8 @@ class _Window(NamedTuple):
     apart: jax.Array
 
 
-class _PendingWindow(NamedTuple):
-    """The window ``first .. first + size`` of a portion, whose numbers the host has not read yet."""
-
-    portion: _Portion
-    first: int
-    size: int
-    window: _Window
+_PendingWindow = tuple[_Portion, int, int, _Window]
+"""A portion, and its window ``first .. first + size``, whose numbers the host has not read yet."""
 
 
 class DeviceEngine(shared.CensusEngine):
@@ -173,7 +168,7 @@ class DeviceEngine(shared.CensusEngine):
             codes=self.graphs.alphabet.codes,  # static: programs are compiled for an alphabet, not for a graph
             nodes=self.size,
         )
-        return _PendingWindow(portion, first, size, window)
+        return portion, first, size, window
 
     def _settle(self, pending: _PendingWindow | None) -> None:
         """Count the forms of a window that were not known, and the portion's other windows."""
