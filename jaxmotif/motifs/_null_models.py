@@ -337,7 +337,10 @@ class Wiring:
         arcs, order = rng.permutation(arcs), rng.permutation(pairs.size)
         place = limits = None
         if model.also is not None:
-            place, limits = _checked_places(graph, model.also), model.also.limits
+            place, limits = model.also.place, model.also.limits
+        if place is not None and len(place) != graph.n:
+            what = "blocks" if limits is None else "positions"
+            raise ValueError(f"the null model has {what} of {len(place)} nodes, the graph has {graph.n}")
         if place is not None and limits is not None:
             # Moves try labels that stand near each other, so these are ordered by where their tails are.
             along = _along_space(place)[edges[:, 0]]
@@ -528,14 +531,6 @@ def _dyad_numbers(kinds: Kinds, ends: States, is_pair: np.ndarray) -> np.ndarray
     turned = is_pair & (tails > heads)
     low, high = np.where(turned, heads, tails), np.where(turned, tails, heads)
     return (low << BLOCK_BITS | high)[0]
-
-
-def _checked_places(graph: Graph, also: Also) -> np.ndarray | None:
-    """Return the blocks or positions of the nodes of a graph, if any; raise ValueError if they are of other nodes."""
-    if also.place is not None and len(also.place) != graph.n:
-        what = "blocks" if also.limits is None else "positions"
-        raise ValueError(f"the null model has {what} of {len(also.place)} nodes, the graph has {graph.n}")
-    return also.place
 
 
 def _kinds(place: np.ndarray, limits: np.ndarray | None, ends: States) -> Kinds:
