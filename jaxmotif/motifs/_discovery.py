@@ -9,7 +9,6 @@ import itertools
 import logging
 import os
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import jax
@@ -42,6 +41,8 @@ from jaxmotif.motifs._random_graphs import (
     DEFAULT_SWITCHES,
     ChainPlan,
     Chains,
+    Drawn,
+    Lot,
     chain_notes,
     moves_by_kind,
     plan_chains,
@@ -360,7 +361,7 @@ class _Task:
         numbers = np.array([item - 1 for item in items if item], np.int32)
         # Which chains go on depends on their numbers, not on batches.
         goes_on = (numbers % work.every == 0) & (numbers // work.every < work.longer)
-        sample, made = self._drawn(numbers, goes_on, 0 in items)
+        sample, drawn = self._drawn(numbers, goes_on, 0 in items)
         if self._hits is None:
             classes, counts = self._census(sample)
             maps = np.zeros((len(sample), 0))
@@ -371,14 +372,14 @@ class _Task:
             classes = np.array(work.classifier.classes[: counts.shape[1]], dtype=str)
         # Only classes that occur have columns: a classifier shared by threads may know many more.
         met = np.flatnonzero(counts.any(axis=0))
-        # The given graph comes first, and has no chain.
+        # The given graph comes first, and has no chain. The numbers of moves are fetched after the census, so that an
+        # accelerator goes on from the chains to the census without waiting for the host.
+        made = drawn.counts
         moves = np.pad(np.stack([np.sum(made[:3], axis=0), made[3]], axis=1), ((int(0 in items), 0), (0, 0)))
         longer = numbers[goes_on].astype(np.int64)
         return _Batch(np.array(items, np.int64), moves, longer, classes[met], np.take(counts, met, axis=1), maps)
 
-    def _drawn(
-        self, numbers: np.ndarray, goes_on: np.ndarray, given: bool
-    ) -> tuple[Sample | LaneSample, Sequence[np.ndarray]]:
+    def _drawn(self, numbers: np.ndarray, goes_on: np.ndarray, given: bool) -> tuple[Sample | LaneSample, Drawn | Lot]:
         """Draw random graphs, and some of them again at the longer length.
 
         Args:
@@ -387,7 +388,7 @@ class _Task:
           given: whether the given graph comes first in the sample.
 
         Returns:
-          The sample of all these graphs, and how many moves of each kind the chains made, as ``Lot.counts``.
+          The sample of all these graphs, and the chains.
         """
         # There is room for a whole batch, so that a shorter last one takes its programs.
         if self._chains is None or self._chains.asked != self._batch:
@@ -406,13 +407,13 @@ class _Task:
             first = np.cumsum([0, *(part.tail.size for part in parts)])
             lots = (int(given), numbers.size, rows.size)
             begins = [first[i] + labels * np.arange(number) for i, number in enumerate(lots)]
-            return LaneSample(plan.graph, plan.wiring, parts, np.concatenate(begins)), once.counts
+            return LaneSample(plan.graph, plan.wiring, parts, np.concatenate(begins)), once
         drawn = chains.draw(numbers, None, 0, plan.steps)
         # The chains go on from where they stand, instead of other chains of that length.
         longer = chains.draw(numbers[goes_on], drawn.ends.rows(goes_on), plan.steps, more)
         ours = (plan.wiring.ends.rows(None),) if given else ()
         ends = States(*(np.concatenate(side) for side in zip(*ours, drawn.ends, longer.ends, strict=True)))
-        return Sample(plan.graph, plan.wiring, ends), drawn[2:]
+        return Sample(plan.graph, plan.wiring, ends), drawn
 
     def _census(self, sample: Sample | LaneSample) -> tuple[np.ndarray, np.ndarray]:
         """Return the classes, and their counts in every graph of a sample, int64 ``[graphs, classes]``."""

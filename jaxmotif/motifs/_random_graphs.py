@@ -290,6 +290,11 @@ class Drawn(NamedTuple):
         return States(self.tail, self.head)
 
     @property
+    def counts(self) -> tuple[np.ndarray, ...]:
+        """The numbers of moves of each kind, and of pairs among them."""
+        return self[2:]
+
+    @property
     def moves(self) -> np.ndarray:
         return self.switches + self.triples + self.walked
 
