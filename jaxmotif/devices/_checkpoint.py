@@ -34,6 +34,17 @@ _FORMAT = b"jaxmotif checkpoint "
 _VERSION = b"1"
 
 
+def folder_of(path: str | os.PathLike) -> Path:
+    """Return the folder of checkpoints that an argument names.
+
+    Raises:
+      ValueError: for an empty path, which would be the current folder.
+    """
+    if not os.fspath(path):
+        raise ValueError("checkpoint is an empty path; name a folder")
+    return Path(path)
+
+
 def fingerprint(*parts: object) -> str:
     """Return the identity of a piece of work, which is a SHA-256 of its input and options.
 

@@ -61,8 +61,6 @@ def store_for(folder: str | os.PathLike | None, together: bool, parts: Callable[
     """
     if folder is None and not together:
         return None
-    if folder is not None and not os.fspath(folder):
-        raise ValueError("checkpoint is an empty path; name a folder")
     return Store(folder, checkpoint.fingerprint(*parts()))
 
 
@@ -92,7 +90,7 @@ class Record:
 
     def __init__(self, name: str, items: int, merge: Merge, store: Store | None, process: int, grows: bool = False):
         self._name, self._items, self._merge, self._process = name, items, merge, process
-        self._folder = None if store is None or store.folder is None else Path(store.folder)
+        self._folder = None if store is None or store.folder is None else checkpoint.folder_of(store.folder)
         self.keeps = self._folder is not None
         self.work = "" if store is None else checkpoint.fingerprint(name, store.fingerprint, None if grows else items)
         # Spans and results are replaced by one assignment, so that not even Ctrl-C can separate them.

@@ -209,7 +209,7 @@ class Pieces:
     """
 
     def __init__(self, folder: str | os.PathLike, size: int):
-        self._folder, self._size = Path(folder), size
+        self._folder, self._size = checkpoint.folder_of(folder), size
         self._head = self._folder / f"{NAME}.checkpoint"
         self._lock = checkpoint.Lock(self._head)
         self._open: BinaryIO | None = None

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import jax
@@ -14,7 +15,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from jaxmotif.graph import Graph
-from jaxmotif.matching import Search, _listing, find_matches
+from jaxmotif.matching import Search, _listing, count_matches, find_matches
 from jaxmotif.matching import _sink as sinks
 
 QUERY = nx.path_graph(4)
@@ -63,6 +64,15 @@ def test_files_hold_the_list(tmp_path, everything, suffix, monkeypatch):
     assert suffix == ".csv" or read(path).shape == (0, 12)
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["kept", *(f"hits{i}{suffix}" for i in range(3))])
     assert not list((tmp_path / "kept").iterdir())
+
+
+def test_an_empty_path_is_no_folder_of_checkpoints(tmp_path, monkeypatch):
+    """It would be the current folder."""
+    monkeypatch.chdir(tmp_path)
+    for door in (count_matches, partial(find_matches, sink=tmp_path / "hits.npz")):
+        with pytest.raises(ValueError, match="checkpoint is an empty path; name a folder"):
+            door(QUERY, TARGET, checkpoint="")
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_is_stopped_goes_on(tmp_path, everything, monkeypatch):
