@@ -156,7 +156,7 @@ class OrbitFeatures(_OfGraphs):
 
     def _names(self, graphs: Graphs) -> tuple[str, ...]:
         unknown = [name for name in self.pool if name not in POOLS]
-        if unknown or isinstance(self.pool, str):
+        if unknown or isinstance(self.pool, str) or not self.pool:
             raise ValueError(f"pool must be some of {', '.join(POOLS)}, in a list or tuple; got {self.pool!r}")
         names = _of_size(self.size, NODE_ORBIT_NAMES, NODE_NAMES_5)
         return tuple(f"{orbit}:{pool}" for pool in self.pool for orbit in names)

@@ -159,6 +159,8 @@ def test_refusals():
         GraphletFeatures(size=2).fit([[(0, 1)]])
     with pytest.raises(ValueError, match="pool must be"):
         OrbitFeatures(pool=("median",)).fit([[(0, 1)]])
+    with pytest.raises(ValueError, match=r"pool must be .* got \(\)"):
+        OrbitFeatures(pool=()).fit([[(0, 1)]])
     with pytest.raises(ValueError, match="kind must be"):
         GraphletKernel(kind="wl").fit([[(0, 1)]])
 
