@@ -288,6 +288,7 @@ class Sampled:
       size: of the subgraphs.
       number: of random graphs.
       block: how many neighbours the matching tree tries at a time; its tables hold eight times as many candidates.
+      data: the folder of networks.
     """
 
     def __init__(self, name: str, size: int, number: int, block: int, data: Path):

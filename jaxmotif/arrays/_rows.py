@@ -6,6 +6,8 @@ NumPy, JAX arrays and tracers stay JAX.
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -167,6 +169,5 @@ def sorted_unique(values: np.ndarray) -> np.ndarray:
 
 def first_of_each(values: ArrayT) -> ArrayT:
     """Mark the first of each run of equal values, bool ``[L]``."""
-    if isinstance(values, np.ndarray):
-        return np.concatenate([np.ones(values[:1].shape, bool), values[1:] != values[:-1]])
-    return jnp.concatenate([jnp.ones(values[:1].shape, bool), values[1:] != values[:-1]])
+    xp: Any = np if isinstance(values, np.ndarray) else jnp
+    return xp.concatenate([xp.ones(values[:1].shape, bool), values[1:] != values[:-1]])

@@ -374,8 +374,8 @@ class _Task:
         met = np.flatnonzero(counts.any(axis=0))
         # The given graph comes first, and has no chain. The numbers of moves are fetched after the census, so that an
         # accelerator goes on from the chains to the census without waiting for the host.
-        made = drawn.counts
-        moves = np.pad(np.stack([np.sum(made[:3], axis=0), made[3]], axis=1), ((int(0 in items), 0), (0, 0)))
+        *kinds, of_pairs = drawn.counts
+        moves = np.pad(np.stack([np.sum(kinds, axis=0), of_pairs], axis=1), ((int(0 in items), 0), (0, 0)))
         longer = numbers[goes_on].astype(np.int64)
         return _Batch(np.array(items, np.int64), moves, longer, classes[met], np.take(counts, met, axis=1), maps)
 
