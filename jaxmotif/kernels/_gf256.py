@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
@@ -112,10 +113,21 @@ def expand_elements(words: Array) -> Array:
 
 def selection(words: Array, bit: int) -> Array:
     """Return all ones where a bit of words, int32 or uint32, is set and else zero, in the same dtype."""
-    # A shift moves the bit to the sign, and an arithmetic shift spreads it, so that nothing is compared or multiplied.
+    # A shift moves the bit to the sign, which is spread, so that nothing is compared or multiplied.
     signed = lax.bitcast_convert_type(words, jnp.int32)
-    mask = lax.shift_right_arithmetic(signed << jnp.int32(31 - bit), jnp.int32(31))
-    return lax.bitcast_convert_type(mask, words.dtype)
+    return lax.bitcast_convert_type(spread_sign(signed << jnp.int32(31 - bit)), words.dtype)
+
+
+@jax.jit
+def spread_sign(words: Array) -> Array:
+    """Return all ones where words, int32, are negative and else zero; our own PTX has an instruction for it."""
+    return lax.shift_right_arithmetic(words, jnp.int32(31))
+
+
+@jax.jit
+def add_selected(total: Array, term: Array, mask: Array) -> Array:
+    """Return the total with a term where the mask selects it; our own PTX has an instruction for it."""
+    return total ^ (term & mask)
 
 
 def random_elements(counters, key) -> Array:

@@ -403,4 +403,4 @@ def _select(totals, terms, scalars):
         own = jnp.uint32(((1 << bits) - 1) << (bits * place))
         planes = [plane | (mask & own) for plane, mask in zip(planes, gf256.masks(scalar), strict=True)]
     masks = gf256.expand(planes)
-    return tuple(total ^ (term & mask) for total, term, mask in zip(totals, terms, masks, strict=True))
+    return tuple(gf256.add_selected(total, term, mask) for total, term, mask in zip(totals, terms, masks, strict=True))

@@ -54,14 +54,26 @@ template <typename T> __device__ T fetch_add(T* place, T value) {
   return before;
 }
 
-// All ones where the highest bit of a byte is set.
-template <int byte> __device__ int sign_of_byte(int x) {
+// All ones where x is negative and else zero, by a permutation of bytes that repeats a sign: the compiler moves a shift
+// past the sums of a scalar's expansion, of which there are more than bits.
+__device__ int spread_sign(int x) {
 #ifdef __CUDACC__
   int mask;
-  asm("prmt.b32 %0, %1, 0, %2;" : "=r"(mask) : "r"(x), "n"(0x8888 + 0x1111 * byte));
+  asm("prmt.b32 %0, %1, 0, 0xbbbb;" : "=r"(mask) : "r"(x));
   return mask;
 #else
-  return (int)((unsigned)x << (24 - 8 * byte)) >> 31;
+  return x >> 31;
+#endif
+}
+
+// The total with a term where the mask selects it, as one instruction: the compiler takes apart a term that is a sum.
+__device__ unsigned add_selected(unsigned total, unsigned term, unsigned mask) {
+#ifdef __CUDACC__
+  unsigned sum;
+  asm("lop3.b32 %0, %1, %2, %3, 0x78;" : "=r"(sum) : "r"(total), "r"(term), "r"(mask));
+  return sum;
+#else
+  return total ^ (term & mask);
 #endif
 }
 
