@@ -288,13 +288,15 @@ class Sampled:
       size: of the subgraphs.
       number: of random graphs.
       block: how many neighbours the matching tree tries at a time; its tables hold eight times as many candidates.
+      classes: how many classes are counted at most, evenly spaced among all; 0 for all.
       data: the folder of networks.
     """
 
-    def __init__(self, name: str, size: int, number: int, block: int, data: Path):
+    def __init__(self, name: str, size: int, number: int, block: int, classes: int, data: Path):
         self.size, self.number, self.block, self.table = size, number, block, TABLE // BLOCK * block
         self.graph = harness.directed(data, name)
-        self.classes = subgraph_census(self.graph, self.size).classes
+        every = subgraph_census(self.graph, self.size).classes
+        self.classes = every[:: -(-len(every) // classes)] if classes else every
         self.sample = random_graphs(self.graph, self.number, 0)
         self.graphs = list(self.sample)
         self.tree = plan_tree(self.graph, self.classes)
@@ -348,7 +350,7 @@ def samples(options: argparse.Namespace) -> Iterator[tuple[str, Sampled]]:
     block = options.block or (BLOCK if harness.backend() == "cpu" else GPU_BLOCK)
     for name in options.networks:
         for size, number in zip(options.size, options.random, strict=True):
-            yield f"{name}, k = {size}", Sampled(name, size, number, block, options.data)
+            yield f"{name}, k = {size}", Sampled(name, size, number, block, options.classes, options.data)
 
 
 def tree_row(*networks: str, name: str | None = None) -> Callable[[harness.Row], harness.Row]:
@@ -358,6 +360,7 @@ def tree_row(*networks: str, name: str | None = None) -> Callable[[harness.Row],
         option("--size", type=harness.numbers, default=[5], metavar="K,...", help="of the motifs"),
         option("--random", type=harness.numbers, default=[100], metavar="R,...", help="random graphs, for each size"),
         option("--block", type=int, help="neighbours that are tried at a time"),
+        option("--classes", type=int, default=0, help="count at most so many, evenly spaced among all (default: all)"),
         option("--small", action="store_true", help="run in seconds on a CPU, and write nothing"),
         name=name,
     )
