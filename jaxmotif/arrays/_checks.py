@@ -1,10 +1,12 @@
-"""Checks of what users give: whole numbers, and arrays while a function is traced."""
+"""Checks of what users give: whole numbers, switches, and arrays while a function is traced."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 if TYPE_CHECKING:
     from chex import Array
@@ -22,6 +24,30 @@ def whole_number(number: object, name: str) -> int:
         return operator.index(number)  # pyright: ignore[reportArgumentType]
     except TypeError:
         raise TypeError(f"{name} must be an integer, got {number!r}") from None
+
+
+def check_switch(value: object, name: str) -> None:
+    """Raise TypeError unless a user gave True or False: words and numbers, meant for another argument, are true, too.
+
+    Example:
+      >>> check_switch("no", "induced")
+      Traceback (most recent call last):
+      TypeError: induced must be True or False, got 'no'
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+
+
+def check_graphlet_size(size: object) -> None:
+    """Raise an error unless a user gave 4 or 5 as the number of nodes of the largest graphlets.
+
+    Example:
+      >>> check_graphlet_size(6)
+      Traceback (most recent call last):
+      ValueError: size must be 4 or 5, got 6: it is the number of nodes of the largest graphlets
+    """
+    if whole_number(size, "size") not in (4, 5):
+        raise ValueError(f"size must be 4 or 5, got {size}: it is the number of nodes of the largest graphlets")
 
 
 def check_vectors(arrays: Mapping[str, Array]) -> None:

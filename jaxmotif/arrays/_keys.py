@@ -22,7 +22,8 @@ def as_key(key: int | PRNGKey | None) -> PRNGKey:
     """Return a random key from a seed, from a key, or from nothing (seed 0).
 
     Args:
-      key: ``None``, an integer, ``jax.random.key(seed)``, or the two words of ``jax.random.PRNGKey(seed)``.
+      key: ``None``, an integer, ``jax.random.key(seed)``, or the words of ``jax.random.PRNGKey(seed)``, two or, of
+        JAX's generator ``rbg``, four.
 
     Raises:
       TypeError: for anything else.
@@ -36,8 +37,8 @@ def as_key(key: int | PRNGKey | None) -> PRNGKey:
         if key.shape:
             raise ValueError(f"key must be one key, got keys of shape {key.shape}: take one of them, or give a seed")
         return key
-    if isinstance(key, jax.Array | np.ndarray) and key.shape == (2,) and key.dtype == np.uint32:
-        return jax.random.wrap_key_data(key, impl="threefry2x32")
+    if isinstance(key, jax.Array | np.ndarray) and key.shape in ((2,), (4,)) and key.dtype == np.uint32:
+        return jax.random.wrap_key_data(key, impl="threefry2x32" if key.shape == (2,) else "rbg")
     try:
         seed = 0 if key is None else operator.index(key)
     except TypeError:

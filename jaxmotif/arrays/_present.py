@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._exact import with_exact_sums
 from jaxmotif.arrays._extras import load_extra
 
@@ -132,6 +133,7 @@ class PerGraph(Presented, Generic[R]):
         return self.starts.size - 1
 
     def __getitem__(self, i: int) -> R:
+        i = whole_number(i, "the index of a graph")
         if not -len(self) <= i < len(self):
             raise IndexError(f"there are results of {len(self)} graphs, got index {i}")
         return self.single(i % len(self))

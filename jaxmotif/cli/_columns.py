@@ -44,14 +44,15 @@ def explain_columns() -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def class_patterns(classes: Sequence[str], directed: bool) -> dict[str, Pattern]:
-    """Return classes as patterns, by names for files: the class's number, or its string where it has labels."""
+def class_patterns(classes: Sequence[str], graph: Graph) -> dict[str, Pattern]:
+    """Return classes as patterns, by names for files: the number of a class, or with labels its string in words."""
     from jaxmotif.patterns import class_id, named_pattern
 
     patterns = {}
     for text in classes:
         number = class_id(text)
-        patterns[text if number is None else f"id{number}"] = named_pattern(text, directed)
+        name = f"class-{in_words(text, *graph._label_words)}" if number is None else f"id{number}"
+        patterns[name] = named_pattern(text, graph.directed)
     return patterns
 
 

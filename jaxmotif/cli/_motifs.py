@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> Report:
     networks = list(zip(names, graphs, motifs, strict=True))
     if args.figures is not None:
         ranked = list(dict.fromkeys(str(text) for found in motifs for text in found.table()["class"]))
-        patterns = class_patterns(ranked, graphs[0].directed)
+        patterns = class_patterns(ranked, graphs[0])
         write_figures(args, patterns, graphs[0], lambda: report.motif_figures(networks, distances))
     write_page(args, lambda run: report.motifs_report(networks, run, distances))
     if len(names) == 1:

@@ -65,7 +65,7 @@ def write_figures(
     with beside_result(args), mpl.rc_context(fname=style):
         args.figures.mkdir(parents=True, exist_ok=True)
         for name, draw in figures.items():
-            plain = "".join(c if c.isalnum() or c in "-_.+" else "_" for c in name)[:100]
+            plain = "".join(c if c.isalnum() or c in "-_.,+" else "_" for c in name)[:100]
             figure = draw()
             for form, told in metadata.items():
                 with whole_file(args.figures / f"{plain}.{form}") as stream:

@@ -17,7 +17,7 @@ from jaxmotif.devices._select import Devices
 from jaxmotif.features._patterns import Features
 from jaxmotif.graph import GraphLike, as_graph
 from jaxmotif.graph._coerce import load_graph
-from jaxmotif.patterns import class_columns, named_pattern
+from jaxmotif.patterns import canonical_string, class_columns, named_pattern
 from jaxmotif.patterns._readings import role_words
 from jaxmotif.patterns._roles import check_per
 
@@ -71,7 +71,7 @@ def role_table(graph: GraphLike, classes: Sequence[str], **work: Any) -> dict[st
 
     Args:
       graph: any simple graph.
-      classes: strings of classes of one size, as a census of the graph has them.
+      classes: classes of one size, as a census of the graph has them, or by name.
       work: devices, memory, checkpoint, progress: as for :func:`census_orbits`.
 
     Returns:
@@ -90,13 +90,15 @@ def role_table(graph: GraphLike, classes: Sequence[str], **work: Any) -> dict[st
     graph = as_graph(graph)
     names, words = graph._names, graph._label_words
     table: dict[str, list[Any]] = {name: [] for name in ("node", "class", "id", "name", "role", "places", "count")}
-    if classes:
-        pattern = named_pattern(classes[0], graph.directed)
-        orbits = census_orbits(graph, pattern.num_nodes, **work)
+    patterns = [named_pattern(text, graph.directed) for text in classes]
+    classes = [canonical_string(pattern) for pattern in patterns]
+    if patterns:
+        orbits = census_orbits(graph, patterns[0].num_nodes, **work)
         counts = dict(zip(orbits.columns, orbits.values.T, strict=True))
     identity = class_columns(classes, graph.directed, words)
     for i, text in enumerate(classes):
         columns, places = class_roles(text, graph.directed, "node")
+        # Roles are those of the class's own nodes, whose order a name need not have.
         roles = role_words(named_pattern(text, graph.directed))
         named = [in_words(text, *words), identity["id"][i], identity["name"][i]]
         for number in dict.fromkeys(places.tolist()):  # roles in the order of the class's nodes

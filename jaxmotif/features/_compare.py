@@ -10,7 +10,8 @@ import numpy as np
 from jax import lax
 from numpy.typing import ArrayLike
 
-from jaxmotif.graph import GraphLike
+from jaxmotif.arrays._checks import check_graphlet_size
+from jaxmotif.graph import GraphLike, as_graph
 from jaxmotif.graphlets import node_orbits
 
 GCM_ORBITS = (0, 2, 5, 7, 8, 10, 11, 6, 9, 4, 1)
@@ -193,10 +194,11 @@ def _matrix(x: GraphLike | np.ndarray, size: Literal[4, 5]) -> np.ndarray:
 
 def _orbits(graph: GraphLike | np.ndarray, size: int) -> np.ndarray:
     """Return the orbits of the nodes of a graph, or an array of orbits as it is."""
-    columns = {4: 15, 5: 73}[size]
+    check_graphlet_size(size)
+    columns = 15 if size == 4 else 73
     if isinstance(graph, np.ndarray) and graph.ndim == 2 and graph.shape[1] in (columns, 73):
         return graph
-    return node_orbits(graph, size=size).values
+    return node_orbits(as_graph(graph), size=size).values
 
 
 def _ranks(values: ArrayLike) -> np.ndarray:

@@ -102,6 +102,10 @@ def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph"
         return _from_scipy(thing, directed, name)
     if _is(thing, "pandas", "DataFrame"):
         return _from_pandas(thing, directed, name, attributes)
+    first = thing[0] if isinstance(thing, list | tuple) and thing else None
+    if isinstance(thing, Graphs) or isinstance(first, Graph) or _is(first, "networkx", "Graph"):
+        number = counted(len(cast(Sequence[Graph], thing)), "graph")
+        raise TypeError(f"{name}: expected one graph, got {number}; call it for each of them")
     if isinstance(thing, list | tuple | set) or hasattr(thing, "__dlpack__"):
         return Graph.from_edges(cast(EdgesLike, thing), directed=bool(directed))
     raise TypeError(

@@ -14,7 +14,7 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
-from jaxmotif.arrays._checks import whole_number
+from jaxmotif.arrays._checks import check_switch, whole_number
 from jaxmotif.arrays._extras import load_extra
 from jaxmotif.arrays._fork import using_jax
 from jaxmotif.arrays._present import counted
@@ -144,6 +144,7 @@ class Graph:
           '4 nodes, 3 edges from 5 rows; left out 1 self loop, 1 reverse duplicate'
         """
         using_jax()
+        check_switch(directed, "directed")
         choices = {"self_loops": self_loops, "duplicates": duplicates, "reverse": reverse, "isolated": isolated}
         labels = node_labels, edge_labels
         fields, report, names = build(edges, num_nodes, directed, *labels, choices, node_names, pad, device)

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._ahead import rehearsed
+from jaxmotif.arrays._checks import check_graphlet_size, check_switch
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._count_table import CountTable
 from jaxmotif.arrays._exact import join_sums
@@ -541,8 +542,8 @@ def _check(graph: Graph | Graphs, size: int, typed: bool, induced: bool, certify
             "graphlets are counted in undirected graphs, got a directed one; build it with directed=False, or take "
             "typed=True, which tells directions (and labels)"
         )
-    if size not in (4, 5):
-        raise ValueError(f"size must be 4 or 5, got {size}: it is the number of nodes of the largest graphlets")
+    check_graphlet_size(size)
+    check_switch(induced, "induced")
     if is_typed(graph, typed) and not induced:
         raise ValueError("typed=True counts induced subgraphs alone; leave induced=False out")
     if is_typed(graph, typed) and certify is not None:

@@ -21,6 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxmotif.arrays._checks import check_graphlet_size
 from jaxmotif.arrays._compile import jit64, target
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.graph._container import Graph, refuse_large
@@ -228,6 +229,7 @@ def dense_graphlet_counts(graph: Graph, size: Literal[4, 5] = 4, max_degree: int
     References:
       Rossi & Zhou, "Hybrid CPU-GPU framework for network motifs", arXiv:1608.05138, 2016, equations 9-23.
     """
+    check_graphlet_size(size)
     if max_degree is not None:
         return _low_degree.graphlet_counts(graph, max_degree, size)
     if size == 5:
@@ -268,6 +270,7 @@ def dense_edge_columns(graph: Graph, size: Literal[4, 5] = 4, max_degree: int | 
     References:
       Rossi & Zhou 2016, equations 5-7; see :func:`jaxmotif.graphlets._equations.edge_columns`.
     """
+    check_graphlet_size(size)
     if max_degree is not None:
         return _low_degree.edge_columns(graph, max_degree, size)
     return Int64.of(edge_rows(graph, slot_columns(graph)) if size == 4 else dense_five(graph, "edge")[1])
@@ -332,6 +335,7 @@ def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4, max_degree: int | N
       Hočevar & Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014; see
       :func:`jaxmotif.graphlets._equations.node_orbits`.
     """
+    check_graphlet_size(size)
     if max_degree is not None:
         return _low_degree.node_orbits(graph, max_degree, size)
     return Int64.of(orbit_columns(graph) if size == 4 else dense_five(graph, "node")[1])

@@ -31,10 +31,15 @@ def weight_column(path: str, contents: Contents, column: int | str) -> np.ndarra
     wrong = np.flatnonzero(~((numbers > 0) & (numbers < np.inf)))
     if wrong.size:
         row, value = wrong[0] + 1, columns[name][wrong[0]]
-        comma = re.fullmatch(r"\d+,\d+", str(value)) is not None
-        remedy = "write decimals with a point" if comma else "a sign may be the edges' label: edge_label="
+        is_missing = value is None or value != value
+        if is_missing:
+            remedy = "leave the edge out, or fill in its weight"
+        elif re.fullmatch(r"\d+,\d+", str(value)):
+            remedy = "write decimals with a point"
+        else:
+            remedy = "a sign may be the edges' label: edge_label="
         raise GraphFileError(
-            f"{path}: column {name!r}: the weight of edge {row} is {value!r}; "
+            f"{path}: column {name!r}: the weight of edge {row} is {'missing' if is_missing else repr(value)}; "
             f"weights must be positive numbers ({remedy})",
             path,
         )

@@ -18,6 +18,7 @@ except ImportError as error:
     raise ImportError("this needs scikit-learn: pip install 'jaxmotif[learn]'") from error
 
 from jaxmotif import __version__
+from jaxmotif.arrays._checks import whole_number
 from jaxmotif.features import graphlet_correlation_matrix, pattern_features
 from jaxmotif.features._patterns import Normalize, PatternLike, Source, as_patterns, check_normalize, scaled
 from jaxmotif.graph import Graphs
@@ -301,7 +302,7 @@ class WeisfeilerLehmanKernel(_Kernel):
     directed: bool = False
 
     def _learn(self, graphs: Graphs) -> None:
-        if self.rounds < 0:
+        if whole_number(self.rounds, "rounds") < 0:
             raise ValueError(f"rounds must be at least 0, got {self.rounds}")
         self.graphs_ = graphs
         super()._learn(graphs)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from jaxmotif.arrays._checks import whole_number
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike, as_graph, as_graphs
 from jaxmotif.language import Query
@@ -79,9 +80,14 @@ def check_domains(domains: Domains | None, pattern: Pattern, target: Graph) -> n
         return None
     if isinstance(domains, Mapping):
         allowed = np.ones((k, n), bool)
-        for u, nodes in domains.items():
-            nodes = np.asarray(nodes, np.int64).reshape(-1)
-            if not 0 <= u < k:
+        for u, given in domains.items():
+            nodes = np.asarray(given).reshape(-1)
+            if nodes.dtype == bool and nodes.size == n:
+                nodes = np.flatnonzero(nodes)
+            elif nodes.dtype.kind not in "iu" and nodes.size:
+                raise TypeError(f"domains[{u}] must be ids of target nodes or bool [{n}], got {given!r}")
+            nodes = nodes.astype(np.int64)
+            if not 0 <= whole_number(u, "a query node in domains") < k:
                 raise ValueError(f"domains names query node {u}; there are 0..{k - 1}")
             if nodes.size and not (nodes.min() >= 0 and nodes.max() < n):
                 bad = int(nodes[(nodes < 0) | (nodes >= n)][0])
@@ -89,6 +95,8 @@ def check_domains(domains: Domains | None, pattern: Pattern, target: Graph) -> n
             allowed[u] = False
             allowed[u, nodes] = True
         return allowed
+    if not hasattr(domains, "shape"):
+        raise TypeError(f"domains must be a mapping or bool [{k}, {n}], got {type(domains).__name__}")
     allowed = np.asarray(domains)
     if allowed.shape != (k, n) or allowed.dtype != bool:
         raise ValueError(f"domains must be a mapping or bool [{k}, {n}], got {allowed.dtype} {list(allowed.shape)}")

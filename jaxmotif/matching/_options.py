@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Literal
 
+from jaxmotif.arrays._checks import check_switch, whole_number
 from jaxmotif.devices._memory import check_memory
 from jaxmotif.search._deadline import NO_DEADLINE, Deadline
 
@@ -106,6 +107,9 @@ class Options:
 
     def __post_init__(self) -> None:
         check_memory(self.memory)
+        check_switch(self.induced, "induced")
+        if self.wildcard is not None:
+            object.__setattr__(self, "wildcard", whole_number(self.wildcard, "wildcard"))
 
     def with_block(self, block: int | None) -> Options:
         """Return the same options with another number of candidates a step; ``None`` changes nothing."""

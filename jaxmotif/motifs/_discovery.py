@@ -540,7 +540,7 @@ def _disagreement(mixing: Mixing, classes: tuple[str, ...], directed: bool) -> t
     note = (
         f"the chains are too short: {mixing.times} times as long, they have another mean count in "
         f"{counted(int(mixing.disagrees.sum()), 'class')} ({far[worst]:.1f} standard errors in "
-        f"{class_columns(classes, directed)['name'][worst] or classes[worst]}); make them longer with switches="
+        f"{class_columns(classes, directed)['name'][worst] or classes[worst]}); more switches make them longer"
     )
     logging.getLogger("jaxmotif").warning("%s", note)
     return (note,)

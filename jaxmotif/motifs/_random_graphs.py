@@ -566,20 +566,20 @@ def chain_notes(plan: ChainPlan, moves: np.ndarray, of_pairs: np.ndarray) -> tup
         note = (
             f"{plan.pace.still} edges hardly move: all that they might become is taken by others. The chains made "
             f"{accepted:.2g} moves per edge in {plan.attempts:.0f} tries, and may not have left what is near the "
-            "graph; a larger attempts= tries more"
+            "graph; try more attempts"
         )
     elif plan.bounded and (few or wiring.kinds is not None or wiring.groups is not None):
         why = "in so dense a graph" if plan.wiring.kinds is None else "for what is kept beside degrees"
         said = " and ".join(f"{name} made {made:.2g} moves each" for name, made in (few or kinds).items())
         note = (
             f"{said} in the {plan.attempts:.0f} switches per edge that are tried at most, fewer than asked for: most "
-            f"are refused {why}; a larger attempts= tries more"
+            f"are refused {why}; try more attempts"
         )
     elif not moves.all():
-        note = f"{np.count_nonzero(moves == 0)} of {moves.size} chains made no move at all: try more with attempts="
+        note = f"{np.count_nonzero(moves == 0)} of {moves.size} chains made no move at all: try more attempts"
     elif few and (few := _not_for_want_of_places(plan, few)):
         said = " and ".join(f"{name} made {made:.2g} moves each" for name, made in few.items())
-        note = f"{said}, fewer than the {plan.switches:g} that let chains forget the graph: try more with attempts="
+        note = f"{said}, fewer than the {plan.switches:g} that let chains forget the graph: try more attempts"
     if not note:
         return ()
     logging.getLogger("jaxmotif").warning("%s", note)

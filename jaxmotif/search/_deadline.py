@@ -34,6 +34,8 @@ class Deadline:
     """
 
     def __init__(self, limit: float | None = None, spent: float | None = None):
+        if limit is not None and math.isnan(limit):
+            raise ValueError("time_limit must be a number of seconds, got nan")
         self._limit = limit
         if spent is None:
             spent = 0.0 if (call := on_worker.get()) is None else call.spent

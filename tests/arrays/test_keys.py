@@ -16,6 +16,7 @@ def test_a_seed_is_a_key(x64):
         assert words(as_key(None)) == words(jax.random.key(0))
         assert words(as_key(7)) == words(as_key(np.int32(7))) == words(jax.random.key(7)) == [0, 7]
         assert words(as_key(jax.random.key(3))) == words(as_key(jax.random.PRNGKey(3))) == [0, 3]
+        assert words(as_key(jax.random.PRNGKey(3, impl="rbg"))) == [0, 3, 0, 3]
         assert words(as_key(2**40 + 1)) == [256, 1]  # JAX alone takes this for seed 1
         assert words(as_key(-1)) == [0, 2**32 - 1]
 

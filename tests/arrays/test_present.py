@@ -60,6 +60,8 @@ def test_an_array_where_it_is_one(name):
 def test_results_of_many_graphs_are_pickled(count):
     labels = {"node_labels": [0, 1, 1]}
     many = count([jaxmotif.Graph.from_edges([(0, 1), (1, 2)], **labels), jaxmotif.Graph.from_edges([(0, 2)], **labels)])
+    with pytest.raises(TypeError, match="the index of a graph must be an integer, got slice"):
+        many[:1]
     again = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(many))))
     np.testing.assert_array_equal(np.asarray(again), np.asarray(many))
     assert again.to_pandas().equals(many.to_pandas())

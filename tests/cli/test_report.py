@@ -36,6 +36,16 @@ def test_pages_and_drawings(capsys, network, tmp_path, command, more, drawings):
     assert {name.replace(".svg", ".pdf") for name in drawings} <= written
 
 
+def test_drawings_of_signed_classes_bear_the_words_of_their_rows(capsys, tmp_path):
+    (tmp_path / "signed.csv").write_text("source,target,sign\na,b,+\nb,c,-\n")
+    options = ["--edge-label", "sign", "--directed", "--figures", tmp_path / "svg", "--format", "csv"]
+    run("census", tmp_path / "signed.csv", *options)
+    lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
+    (row,) = csv.DictReader(lines)
+    drawn = {path.name for path in (tmp_path / "svg").iterdir()}
+    assert {f"class-{row['class']}.svg", f"class-{row['class']}.pdf"} <= drawn
+
+
 def test_a_match_and_a_search(capsys, network, tmp_path):
     run("match", "triangle", network, "--report", tmp_path / "match.html", "--figures", tmp_path)
     assert "<h1>loop</h1>" in (tmp_path / "match.html").read_text()

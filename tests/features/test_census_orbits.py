@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.devices import _progress
-from jaxmotif.features import census_orbits, pattern_features
+from jaxmotif.features import census_orbits, pattern_features, role_table
 from jaxmotif.graph import Graph
 from jaxmotif.graphlets import node_orbits
 from jaxmotif.patterns import Pattern, canonical_string, named_pattern
@@ -102,6 +102,11 @@ def test_orbits_of_orca_agree():
     found = census_orbits(graph, 4)
     orca = node_orbits(graph).values[:, 4:]
     assert sorted(found.values.T.tolist()) == sorted(np.asarray(orca)[:, np.asarray(orca).any(axis=0)].T.tolist())
+
+
+def test_roles_of_a_class_by_its_name():
+    loop = Graph.from_edges([(0, 1), (1, 2), (0, 2)], directed=True)
+    assert role_table(loop, ["ffl"]) == role_table(loop, ["000100110"])
 
 
 def test_nothing_and_bad_options():

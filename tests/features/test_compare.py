@@ -69,6 +69,15 @@ def test_graphlet_correlation_distance():
     assert features.graphlet_correlation_distance(*PAIR, size=5) == pytest.approx(expected)
 
 
+def test_several_graphs_and_other_sizes_are_refused():
+    for function in (features.graphlet_correlation_matrix, features.gdv_similarity):
+        with pytest.raises(TypeError, match="graph: expected one graph, got 2 graphs"):
+            function(list(PAIR))
+    for size, error in ((6, ValueError), ("4", TypeError)):
+        with pytest.raises(error, match="size must be"):
+            features.graphlet_correlation_matrix(PAIR[0], size)
+
+
 def test_graphs_without_edges():
     empty = Graph.from_edges([], 4)
     assert features.graphlet_degree_agreement(empty, empty).arithmetic == 1

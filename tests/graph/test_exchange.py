@@ -148,6 +148,7 @@ def test_tables(caplog):
         (np.zeros((5, 5)), ValueError, r"got \(5, 5\)"),
         ([("a", "b")], TypeError, "number the nodes"),
         ("no such file", OSError, "no such file"),
+        ([nx.path_graph(3)], TypeError, "query: expected one graph, got 1 graph; call it for each of them"),
     ],
 )
 def test_what_is_no_graph(thing, error, message):

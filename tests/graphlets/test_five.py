@@ -342,6 +342,11 @@ def test_bad_input():
     karate = jaxmotif.datasets.load("karate")
     with pytest.raises(ValueError, match="size must be 4 or 5, got 6"):
         graphlet_counts(karate, size=6)
+    with pytest.raises(TypeError, match="induced must be True or False, got 'no'"):
+        graphlet_counts(karate, induced="no")
+    for function in (dense_graphlet_counts, dense_edge_columns, dense_node_orbits):
+        with pytest.raises(ValueError, match="size must be 4 or 5, got 3"):
+            function(karate, size=3)
     for chosen in (tuning.CPU, MATRICES):
         with pytest.raises(OverflowError, match="a node of degree 17"):
             five_node_orbits(karate, ONE, tuning=chosen._replace(largest=2.0**10))

@@ -698,6 +698,7 @@ def test_weights_of_repeated_rows_are_summed(tmp_path):
     assert strong.edge_list().tolist() == [[0, 1], [2, 0]]
     assert strong.attributes.edges["n"].tolist() == [5, 4]
     assert "left out for a weight below 4: 2 edges of 4" in strong.report.notes
+    assert strong.report.rows == graph.report.rows == 6  # those of the file
     assert strong.node_names.tolist() == ["x", "y", "z"]
     both = read_graph(path, False, weight="n", min_weight=2, isolated="drop")
     assert both.edge_list().tolist() == [[0, 1], [0, 2]]
@@ -710,15 +711,16 @@ def test_weights_of_repeated_rows_are_summed(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"weight": "m"}, "no column 'm' of weights; there are 'region', 'n'"),
+        ({"weight": "m"}, "no column 'm' of weights; there are 'region', 'n', 'k'"),
         ({"weight": "region"}, "edge 1 is 'LH'; weights must be positive"),
         ({"weight": "n"}, "edge 2 is '-1'"),
+        ({"weight": "k"}, r"edge 2 is missing; .* \(leave the edge out, or fill in its weight"),
         ({"min_weight": 2}, "name their column"),
     ],
 )
 def test_weights_that_are_none(tmp_path, options, message):
     path = tmp_path / "net.csv"
-    path.write_text("pre,post,region,n\nx,y,LH,2\ny,z,LH,-1\n")
+    path.write_text("pre,post,region,n,k\nx,y,LH,2,1\ny,z,LH,-1,\n")
     with pytest.raises(ValueError, match=message):
         read_graph(path, True, **options)
 

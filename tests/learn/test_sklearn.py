@@ -168,6 +168,7 @@ def test_refusals():
 @pytest.mark.parametrize(("estimator", "why"), [
     (GraphletFeatures(normalize="x"), "normalize must be"), (PatternFeatures(normalize="x"), "normalize must be"),
     (PatternFeatures("triangle"), r"such as \['triangle'\]"),
+    (WeisfeilerLehmanKernel(rounds=2.5), "rounds must be an integer"),
 ])  # fmt: skip
 def test_fit_checks_the_parameters(estimator, why):
     with pytest.raises((TypeError, ValueError), match=why):

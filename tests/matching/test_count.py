@@ -227,6 +227,12 @@ def test_graphs_of_other_libraries():
     assert participation_counts(path, square).sum(axis=0).tolist() == [8, 8, 8]
 
 
+def test_a_domain_may_be_a_mask():
+    path = Graph.from_edges([(0, 1), (1, 2)])
+    for nodes in (np.array([False, True, False]), [False, True, False], np.array([1], np.uint8), 1):
+        assert count_matches([(0, 1)], path, domains={0: nodes}).count == 2
+
+
 def test_mistakes():
     graph = Graph.from_edges([(0, 1)])
     for query, message in (
@@ -248,6 +254,18 @@ def test_mistakes():
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
             count_matches(query, graph, **options)
+    for options, message in (
+        ({"domains": {0: [0.5]}}, "domains[0] must be ids of target nodes or bool [2], got [0.5]"),
+        ({"domains": {0: [True]}}, "domains[0] must be ids of target nodes or bool [2], got [True]"),
+        ({"domains": {"0": [1]}}, "a query node in domains must be an integer, got '0'"),
+        ({"domains": [[0], None]}, "domains must be a mapping or bool [2, 2], got list"),
+        ({"wildcard": "1"}, "wildcard must be an integer, got '1'"),
+        ({"induced": 5}, "induced must be True or False, got 5"),
+    ):
+        with pytest.raises(TypeError, match=re.escape(message)):
+            count_matches(query, graph, **options)
+    with pytest.raises(ValueError, match="time_limit must be a number of seconds, got nan"):
+        count_matches(query, graph, time_limit=float("nan"))
     for options, message in (
         ({"filters": ("color",)}, "filters must be some of label, degree"),
         ({"order": "quick"}, "order must be 'ri' or a permutation of the query nodes, got 'quick'"),
