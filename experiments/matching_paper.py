@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -567,15 +569,20 @@ MOST_NEIGHBOURS = 64
     option("--labels", type=int, default=50),
     limit(default=5.0),
     total,
+    option("--ri", nargs="+", default=[], metavar="PROGRAM", help="command lines of RI and RI-DS, to time beside"),
+    option("--ri-seconds", type=float, default=600.0, help="limit of each run of these, with reading"),
 )
 def large(options: argparse.Namespace) -> None:
     """Build, filter and search large random targets (Fig. 8).
 
     A target has N nodes and a mean degree, its edges uniform or with degrees by a power law of exponent 2.5, and labels
     drawn uniformly. Queries are cut out of it. The grid has 18 targets, each with a query of 8, 16 and 32 nodes.
+
+    ``--ri`` adds for each program the seconds it tells, and whether its count is ours, where both came to an end.
     """
     head = "nodes | edges | kind | most degree | drawn s | built s"
-    table = Table(head, "query nodes | matches | first s | s | candidates | peak GiB")
+    rivals = [f"{Path(program).name} s | same" for program in options.ri]
+    table = Table(head, "query nodes | matches | first s | s | candidates | peak GiB", *rivals)
     begun, solved = time.perf_counter(), []
     size = max(options.sizes)
     for nodes, kind, degree in itertools.product(options.nodes, options.kinds, options.degrees):
@@ -587,8 +594,9 @@ def large(options: argparse.Namespace) -> None:
         labels = rng.integers(0, options.labels, nodes, dtype=np.int32)
         target, building, _ = harness.once(partial(Graph.from_edges, edges, nodes, node_labels=labels))
         del edges
-        for query_size in options.sizes:
-            query = cut_out(rng, target, labels, query_size)
+        queries = [cut_out(rng, target, labels, query_size) for query_size in options.sizes]
+        beside = by_ri(options, target, labels, queries)
+        for query_size, query, others in zip(options.sizes, queries, beside, strict=True):
             call = partial(count_matches, query, target, time_limit=options.seconds)
             timing = measure(call, calls=1)
             found = timing.result
@@ -606,6 +614,7 @@ def large(options: argparse.Namespace) -> None:
                 f"{timing.best:.3f}",
                 f"{found.positions:,}",
                 f"{harness.peak_gib():.1f}",
+                *itertools.chain(*(cells_of(other, found, options.ri_seconds) for other in others)),
             )
             if query_size == size and found.exact:
                 harness.figure(
@@ -623,6 +632,55 @@ def large(options: argparse.Namespace) -> None:
                     f"{options.seconds:g} s each (sizes {', '.join(map(str, options.sizes))})",
                 )
     print(f"\n{time.perf_counter() - begun:.0f} s in all, {sum(solved)} of {len(solved)} counted")
+
+
+Told = tuple[float, int] | None
+"""Seconds and matches that a program told, or that it was stopped."""
+
+
+def by_ri(options: argparse.Namespace, target: Graph, labels: np.ndarray, queries: list[Pattern]) -> list[list[Told]]:
+    """Run RI and the like on each query: what each program tells.
+
+    The seconds are RI's "matching time", by the wall clock: the search, and the domains of RI-DS. Left out are reading,
+    in which the lists of neighbours are built, and the order of the query's nodes.
+    """
+    if not options.ri:
+        return [[] for _ in queries]
+    with tempfile.TemporaryDirectory() as folder:
+        files = Path(folder) / "target.gfu", Path(folder) / "query.gfu"
+        write_gfu(files[0], target.edge_list(), labels)
+        found = []
+        for query in queries:
+            write_gfu(files[1], np.argwhere(np.triu(query.adjacency)), np.asarray(query.node_labels))
+            found.append([told_by(program, files, options.ri_seconds) for program in options.ri])
+        return found
+
+
+def write_gfu(path: Path, edges: np.ndarray, labels: np.ndarray) -> None:
+    """Write an undirected graph with labels of nodes in RI's format, whose numbers may stand between any blanks."""
+    with path.open("w") as out:
+        out.write("#graph\n")
+        for numbers in (np.array([len(labels)]), labels, np.array([len(edges)]), edges.ravel()):
+            for part in np.split(numbers, range(2**20, len(numbers), 2**20)):
+                out.write(" ".join(map(str, part.tolist())) + "\n")
+
+
+def told_by(program: str, files: tuple[Path, Path], seconds: float) -> Told:
+    """Run a program of RI's command line, on one core."""
+    line = [program, "mono", "gfu", *map(str, files)]
+    try:
+        output = subprocess.run(line, capture_output=True, text=True, timeout=seconds, check=True).stdout
+    except subprocess.TimeoutExpired:
+        return None
+    told = dict(line.split(": ", 1) for line in output.splitlines() if ": " in line)
+    return float(told["matching time"]), int(told["number of found matches"])
+
+
+def cells_of(told: Told, found: Any, limit: float) -> tuple[str, str]:
+    """Return the cells of a program: its seconds, and whether its count is ours."""
+    if told is None:
+        return f"over {limit:g}", "-"
+    return f"{told[0]:.3g}", "-" if not found.exact else "yes" if told[1] == found.count else f"no, {told[1]:,}"
 
 
 def random_edges(rng: np.random.Generator, nodes: int, edges: int, kind: str) -> np.ndarray:
