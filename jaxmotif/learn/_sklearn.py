@@ -252,7 +252,8 @@ class GraphletKernel(_Kernel):
         return self._similarities(self._vectors(graphs))
 
     def _learned_values(self, graphs: Graphs) -> np.ndarray:
-        return self._similarities(self.vectors_)
+        # BLAS multiplies an array by itself in another way, whose last bits may differ from those of ``transform``.
+        return self._similarities(self.vectors_.copy())
 
     def _similarities(self, vectors: np.ndarray) -> np.ndarray:
         """Return how similar graphs are to those that were fitted."""
