@@ -57,21 +57,47 @@ def networkx_attributes(source: networkx.Graph) -> tuple[dict[str, list[Any]], d
 
 
 def to_networkx(graph: Graph) -> networkx.Graph:
-    """Build a networkx graph from a graph; labels, or the words that they stand for, become attributes ``label``."""
+    """Build a networkx graph from a graph, with labels, in words if they stand for some, and attributes.
+
+    It is a multigraph where edges are parallel and have values of their own.
+    """
     networkx = load_extra("networkx", "this needs")
-    result = networkx.DiGraph() if graph.directed else networkx.Graph()
     names = graph._names.tolist()
     if len(set(names)) < len(names):
         raise ValueError("several nodes have one name, by which networkx tells nodes apart; give others as node_names")
-    ends = [(names[u], names[v]) for u, v in graph.edge_list().tolist()]
-    result.add_nodes_from(names)
-    result.add_edges_from(ends)
-    node_labels, edge_labels = map(_in_words, graph._labels(), graph._label_words)
-    if node_labels is not None:
-        networkx.set_node_attributes(result, dict(zip(names, node_labels, strict=True)), "label")
-    if edge_labels is not None:
-        networkx.set_edge_attributes(result, dict(zip(ends, edge_labels, strict=True)), "label")
+    ends, of_edges = edge_rows(graph)
+    kind = ("Multi" if len(ends) > graph.m else "") + ("DiGraph" if graph.directed else "Graph")
+    result = getattr(networkx, kind)()
+    labels = _in_words(graph._labels()[0], graph._label_words[0])
+    of_nodes = {} if labels is None else {"label": labels}
+    if graph.attributes is not None:
+        of_nodes |= {name: column.tolist() for name, column in graph.attributes.nodes.items()}
+    result.add_nodes_from(zip(names, _values(of_nodes, len(names)), strict=True))
+    values = _values(of_edges, len(ends))
+    result.add_edges_from((names[u], names[v], value) for (u, v), value in zip(ends, values, strict=True))
     return result
+
+
+def edge_rows(graph: Graph) -> tuple[list[list[int]], dict[str, list[Any]]]:
+    """Return the ends of the edges, and their labels and attributes by the name of the column.
+
+    Where edges are parallel and have values of their own, each of them is a row.
+    """
+    attributes = graph.attributes
+    parallel = None if attributes is None else attributes.rows
+    rows = np.arange(graph.m) if parallel is None else parallel
+    columns: dict[str, list[Any]] = {}
+    if (labels := _in_words(graph._labels()[1], graph._label_words[1])) is not None:
+        columns["label"] = [labels[row] for row in rows.tolist()]
+    if attributes is not None:
+        columns |= {name: column.tolist() for name, column in attributes.edges.items()}
+    return graph.edge_list()[rows].tolist(), columns
+
+
+def _values(columns: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]:
+    """Return the values of each row by the names of columns, but for missing ones: ``None`` and not-a-number."""
+    found = zip(*columns.values(), strict=True) if columns else [()] * rows
+    return [{name: x for name, x in zip(columns, row, strict=True) if x is not None and x == x} for row in found]
 
 
 def _in_words(labels: np.ndarray | None, names: Mapping[int, str] | None) -> list[int | str] | None:

@@ -6,7 +6,7 @@ import csv
 import json
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from jaxmotif.arrays._extras import load_extra
 from jaxmotif.graph import Graph, GraphLike, as_graph
+from jaxmotif.graph._convert import edge_rows
 from jaxmotif.graph._saved import written_whole
 from jaxmotif.io._text import COMMENTS
 
@@ -35,7 +36,7 @@ def _table(separator: str) -> Callable[[Graph, Path], None]:
 
     def write(graph: Graph, path: Path) -> None:
         names = graph._names.tolist()
-        ends, columns = _edge_rows(graph)
+        ends, columns = edge_rows(graph)
         # A line that begins with the mark of a comment would be none of the table: there the names are in quotes.
         marked = any(str(name).lstrip().startswith(_COMMENTS) for name in names)
         if 0 in np.bincount(graph.edge_list().ravel(), minlength=graph.n):
@@ -56,7 +57,7 @@ def _write_sif(graph: Graph, path: Path) -> None:
     for name in map(str, names):
         if name.startswith(_COMMENTS) or name != name.strip() or any(mark in name for mark in "\t\r\n"):
             raise ValueError(f"SIF cannot hold the name {name[:30]!r}; GraphML can, and so can a table (csv)")
-    ends, columns = _edge_rows(graph)
+    ends, columns = edge_rows(graph)
     relations = columns.get("label", ["pd" if graph.directed else "pp"] * len(ends))
     edges = zip(ends, relations, strict=True)
     lines = list(dict.fromkeys(f"{names[u]}\t{relation}\t{names[v]}\n" for (u, v), relation in edges))
@@ -64,64 +65,33 @@ def _write_sif(graph: Graph, path: Path) -> None:
     path.write_text("".join(lines + [f"{names[node]}\n" for node in alone.tolist()]), encoding="utf-8")
 
 
-def _edge_rows(graph: Graph) -> tuple[list[list[int]], dict[str, list[Any]]]:
-    """Return the ends of the edges, and their labels and attributes by the name of the column.
-
-    Where edges are parallel and have values of their own, each of them is a row.
-    """
-    attributes = graph.attributes
-    parallel = None if attributes is None else attributes.rows
-    rows = np.arange(graph.m) if parallel is None else parallel
-    columns: dict[str, list[Any]] = {}
-    if graph.edge_labels is not None:
-        words, labels = graph.edge_label_names or {}, np.asarray(graph.edge_labels)[graph.edge_slots()]
-        columns["label"] = [words.get(label, label) for label in labels[rows].tolist()]
-    if attributes is not None:
-        columns |= {name: column.tolist() for name, column in attributes.edges.items()}
-    return graph.edge_list()[rows].tolist(), columns
-
-
-def _with_attributes(graph: Graph, titles: tuple[str, ...]) -> networkx.Graph:
-    """Return the graph as networkx's, a multigraph where edges are parallel, with all values but the missing ones.
+def _as_networkx(graph: Graph, titles: tuple[str, ...]) -> networkx.Graph:
+    """Return the graph as networkx's.
 
     Args:
       graph: the graph.
       titles: attributes by which the format calls nodes; the graph's own get another name, or nodes would lose theirs.
     """
-    made, names, library = graph.to_networkx(), graph._names.tolist(), _library()
-    if graph.attributes is not None:
-        for name, column in graph.attributes.nodes.items():
-            library.set_node_attributes(made, _present(names, column.tolist()), name)
+    _library()
+    made = graph.to_networkx()
     for title in titles:
         named = [data for _, data in made.nodes(data=True) if title in data]
         for data in named:
             data[f"node_{title}"] = data.pop(title)
         if named:
             _logger.info("the attribute %r of nodes is written as node_%s: nodes are called by it there", title, title)
-    made.clear_edges()  # they come once more, each with all of its values
-    ends, columns = _edge_rows(graph)
-    if len(ends) > graph.m:
-        made = library.MultiDiGraph(made) if graph.directed else library.MultiGraph(made)
-    values = [_present(list(columns), row) for row in zip(*columns.values(), strict=True)] or [{}] * len(ends)
-    made.add_edges_from((names[u], names[v], value) for (u, v), value in zip(ends, values, strict=True))
     return made
 
 
-def _present(items: Sequence[Any], values: Sequence[Any]) -> dict[Any, Any]:
-    """Return the value of each item that has one; not-a-number, which is not equal to itself, is none."""
-    pairs = zip(items, values, strict=True)
-    return {item: value for item, value in pairs if value is not None and value == value}
-
-
 def _markup(name: str, *titles: str, **options: Any) -> Callable[[Graph, Path], None]:
-    return lambda graph, path: getattr(_library(), f"write_{name}")(_with_attributes(graph, titles), path, **options)
+    return lambda graph, path: getattr(_library(), f"write_{name}")(_as_networkx(graph, titles), path, **options)
 
 
 def _json(name: str, **options: Any) -> Callable[[Graph, Path], None]:
     """Return a function that writes what a function of networkx makes of the graph, as JSON."""
 
     def write(graph: Graph, path: Path) -> None:
-        made = getattr(_library(), name)(_with_attributes(graph, ("label", "name")), **options)
+        made = getattr(_library(), name)(_as_networkx(graph, ("label", "name")), **options)
         try:
             text = json.dumps(made, ensure_ascii=False, allow_nan=False)
         except ValueError:

@@ -64,7 +64,8 @@ def count_matches(
       wildcard: a label of query nodes and edges that any label matches.
       domains: target nodes allowed for query nodes: a mapping from query nodes (others are free), or bool ``[k, n]``.
       time_limit: stop early, when the call has taken that many seconds, of planning, compiling and searching together.
-        A compilation that has begun is not cut short; ``seconds["compile"]`` says what it took.
+        The index of a large target, and a compilation that has begun, are not cut short; ``seconds["compile"]`` says
+        what the latter took.
       memory: bytes to work in beyond the graph, on each device (default: half of what is free; of a CPU, 512 MiB for
         the tables).
       devices: where to run, see :data:`jaxmotif.devices.Devices`; several take shares of the search.

@@ -1,8 +1,10 @@
 """Columns of values: the narrowest type that holds every value exactly."""
 
+import networkx as nx
 import numpy as np
 import pytest
 
+from jaxmotif.graph import Graph
 from jaxmotif.graph._attributes import as_column, from_words
 from jaxmotif.graph._convert import _whole_numbers
 
@@ -40,3 +42,17 @@ def test_labels_of_matrices_are_whole_numbers_that_floats_hold():
         with pytest.raises(ValueError, match="edge labels must be whole numbers"):
             _whole_numbers(np.array([1.0, value]))
     assert _whole_numbers(np.array([2**63 - 1])).tolist() == [2**63 - 1]
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+def test_attributes_come_from_networkx_and_go_back(kind):
+    source = kind()
+    source.add_node("x", kind="KC")
+    source.add_edge("x", "y", weight=2.5)
+    source.add_edge("y", "z", note="weak")
+    if source.is_multigraph():
+        source.add_edge("x", "y", weight=4.0)
+    again = Graph.from_networkx(source, attributes=True).to_networkx()
+    assert type(again) is kind
+    assert dict(again.nodes(data=True)) == dict(source.nodes(data=True))
+    assert sorted(again.edges(data=True), key=str) == sorted(source.edges(data=True), key=str)
