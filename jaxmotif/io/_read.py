@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from jaxmotif.arrays._checks import check_switch
 from jaxmotif.arrays._present import counted
 from jaxmotif.arrays._rows import renumber
 from jaxmotif.graph._attributes import Attributes, from_words
@@ -119,6 +120,8 @@ def read_graph(
       >>> graph.report.notes[0]
       "passed over: column 'score'; edge_label= makes one the edges' label"
     """
+    if directed is not None:
+        check_switch(directed, "directed")
     if min_weight is not None and weight is None:
         raise ValueError("min_weight is for weights: name their column with weight=")
     keep_columns = attributes or weight is not None

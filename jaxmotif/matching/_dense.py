@@ -263,8 +263,11 @@ def _check(query: Graph, target: Graph, wildcard: ArrayLike | None) -> None:
     for name in ("node_labels", "edge_labels"):
         if getattr(query, name) is not None and getattr(target, name) is None:
             raise ValueError(f"the query has {name} and the target has none; leave them out of the query")
-    if wildcard is not None and np.ndim(wildcard) != 0:
-        raise ValueError(f"wildcard must be one label, got shape {np.shape(wildcard)}")
+    if wildcard is not None:
+        if np.ndim(wildcard) != 0:
+            raise ValueError(f"wildcard must be one label, got shape {np.shape(wildcard)}")
+        if not jnp.issubdtype(getattr(wildcard, "dtype", type(wildcard)), np.integer):
+            raise TypeError(f"wildcard must be an integer, got {wildcard!r}")
     directions = 1 + query.directed
     matrices = directions * (1 + (query.edge_labels is not None) * query.slot_capacity)
     words = matrices * target.node_capacity * -(-target.node_capacity // 32)

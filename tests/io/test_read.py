@@ -725,6 +725,12 @@ def test_weights_that_are_none(tmp_path, options, message):
         read_graph(path, True, **options)
 
 
+def test_a_direction_in_words(tmp_path):
+    (tmp_path / "net.csv").write_text("a,b\n")
+    with pytest.raises(TypeError, match="directed must be True or False, got 'no'"):
+        read_graph(tmp_path / "net.csv", "no")
+
+
 def test_weights_with_a_comma_or_of_no_column(tmp_path):
     path = tmp_path / "net.csv"
     path.write_text("source;target;weight\na;b;1,5\nb;c;2,25\n")

@@ -126,6 +126,8 @@ def test_mistakes():
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
             dense_match_count(query, target, **options)
+    with pytest.raises(TypeError, match="wildcard must be an integer, got '1'"):
+        dense_match_count(edge, edge, wildcard="1")
 
 
 @pytest.mark.parametrize("of", ["node", "edge"])
