@@ -90,16 +90,15 @@ def role_table(graph: GraphLike, classes: Sequence[str], **work: Any) -> dict[st
     graph = as_graph(graph)
     names, words = graph._names, graph._label_words
     table: dict[str, list[Any]] = {name: [] for name in ("node", "class", "id", "name", "role", "places", "count")}
-    patterns = [named_pattern(text, graph.directed) for text in classes]
-    classes = [canonical_string(pattern) for pattern in patterns]
+    classes = [canonical_string(named_pattern(text, graph.directed)) for text in classes]
+    patterns = [named_pattern(text, graph.directed) for text in classes]  # whose nodes are in the order of the classes
     if patterns:
         orbits = census_orbits(graph, patterns[0].num_nodes, **work)
         counts = dict(zip(orbits.columns, orbits.values.T, strict=True))
     identity = class_columns(classes, graph.directed, words)
     for i, text in enumerate(classes):
         columns, places = class_roles(text, graph.directed, "node")
-        # Roles are those of the class's own nodes, whose order a name need not have.
-        roles = role_words(named_pattern(text, graph.directed))
+        roles = role_words(patterns[i])
         named = [in_words(text, *words), identity["id"][i], identity["name"][i]]
         for number in dict.fromkeys(places.tolist()):  # roles in the order of the class's nodes
             times = counts.get(columns[number], np.zeros(0, np.int64))  # a class that does not occur has no column

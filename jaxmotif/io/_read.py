@@ -146,7 +146,7 @@ def read_graph(
         back = np.flatnonzero(both_ways if contents.undirected is None else both_ways & contents.undirected)
         rows = np.append(rows, back)
         edges = np.concatenate([edges, edges[back][:, ::-1]])
-    sums, enough = None, np.ones(len(edges), bool)
+    sums, num_rows = None, len(edges)
     if weight is not None:
         weights = weight_column(file.path, contents, weight)[rows]
         enough, sums, weight_notes = sum_weights(weights, edges, directed, min_weight)
@@ -183,7 +183,7 @@ def read_graph(
         isolated_nodes = report.isolated + (0 if declared is None else declared - len(ids))
         report = dataclasses.replace(report, format=contents.format, notes=tuple(notes), isolated=isolated_nodes)
         if sums is not None:  # repeated rows are in the sums, and not left out
-            report = dataclasses.replace(report, duplicates=0, reverse_duplicates=0, rows=enough.size)
+            report = dataclasses.replace(report, duplicates=0, reverse_duplicates=0, rows=num_rows)
     graph = graph._with_host_fields(
         report, graph.node_names, labels and labels.names, edge_labels and edge_labels.names
     )

@@ -72,7 +72,6 @@ def _as_networkx(graph: Graph, titles: tuple[str, ...]) -> networkx.Graph:
       graph: the graph.
       titles: attributes by which the format calls nodes; the graph's own get another name, or nodes would lose theirs.
     """
-    _library()
     made = graph.to_networkx()
     for title in titles:
         named = [data for _, data in made.nodes(data=True) if title in data]

@@ -18,7 +18,7 @@ except ImportError as error:
     raise ImportError("this needs scikit-learn: pip install 'jaxmotif[learn]'") from error
 
 from jaxmotif import __version__
-from jaxmotif.arrays._checks import whole_number
+from jaxmotif.arrays._checks import check_graphlet_size, whole_number
 from jaxmotif.features import graphlet_correlation_matrix, pattern_features
 from jaxmotif.features._patterns import Normalize, PatternLike, Source, as_patterns, check_normalize, scaled
 from jaxmotif.graph import Graphs
@@ -333,8 +333,7 @@ class WeisfeilerLehmanKernel(_Kernel):
 
 
 def _of_size(size: int, four: tuple[str, ...], five: tuple[str, ...]) -> tuple[str, ...]:
-    if size not in (4, 5):
-        raise ValueError(f"size must be 4 or 5, got {size!r}")
+    check_graphlet_size(size)
     return four if size == 4 else five
 
 

@@ -418,14 +418,10 @@ def _fetch_add(writer: _Writer, env: Env, equation: Any) -> list[str]:
     return [writer.new(equation.outvars[0].aval, f"fetch_add({env[ref].name}, {writer.read(env, value)})")]
 
 
-def _function(name: str) -> Callable[[_Writer, Env, Any], list[str]]:
-    """Return the rule of a call that a function of the prelude with this name computes, element by element."""
-
-    def rule(writer: _Writer, env: Env, equation: Any) -> list[str]:
-        values = ", ".join(writer.read(env, v) for v in equation.invars)
-        return [writer.new(equation.outvars[0].aval, f"{name}({values})")]
-
-    return rule
+def _in_prelude(writer: _Writer, env: Env, equation: Any) -> list[str]:
+    """Write a call that the prelude's function of the same name computes, element by element."""
+    values = ", ".join(writer.read(env, v) for v in equation.invars)
+    return [writer.new(equation.outvars[0].aval, f"{equation.params['name']}({values})")]
 
 
 def _lane_alone(writer: _Writer, env: Env, equation: Any) -> list[str]:
@@ -460,8 +456,8 @@ _NAMED = {
     "load_entries": _load_entries,
     "store_entries": _store_entries,
     "add_and_fetch": _fetch_add,
-    "add_selected": _function("add_selected"),
-    "spread_sign": _function("spread_sign"),
+    "add_selected": _in_prelude,
+    "spread_sign": _in_prelude,
     "lane_alone": _lane_alone,
 }
 
