@@ -1,5 +1,7 @@
 """Bits, rows and sizes: against loops, at the borders of words, on NumPy and on JAX arrays."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 from jaxmotif.arrays import _bits as bits
 from jaxmotif.arrays import _rows as rows
 from jaxmotif.arrays import _sizes as sizes
-from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._compile import Target, compiling_for, jit64
 
 
 @pytest.mark.parametrize("n", [0, 1, 31, 32, 33, 64, 65])
@@ -82,3 +84,26 @@ def test_sizes_are_the_nearest_of_their_series():
         assert sizes.power_of_two(x, 4) == min(2**i for i in range(2, 9) if 2**i >= x)
         assert sizes.floor_power_of_two(x) == max([2**i for i in range(9) if 2**i <= x], default=1)
         assert sizes.power_of_four(x, 3) == min(3 * 4**i for i in range(6) if 3 * 4**i >= x)
+
+
+@pytest.mark.parametrize("accelerated", [False, True])
+def test_graphs_have_room_in_their_classes(accelerated):
+    """An accelerator has three classes for all but the largest graphs."""
+    few = {(2**17, 2**20), (2**18, 2**21), (2**18, 2**22)}
+    for nodes, slots in itertools.product([0, 1, 1024, 1025, 2**17, 2**17 + 1, 2**18, 2**18 + 1, 10**6], repeat=2):
+        slots *= 16
+        room = sizes.graph_class(nodes, slots, accelerated)
+        assert room[0] >= nodes
+        assert room[1] >= slots
+        if accelerated:
+            holding = [one for one in few if nodes <= one[0] and slots <= one[1]]
+            assert room == min(holding, default=(sizes.bucket_size(nodes), sizes.bucket_size(slots)))
+
+
+@pytest.mark.parametrize("platform", ["cpu", "tpu"])
+def test_equal_integers_stay_in_order(platform):
+    keys = np.random.default_rng(2).integers(0, 5, 40).astype(np.int32)
+    with compiling_for(Target(platform)):
+        order = jit64(rows.stable_order)(jnp.asarray(keys))
+    assert order.dtype == np.int32
+    assert order.tolist() == sorted(range(40), key=keys.tolist().__getitem__)

@@ -88,6 +88,28 @@ def test_each_target_has_programs_of_its_own():
         assert int(function(np.int32(1))) == len("elsewhere")
 
 
+def test_an_error_of_a_program_is_told_as_it_is():
+    """Only an option that XLA does not know is a reason to call again."""
+
+    def fail(x):
+        calls.append(x)
+        raise ArithmeticError("no such number")
+
+    calls = []
+    function = jit64(lambda x: jax.pure_callback(fail, jax.ShapeDtypeStruct((), np.int32), x))
+    with pytest.raises(jax.errors.JaxRuntimeError, match="no such number"):
+        jax.block_until_ready(function(np.int32(1)))
+    assert len(calls) == 1
+
+
+def test_kernels_that_the_user_names(monkeypatch):
+    monkeypatch.setenv("JAXMOTIF_KERNELS", "interpreted")
+    assert _compile.target_of(jax.devices("cpu")[0]) == _compile.Target("cpu", "interpreted")
+    monkeypatch.setenv("JAXMOTIF_KERNELS", "fast")
+    with pytest.raises(ValueError, match="JAXMOTIF_KERNELS must be one of .*interpreted, got 'fast'"):
+        _compile.target_of(jax.devices("cpu")[0])
+
+
 def test_threads_share_a_program():
     """Static arguments with defaults must be those of the call, whichever thread made the program."""
     wrong = []

@@ -42,6 +42,9 @@ def test_values_survive(x64):
     np.testing.assert_array_equal(wide.to_numpy(), VALUES)
     assert Int64.of(np.int32(-7)).to_numpy().tolist() == -7
     assert Int64.of([2**62, 1]).tolist() == [2**62, 1]
+    assert Int64.of(wide) is wide
+    assert wide.devices() == {jax.devices()[0]}
+    assert Int64.of(np.array([7, 2**63 - 1], np.uint64)).tolist() == [7, 2**63 - 1]
     assert repr(Int64.of([2**62, 1])) == "Int64([4611686018427387904,                   1])"
 
 
@@ -76,6 +79,10 @@ def test_padded_counts_are_one_type(x64):
         np.testing.assert_array_equal(take(counts), values)
     leaf, tree = jax.tree.flatten(of_stored_counts(values))
     assert (leaf[0].dtype, leaf[0].shape, tree) == (np.int64, (2, 2), jax.tree.structure(Int64.of(values)))
+    assert tuple(map(int, of_stored_counts(values).__dlpack_device__())) == (1, 0)  # DLPack's number of a CPU
+    with jax.enable_x64(True):
+        stored = jax.device_put(np.concatenate([values, values]))
+        assert int(jax.jit(lambda x: Int64.of_rows(x, 2).sum())(stored)) == values.sum()
     # A trace keeps nothing in what it closes over.
     counts = of_stored_counts(values)
     assert int(jax.jit(lambda: counts.sum())()) == values.sum()
@@ -147,6 +154,9 @@ def test_scalars_are_numbers():
         hash(counts)
     assert (counts == None) is False  # noqa: E711
     assert counts != "7"
+    for operate in (operator.add, operator.sub, operator.lt):
+        with pytest.raises(TypeError, match="not supported|unsupported operand"):
+            operate(counts, "7")
 
 
 def test_comparisons_with_integers_beyond_64_bits():
@@ -263,8 +273,9 @@ def test_floats_are_refused(floating):
     for operate in (operator.add, operator.sub, operator.eq, operator.lt):
         with pytest.raises(TypeError, match="Int64"):
             operate(Int64.of(SMALL), floating)
-    with pytest.raises(TypeError, match="integers, got float"):
-        Int64.of([0.5])
+    for values in ([0.5], jnp.ones(3)):
+        with pytest.raises(TypeError, match="integers, got float"):
+            Int64.of(values)
 
 
 @pytest.mark.filterwarnings("ignore:Explicitly requested dtype int64")

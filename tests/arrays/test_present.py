@@ -8,7 +8,7 @@ import pytest
 
 import jaxmotif
 from jaxmotif.arrays._int64 import Int64
-from jaxmotif.arrays._present import Presented
+from jaxmotif.arrays._present import Presented, counted
 from jaxmotif.graphlets import EdgeGraphlets, GraphletCounts, NodeOrbits
 from jaxmotif.matching import MatchCount, Matches
 from jaxmotif.motifs import Census
@@ -65,6 +65,8 @@ def test_results_of_many_graphs_are_pickled(count):
     again = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(many))))
     np.testing.assert_array_equal(np.asarray(again), np.asarray(many))
     assert again.to_pandas().equals(many.to_pandas())
+    size = f"{counted(len(many.values), 'row')} x {counted(len(many.columns), 'column')}"
+    assert repr(again) == repr(many) == f"PerGraph(2 graphs, {size})"
     for one, other in zip(again, many, strict=True):
         assert {key: list(column) for key, column in one.table().items()} == {
             key: list(column) for key, column in other.table().items()

@@ -29,6 +29,13 @@ def test_every_level_is_private_whatever_the_umask(tmp_path):
     assert why_not_private(made) is None
 
 
+def test_a_file_in_the_place_of_a_folder(tmp_path):
+    (tmp_path / "cache").write_text("")
+    for folder in (tmp_path / "cache", tmp_path / "cache" / "loops"):
+        with pytest.raises(NotADirectoryError, match=f"Not a directory: '{folder}'"):
+            make_private(folder)
+
+
 def test_files_and_folders_of_the_user_are_fine(folder):
     (folder / "inner").mkdir()
     (folder / "inner" / "code").write_text("")

@@ -35,6 +35,8 @@ def test_equals_brute_force(directed, labels, monkeypatch):
         row = dict(zip(found.columns, found.values[i].tolist(), strict=True))
         assert {name: count for name, count in row.items() if count} == wanted
     assert found.values.sum() > 50
+    for one, without_nodes in zip(found, subgraph_census(graphs, 3), strict=True):
+        assert (without_nodes.as_dict(), without_nodes.per_node) == (one.as_dict(), None)
 
 
 def test_bad_size():

@@ -3,7 +3,7 @@
 import networkx as nx
 import pytest
 
-from jaxmotif.compat.dotmotif import JaxmotifExecutor, query_of
+from jaxmotif.compat.dotmotif import JaxmotifExecutor, _dicts, query_of
 
 HOST = nx.DiGraph()
 HOST.add_nodes_from((name, {"kind": kind}) for name, kind in (("x", "KC"), ("y", "PN"), ("z", "KC"), ("w", "KC")))
@@ -58,6 +58,8 @@ def test_motifs():
     )
     assert names(executor.find(asked)) == ["xyw", "xyz"]
     assert repr(query_of(asked)) == "Query(3 nodes, 2 edges, 1 forbidden edge, 5 conditions)"
+    within = Parsed(PATH, (), {"C": {"kind": {"in": [["KC", "GC"]]}, "size": {}}, "B": {"kind": {"in": [("PN",)]}}})
+    assert names(executor.find(within)) == ["wyz", "xyw", "xyz"]
     nothing = Parsed(PATH, {("A", "B"): {"colour": {"==": [1]}}})  # DotMotif finds nothing by what no edge has
     assert executor.find(nothing) == []
     undirected = Parsed([("A", "B", True)])
@@ -74,6 +76,15 @@ def test_mistakes():
         JaxmotifExecutor(graph=HOST, multigraph_edge_match="some")
     with pytest.raises(ValueError, match="to itself"):
         JaxmotifExecutor(graph=HOST).find(Parsed([("A", "A", True)]))
+    with pytest.raises(TypeError, match="lists of these, got None"):
+        JaxmotifExecutor(graph=HOST).find(Parsed(PATH, (), {"A": {"kind": {"==": [None]}}}))
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 4, 5])
+def test_each_match_is_a_dictionary(nodes):
+    rows = [[f"{row}{column}" for column in range(nodes)] for row in range(3)]
+    found = _dicts("ABCDE"[:nodes], [list(column) for column in zip(*rows, strict=True)])
+    assert found == [{"ABCDE"[i]: row[i] for i in range(nodes)} for row in rows]
 
 
 def test_the_same_as_dotmotif():

@@ -87,6 +87,9 @@ def same(name, graph, *args, **kwargs):
 def test_triads_of_a_larger_graph(directed):
     same("triadic_census", directed)
     same("triadic_census", directed, list(directed)[:25])
+    same("triadic_census", nx.DiGraph([(0, 1)]))
+    with pytest.raises(ValueError, match="duplicate nodes or nodes not in G"):
+        backend.triadic_census(backend.convert_from_nx(directed), ["v3", "v3"])
 
 
 def test_clustering_of_a_larger_graph_with_loops(directed):
@@ -164,6 +167,21 @@ def test_isomorphism_of_multigraphs_with_labels_and_loops():
     theirs = list(nx.vf2pp_all_isomorphisms(graph, other, "kind"))
     assert list(backend.vf2pp_all_isomorphisms(first, second, "kind")) == theirs
     assert names in theirs
+    more_kinds = other.copy()
+    more_kinds.nodes["a"]["kind"] = 2
+    assert not backend.vf2pp_is_isomorphic(first, backend.convert_from_nx(more_kinds), "kind")
     u, v, _ = next(edge for edge in other.edges if edge[0] != edge[1])
     other.add_edge(u, v)
     assert not backend.is_isomorphic(first, backend.convert_from_nx(other))
+
+
+def test_graphs_that_could_be_isomorphic():
+    """Equal degrees, but two triangles or none; another number of nodes; and new names alone."""
+    ring = nx.cycle_graph(6)
+    others = nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(3)), nx.path_graph(5), nx.cycle_graph("fdbace")
+    for other, answers in zip(others, ((True, False), (False, False), (True, True)), strict=True):
+        given = [backend.convert_from_nx(graph) for graph in (ring, other)]
+        assert backend.could_be_isomorphic(*given, properties="d") == nx.faster_could_be_isomorphic(ring, other)
+        found = backend.could_be_isomorphic(*given, properties="d"), backend.fast_could_be_isomorphic(*given)
+        assert found == answers
+        assert found[1] == nx.fast_could_be_isomorphic(ring, other)

@@ -20,6 +20,7 @@ def example(directed, seed):
         graph.nodes[v]["color"] = v % 3
     for i, (u, v) in enumerate(sorted(graph.edges)):
         graph.edges[u, v]["kind"] = "ab"[i % 2]
+        graph.edges[u, v]["sources"] = [u, v]  # cannot be hashed
     return graph
 
 
@@ -41,6 +42,15 @@ def test_all_questions_of_networkx(directed):
     assert found
     same = nx.relabel_nodes(target, {v: (5 * v + 2) % 9 for v in target})
     assert ours(target, same, color, kind).is_isomorphic() == other(target, same, color, kind).is_isomorphic() is True
+
+
+@pytest.mark.parametrize("query", [nx.Graph(), nx.path_graph(4), nx.empty_graph(2)], ids=["empty", "larger", "no edges"])
+def test_graphs_without_nodes_or_edges_and_larger_ones(query):
+    target, kind = nx.path_graph(3), theirs.categorical_edge_match("kind", None)
+    mine, reference = GraphMatcher(target, query, edge_match=kind), theirs.GraphMatcher(target, query, edge_match=kind)
+    assert mine.is_isomorphic() == reference.is_isomorphic() is False
+    for question in ("subgraph_isomorphisms_iter", "subgraph_monomorphisms_iter"):
+        assert mappings(getattr(mine, question)()) == mappings(getattr(reference, question)()), question
 
 
 def test_refusals():

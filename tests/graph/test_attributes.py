@@ -56,3 +56,23 @@ def test_attributes_come_from_networkx_and_go_back(kind):
     assert type(again) is kind
     assert dict(again.nodes(data=True)) == dict(source.nodes(data=True))
     assert sorted(again.edges(data=True), key=str) == sorted(source.edges(data=True), key=str)
+
+
+def test_arrays_of_words_and_of_several_axes():
+    words = np.array([b"KC", b"PN"])
+    assert as_column(words, "kind", 2).tolist() == ["KC", "PN"]
+    assert as_column(words.astype(str), "kind", 2).tolist() == ["KC", "PN"]
+    with pytest.raises(ValueError, match=r"'kind': expected one value for each, \[2\], got \[2, 1\]"):
+        as_column(np.zeros((2, 1)), "kind", 2)
+    with pytest.raises(ValueError, match="'kind': expected 3 values, got 2"):
+        as_column(words, "kind", 3)
+
+
+def test_attributes_where_they_cannot_be_kept(tmp_path):
+    source = nx.Graph([(0, 1)])
+    source.add_node(2, kind="KC")
+    with pytest.raises(ValueError, match='attributes=True keeps those of all nodes; leave out isolated="drop"'):
+        Graph.from_networkx(source, attributes=True, isolated="drop")
+    with pytest.raises(ValueError, match=r"keeps labels and names, no attributes; graph.with_attributes\(\)"):
+        Graph.from_networkx(source, attributes=True).save(tmp_path / "graph.npz")
+    assert not list(tmp_path.iterdir())

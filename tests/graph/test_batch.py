@@ -113,6 +113,19 @@ def test_bad_batches():
         _ = batch.n
     with pytest.raises(ValueError, match="unstack takes a batch"):
         unstack(plain)
+    with pytest.raises(ValueError, match="expected a batch of graphs with one leading axis"):
+        Graphs.from_graphs(plain)
+
+
+def test_data_sets_without_edges_or_graphs():
+    for graphs, sizes in (
+        (Graphs.from_edges([[], []], [2, 0]), [2, 0]),
+        (Graphs.from_edges([[], []]), [0, 0]),
+        (Graphs.from_edges([]), []),
+        (Graphs.from_edge_index(np.zeros((2, 0), int), [0, 2, 2]), [2, 0]),
+        (Graphs.from_edge_index(np.zeros((2, 0), int), [0]), []),
+    ):
+        assert [(graph.n, graph.m) for graph in graphs] == [(n, 0) for n in sizes]
 
 
 class Tensor:

@@ -237,6 +237,7 @@ def test_number_of_nodes():
             r"between -2147483648 and 2147483647, .* = -2147483649",
         ),
         ([(0, 1)], {"edge_labels": [1, 2]}, ValueError, r"edge_labels must have shape \(1,\), got \(2,\)"),
+        ([(0, 1)], {"node_names": np.array([["a", "b"]])}, ValueError, r"one dimension, got shape \(1, 2\)"),
         ([(0, 1)], {"pad": (1, 2)}, ValueError, "at least 2 nodes and 2 slots"),
         ([(0, 1)], {"pad": (2, 1)}, ValueError, "at least 2 nodes and 2 slots"),
         ([(0, 1)], {"pad": "big"}, ValueError, "'big'"),

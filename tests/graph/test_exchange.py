@@ -19,7 +19,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from jaxmotif.graph import Graph, GraphFileError, as_graph, read_graph, stack_graphs
+from jaxmotif.graph import Graph, GraphFileError, as_graph, read_graph, stack_graphs, unstack
 
 PAIRS = [(0, 1), (1, 2), (2, 0), (2, 3)]
 
@@ -178,7 +178,7 @@ def test_there_and_back(kind, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "names", [[5, 2**40], ["TP53", "na\x00me\u00e9"], ["x", 3], [(0, (1, "a")), None], np.array(["a", "bc"])]
+    "names", [[5, 2**40], [np.int64(7), (np.int32(1), "a")], ["TP53", "na\x00me\u00e9"], ["x", 3], [(0, (1, "a")), None], np.array(["a", "bc"])]
 )
 def test_names_are_kept(names, tmp_path):
     graph = Graph.from_edges([(0, 1)], node_names=names)
@@ -260,6 +260,11 @@ def test_notebooks_show_a_table_and_escape_names():
     assert "<script>" not in shown
     assert "<th>edges</th><td>2</td>" in shown
     assert "<th>node labels</th><td>2 different</td>" in shown
+    assert "<th>report</th>" in shown
+    plain = unstack(stack_graphs([graph]))[0]._repr_html_()  # which keeps neither names nor report
+    assert "<th>edges</th><td>2</td>" in plain
+    assert "<th>names</th>" not in plain
+    assert "<th>report</th>" not in plain
     assert "2 x capacity" in stack_graphs([graph, graph])._repr_html_()
 
 

@@ -104,6 +104,7 @@ def test_tables_stay_on_the_device_until_asked_for():
     assert not {"values", "edges"} & vars(found).keys()
     assert found.values.shape == np.asarray(found).shape == (5, 17)
     np.testing.assert_array_equal(np.from_dlpack(found), found.to_numpy())
+    assert tuple(map(int, found.__dlpack_device__())) == (1, 0)  # DLPack's number of a CPU
     # A column passes 32 bits: the types are the same.
     far = jaxmotif.edge_graphlets(Graph.from_edges([(0, 1), (1, 2)], 100_000))
     assert far.to_numpy()[:, far.columns.index("4-node-1-edge")].tolist() == [comb(99_997, 2)] * 2
