@@ -118,6 +118,20 @@ def test_a_negative_bound_is_refused():
         keep_compiled(max_bytes=-1)
 
 
+def test_programs_are_dropped_from_a_folder_of_our_own_alone(tmp_path, unset_cache):
+    """The size of a folder that JAX was told of is its user's affair."""
+    own = keep_compiled(tmp_path / "own")
+    theirs = tmp_path / "theirs"
+    theirs.mkdir(mode=0o700)
+    for folder in (own, theirs):
+        (folder / "a-cache").write_bytes(b"x" * 100)
+    assert keep_compiled(tmp_path / "own", max_bytes=50) == own
+    assert os.listdir(own) == []
+    jax.config.update("jax_compilation_cache_dir", str(theirs))  # as by JAX_COMPILATION_CACHE_DIR
+    assert keep_compiled(max_bytes=50) == theirs
+    assert os.listdir(theirs) == ["a-cache"]
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs POSIX permissions")
 def test_a_folder_that_others_may_write_to_is_refused(tmp_path, unset_cache):
     shared = tmp_path / "shared"

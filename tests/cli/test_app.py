@@ -5,11 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 
+import jax
 import pytest
 
 import jaxmotif
 from jaxmotif.cli import main
+from jaxmotif.cli._app import warnings_as_notes
 from jaxmotif.cli._parser import build_parser
 from jaxmotif.io._registry import READABLE
 from tests.more import more
@@ -124,6 +127,33 @@ def test_surprises_name_their_kind(monkeypatch, capsys):
     assert "Traceback" in capsys.readouterr().err
 
 
+def test_a_device_without_memory_is_told_what_to_do(monkeypatch, capsys):
+    def full(*_, **__):
+        raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: 7 bytes\nmore lines")
+
+    monkeypatch.setattr("jaxmotif.graphlets.graphlet_counts", full)
+    assert main(["graphlets", "karate", "--quiet"]) == 1
+    said = "a device ran out of memory (RESOURCE_EXHAUSTED: 7 bytes); use a device with more, or --memory for less"
+    assert capsys.readouterr().err == f"jaxmotif: error: {said}\n"
+
+
+@pytest.mark.filterwarnings("always")
+def test_each_warning_is_told_once(caplog, tmp_path, monkeypatch):
+    monkeypatch.setitem(jax.config.values, "jax_compilation_cache_dir", str(tmp_path))
+    with warnings_as_notes():
+        for text in ("of one\n  kind", "of another kind", "of one kind"):
+            warnings.warn(text, stacklevel=1)
+        for file in "ab":  # whose text differs, and which are one broken folder
+            warnings.warn(
+                f"Error reading persistent compilation cache entry for 'jit_{file}': ValueError: torn", stacklevel=1
+            )
+    assert [(record.name, record.message) for record in caplog.records] == [
+        ("jaxmotif.warnings", "of one kind"),
+        ("jaxmotif.warnings", "of another kind"),
+        ("jaxmotif", "compiled code that was kept is broken, and is made anew (ValueError: torn)"),
+    ]
+
+
 def test_ctrl_c_is_130_and_leaves_nothing(monkeypatch, tmp_path, capsys):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
@@ -132,6 +162,9 @@ def test_ctrl_c_is_130_and_leaves_nothing(monkeypatch, tmp_path, capsys):
     assert main(["graphlets", "karate", "--output", str(tmp_path / "out")]) == 130
     assert "\njaxmotif: interrupted; nothing is kept: --checkpoint FOLDER would " in capsys.readouterr().err
     assert os.listdir(tmp_path) == []
+    monkeypatch.setattr("jaxmotif.io.write_graph", interrupted)  # of a command that never keeps anything
+    assert main(["convert", "karate", str(tmp_path / "out.csv")]) == 130
+    assert capsys.readouterr().err.endswith("\njaxmotif: interrupted\n")
     kept = str(tmp_path)
     assert main(["graphlets", "karate", "--checkpoint", kept]) == 130
     said = f"kept in {kept}, and the same command goes on: jaxmotif graphlets karate --checkpoint {kept}\n"

@@ -86,6 +86,9 @@ def test_a_query_by_name(capsys, tmp_path):
 def test_mistakes(capsys, files):
     assert main(["match", "", str(files / "target.txt")]) == 1  # as a variable of a shell that is not set
     assert "the query is empty" in capsys.readouterr().err
+    (files / "nothing").mkdir()
+    assert main(["match", str(files / "nothing"), str(files / "target.txt")]) == 1
+    assert f"the folder {files / 'nothing'} holds no query files" in capsys.readouterr().err
     assert main(["match", str(files / "queries"), str(files / "target.txt"), "--limit", "3"]) == 1
     assert "lists the matches of one query" in capsys.readouterr().err
     assert main(["match", str(files / "target.txt"), str(files / "target.txt"), "--wildcard", "pink"]) == 1

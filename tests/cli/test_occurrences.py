@@ -3,12 +3,14 @@
 import collections
 import csv
 import json
+import os
 
 import networkx as nx
 import numpy as np
 import pytest
 
 from jaxmotif.cli import main
+from jaxmotif.cli._occurrences import _class_rows
 
 EDGES = "x y\ny z\nx z\nz out,1\n"
 
@@ -106,6 +108,25 @@ def test_mistakes(capsys, network, tmp_path):
     assert main(["census", str(network), "--occurrences", str(tmp_path / "none" / "o.csv")]) == 1
     assert "cannot write" in capsys.readouterr().err
     assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device")
+@pytest.mark.parametrize("full", [False, True])
+def test_occurrences_are_told_where_they_are_written(capsys, network, tmp_path, full):
+    if full:
+        (tmp_path / "o.csv").symlink_to("/dev/full")
+    words = ["census", network, "--directed", "--occurrences", tmp_path / "o.csv", "--format", "csv"]
+    assert main(list(map(str, words))) == full
+    shown = capsys.readouterr()
+    assert "000100110,38," in shown.out
+    assert (f"3 occurrences written to {tmp_path / 'o.csv'}" in shown.err) == (not full)
+    assert ("o.csv: No space left on device; going on to the result" in shown.err) == full
+
+
+def test_classes_of_random_graphs_alone_have_no_occurrences():
+    columns = {"count": [0, 2], "id": [38, 6], "verdict": ["motif", ""]}
+    [(row, pattern)] = _class_rows(columns, ["000100110", "011000000"], True)
+    assert (row["id"], row["verdict"], pattern.num_nodes) == (6, "", 3)
 
 
 def test_a_subnetwork_is_the_same_in_every_format(network, tmp_path):

@@ -13,8 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from jaxmotif import Graph
 from jaxmotif.cli import main
+from jaxmotif.cli._columns import class_report
 from jaxmotif.cli._output import Report, check_outputs, choose_format, whole_file, write_report
+from jaxmotif.cli._report import write_figures
+from jaxmotif.drawing._drawing import MOST_NODES
+from jaxmotif.patterns import Pattern
 
 HUGE = 4166416671249950000
 COUNTS = Report({"nodes": 5, "edges": 2}, {"graphlet": ["edge", "4-node-indep"], "count": [2, HUGE * HUGE]})
@@ -95,9 +100,21 @@ def check(form, path):
     check_outputs(argparse.Namespace(format=form, output=path))
 
 
-def test_parquet_without_pyarrow_names_the_extra(monkeypatch):
+def test_parquet_without_pyarrow_names_the_extra(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"jaxmotif\[io\]"):
+        check("parquet", None)
+    with pytest.raises(SystemExit, match="2"):
+        main(["census", "karate", "--roles", "roles.parquet"])
+    assert "--roles FILE.parquet needs pyarrow: pip install 'jaxmotif[io]'" in capsys.readouterr().err
+
+
+def test_parquet_is_not_for_a_terminal(monkeypatch):
+    pytest.importorskip("pyarrow")
+    check("parquet", None)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    check("csv", None)
+    with pytest.raises(ValueError, match="Parquet is not for a terminal: name a file with --output"):
         check("parquet", None)
 
 
@@ -107,6 +124,14 @@ def test_a_table_shows_some_columns_and_the_others_when_wide(capsys):
     write_report(report, "table", wide=True)
     assert capsys.readouterr().out.split() == ["class", "z", "p", "01", "1.0", "0.5"]
     assert csv_rows(written(report, "csv", capsys))[0] == ["class", "z", "p"]
+
+
+@pytest.mark.parametrize(("text", "narrow"), [("0110", ["class", "id", "count"]), ("01" * 25, ["id", "count"])])
+def test_very_long_classes_are_left_to_their_numbers(text, narrow):
+    columns = {"class": [text], "id": [6], "name": [""], "przulj": [""], "count": [2]}
+    report = class_report(columns, Graph.from_edges([(0, 1)]), ["count"])
+    assert list(report.narrow) == narrow
+    assert report.columns["class"] == [text]
 
 
 def test_long_facts_are_wrapped(capsys):
@@ -183,6 +208,14 @@ def test_unwritable_places_are_found_early(path, tmp_path):
     with pytest.raises(OSError, match=rf"cannot write .*{path}"):
         check("csv", tmp_path / path)
     assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_file_that_may_not_be_written_to(tmp_path, monkeypatch):
+    (tmp_path / "out.csv").write_text("kept")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # Root may write to any file.
+    with pytest.raises(OSError, match=r"cannot write .*out\.csv: is read-only"):
+        check("csv", tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == "kept"
 
 
 def test_checking_leaves_nothing_behind(tmp_path):
@@ -317,6 +350,13 @@ def test_drawings_have_a_limit(tmp_path, capsys):
     assert all((tmp_path / "all" / name).read_bytes() == content for name, content in before.items())
     with pytest.raises(SystemExit):
         main([*words, str(tmp_path / "none"), "--drawings", "some"])
+
+
+def test_large_patterns_are_not_drawn(tmp_path, caplog):
+    path = Pattern.from_edges([(i, i + 1) for i in range(MOST_NODES)], MOST_NODES + 1)
+    write_figures(argparse.Namespace(figures=tmp_path, drawings=5), {"path": path}, Graph.from_edges([(0, 1)]))
+    assert f"1 patterns of more than {MOST_NODES} nodes are not drawn" in caplog.text
+    assert os.listdir(tmp_path) == []
 
 
 def test_figures_without_matplotlib_name_the_extra(tmp_path, capsys, monkeypatch):

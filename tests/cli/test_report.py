@@ -36,6 +36,15 @@ def test_pages_and_drawings(capsys, network, tmp_path, command, more, drawings):
     assert {name.replace(".svg", ".pdf") for name in drawings} <= written
 
 
+def test_a_page_of_graphlets_is_of_orbits_whatever_is_counted(network, tmp_path):
+    pages = {}
+    for per in ("graph", "edge", "node"):
+        run("graphlets", network, "--per", per, "--report", tmp_path / f"{per}.html", "--output", tmp_path / "out.csv")
+        pages[per] = (tmp_path / f"{per}.html").read_text().partition("jaxmotif graphlets")[0]
+    assert "<h1>loop</h1>" in pages["graph"]
+    assert pages["graph"] == pages["edge"] == pages["node"]
+
+
 def test_drawings_of_signed_classes_bear_the_words_of_their_rows(capsys, tmp_path):
     (tmp_path / "signed.csv").write_text("source,target,sign\na,b,+\nb,c,-\n")
     options = ["--edge-label", "sign", "--directed", "--figures", tmp_path / "svg", "--format", "csv"]
@@ -69,5 +78,12 @@ def test_several_networks(capsys, monkeypatch, network, tmp_path):
     assert [(row["network"], row["id"]) for row in rows if row["id"] != "38"] == [("loop", "6"), ("other", "12")]
     page = (tmp_path / "both.html").read_text()
     assert "<h1>loop, other</h1>" in page
+    again = tmp_path / "other" / "loop.txt"  # a second network of this name
+    again.parent.mkdir()
+    again.write_text(other.read_text())
+    found = iter((made_up(["000000110", "000100110"]), made_up(["000001100", "000100110"], seed=1)))
+    run("motifs", network, again, "--directed", "--format", "csv")
+    lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
+    assert {row["network"] for row in csv.DictReader(lines)} == {str(network), str(again)}
     assert main(["motifs", str(network), str(other), "--occurrences", str(tmp_path / "o.csv")]) == 1
     assert "for one network" in capsys.readouterr().err
