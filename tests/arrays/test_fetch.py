@@ -66,12 +66,22 @@ def test_a_plain_copy_where_the_host_has_no_such_memory(wide, accelerator, monke
     np.testing.assert_array_equal(fetch_counts(wide, 4999), TABLE[:4999])
 
 
+def test_other_errors_of_a_fetch_are_told(wide, accelerator, monkeypatch):
+    def fail(*arguments, **options):
+        raise jax.errors.JaxRuntimeError("INTERNAL: broken")
+
+    monkeypatch.setattr(_fetch, "_write_to_host", fail)
+    with pytest.raises(jax.errors.JaxRuntimeError, match="INTERNAL: broken"):
+        fetch_counts(wide, 4999)
+
+
 def test_the_host_may_work_while_a_table_is_fetched(wide, accelerator):
     result = EdgeGraphlets(("a", "b", "c"), wide, 4999, Graph.from_edges([]), {})
     result.begin_fetch()
     again = pickle.loads(pickle.dumps(result))
     for table in (result, again):
         np.testing.assert_array_equal(table.values, TABLE[:4999])
+        table.begin_fetch()  # again: there is nothing to fetch
         assert "_fetch" not in table.__dict__
 
 

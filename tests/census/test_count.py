@@ -157,6 +157,8 @@ def test_rows_of_the_graph_itself_sorted_on_the_device(directed, edge_labels, mo
     with compiling_for(Target("tpu")):
         for edges in (None, graph_edges(graph)):  # where the graph lies, or sent
             _same_rows(census_graphs(graph, edges, 1 << 20, CPU, least=CPU_LEAST).dyads, wanted)
+        monkeypatch.setattr("jaxmotif.census._pair_states.SHARED_SLOTS", 0)  # a large graph has programs of its own
+        _same_rows(census_graphs(graph, None, 1 << 20, CPU, least=CPU_LEAST).dyads, wanted)
 
 
 def _in_lanes(sample):
@@ -262,11 +264,18 @@ def test_words_of_labels(tmp_path):
     (found,) = census.words
     assert sorted(found.split(",")) == [*"++-", *"......"]
     assert census.classes[0].count("0") == 2
+    assert census.ids == [None]
 
 
 @pytest.mark.parametrize(("n", "edges"), [(0, []), (1, []), (2, [(0, 1)])])
 def test_graphs_without_any(n, edges):
     assert subgraph_census(Graph.from_edges(np.array(edges, int).reshape(-1, 2), n), 3).total == 0
+
+
+@pytest.mark.parametrize("edges", [[(0, 1), (2, 3)], [(0, 1), (0, 2), (1, 2)]], ids=["edges", "triangle"])
+def test_components_that_are_too_small(edges):
+    """Searches end where there is no candidate, or none that is new."""
+    assert subgraph_census(Graph.from_edges(edges, 6), 6).total == 0
 
 
 def test_triads_against_networkx():
@@ -277,6 +286,7 @@ def test_triads_against_networkx():
     assert len(census.classes) == 13
     for name, count in zip(census.names, census.counts.tolist(), strict=True):
         assert wanted[name.split()[0]] == count
+    assert census.ids == [int(text, 2) for text in census.classes]  # as mfinder and FANMOD number them
 
 
 @pytest.mark.parametrize(("name", "sizes"), [("social_prison67", (3, 4, 5)), *more(("yeast", (4,)))])

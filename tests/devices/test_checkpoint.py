@@ -133,6 +133,39 @@ def test_one_writer_at_a_time(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(checkpoint.fcntl is None, reason="this system has other locks")
+def test_a_lock_that_its_owner_has_just_given_up_is_taken_anew(tmp_path, monkeypatch):
+    """Between opening the file of the lock and locking it, its last owner removes it, and perhaps another makes one."""
+    path, lock_file, opened = tmp_path / "work.checkpoint", tmp_path / ".work.checkpoint.lock", []
+
+    def late(file, how):
+        opened.append(file)
+        if len(opened) < 3:
+            lock_file.unlink()
+        if len(opened) == 2:
+            lock_file.write_text("of another process")
+        return flock(file, how)
+
+    flock = checkpoint.fcntl.flock
+    monkeypatch.setattr(checkpoint.fcntl, "flock", late)
+    lock = checkpoint.Lock(path)
+    assert len(opened) == 3
+    assert lock_file.read_text().startswith(f"process {os.getpid()} on ")
+    lock.release()
+    lock.release()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(checkpoint.fcntl is None, reason="this system has other locks")
+def test_a_file_system_without_locks_keeps_checkpoints(tmp_path, monkeypatch):
+    def refuse(file, how):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(checkpoint.fcntl, "flock", refuse)
+    checkpoint.Lock(tmp_path / "work.checkpoint").release()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_many_writers_never_damage_a_file(tmp_path):
     """Eight at once, each with a lock or none: every load finds one of their files, whole."""
     path, failures = tmp_path / "work.checkpoint", []

@@ -265,6 +265,20 @@ def test_a_report_tells_all_that_a_record_holds():
     assert results_in(report, "done/") == {"n": np.array([12])}
     assert results_in(report, "left/") == {"n": np.array([3])}
     assert report["notes"].tolist() == ["smaller steps"]
+    other.take(Record("job", 10, added, None, 2).report())  # of one that has done nothing
+    assert from_array(other.report()["spans"]) == [Span(0, 6)]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1000.0])
+def test_reports_of_others_are_kept_when_that_is_due(tmp_path, monkeypatch, seconds):
+    monkeypatch.setattr(record, "SAVE_SECONDS", seconds)
+    one, other = (Record("job", 10, added, store, 0) for store in (None, Store(tmp_path, "id")))
+    one.add([Span(0, 4)], {"n": np.array([5])})
+    other.take(one.report())
+    again = Record("job", 10, added, Store(tmp_path, "id"), 0)
+    assert from_array(again.open()) == ([] if seconds else [Span(0, 4)])
+    assert again.found == ({} if seconds else {"n": np.array([5])})
+    again.close()
 
 
 def test_a_limit_leaves_the_rest_and_counts_what_there_is(tmp_path):

@@ -68,6 +68,13 @@ def test_the_default_is_half_of_what_is_free():
 
 def test_free_memory_of_a_cpu(monkeypatch, tmp_path):
     """What the machine has available, or less where a group has a limit, in both versions of control groups."""
+    with monkeypatch.context() as patch:
+        for text in ("MemFree: 5 kB\n", "MemAvailable:\n", "MemAvailable: much\n"):
+            patch.setattr(memory_of.Path, "read_text", lambda path, text=text: text)
+            assert memory_of._available() is None
+        patch.setattr(memory_of.Path, "read_text", lambda path: "MemFree: 5 kB\nMemAvailable: 7 kB\n")
+        patch.setattr(memory_of, "_left_by_limits", lambda: [])
+        assert memory_of._available() == 7 * 1024
     monkeypatch.setattr(memory_of, "_available", lambda: 4000)
     assert free_memory(jax.devices("cpu")[0]) == 4000 // len(jax.devices("cpu"))
     monkeypatch.setattr(memory_of, "_available", lambda: None)
@@ -170,7 +177,7 @@ def test_matching(monkeypatch):
         jaxmotif.count_matches(query, target, **options)
 
 
-def test_census(monkeypatch):
+def test_census(monkeypatch, tmp_path):
     from jaxmotif.census import _count as census
 
     graph = jaxmotif.datasets.load("karate")
@@ -196,6 +203,15 @@ def test_census(monkeypatch):
     monkeypatch.setattr("jaxmotif.census._job.halve_memory", halve_memory)
     assert jaxmotif.subgraph_census(graph, 3).as_dict() == expected.as_dict()
     assert memory == [None, 2**29]
+    # The task of a job does the same.
+    tries.clear()
+    memory.clear()
+    assert jaxmotif.subgraph_census(graph, 3, checkpoint=tmp_path).as_dict() == expected.as_dict()
+    assert memory == [None, 2**29]
+    tries.clear()
+    monkeypatch.setattr("jaxmotif.census._job.halve_memory", lambda *_: None)
+    with pytest.raises(MemoryError):
+        jaxmotif.subgraph_census(graph, 3, checkpoint=tmp_path / "again")
 
 
 def test_sizes_of_a_census(monkeypatch):

@@ -187,6 +187,7 @@ def test_a_notebook_gets_a_bar_of_tqdm(monkeypatch):
         def __init__(self, **options):
             told.append(options)
             self.update, self.close = told.append, lambda: told.append("closed")
+            self.set_postfix_str = lambda note, refresh: told.append(note)
 
     shell = SimpleNamespace(config={"IPKernelApp": {}})
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
@@ -202,6 +203,12 @@ def test_a_notebook_gets_a_bar_of_tqdm(monkeypatch):
         "closed",
     ]
     assert meter.done == 9
+    told.clear()
+    notes = iter(("", "7 found"))
+    with progress(9, "edges", "counting", note=lambda: next(notes)) as meter:
+        meter.advance(4)
+        meter.advance(5)
+    assert told[1:] == [4, "7 found", 5, "closed"]
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     assert isinstance(progress(9), Progress)
     monkeypatch.setitem(sys.modules, "tqdm.auto", SimpleNamespace(tqdm=Bar))

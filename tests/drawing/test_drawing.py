@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from jaxmotif import Graph, query
-from jaxmotif.drawing import draw_pattern
+from jaxmotif.drawing import draw_network, draw_pattern
 from jaxmotif.drawing._drawing import arrange
 from jaxmotif.matching._bind import bind
 from jaxmotif.patterns import Pattern, class_names, named_pattern
@@ -107,5 +107,7 @@ def test_what_must_not_be_there_is_dashed():
 def test_too_large(tmp_path):
     with pytest.raises(ValueError, match="41 nodes is too large to draw; at most 40"):
         draw_pattern(named_pattern("41-cycle"))
+    with pytest.raises(ValueError, match="a network of 41 nodes is too large to draw; at most 40"):
+        draw_network(Graph.from_edges([(0, 40)]))
     draw_pattern(named_pattern("40-cycle")).save(tmp_path / "ring.svg")
     assert ET.parse(tmp_path / "ring.svg").getroot().get("width") == "256"

@@ -66,6 +66,12 @@ def test_graph(ax):
     points = [len(c.get_offsets()) for c in ax.collections if hasattr(c, "get_sizes")]
     assert points == [14, 1]
     assert sum(len(c.get_segments()) for c in ax.collections if hasattr(c, "get_segments")) == graph.m
+    loop = Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)], directed=True)
+    before = len(ax.texts)
+    loop.plot(ax, highlight=[0, 1, 2])
+    places = spring_layout(loop)
+    arrows = [(text.xy, text.xyann) for text in ax.texts[before:] if text.arrow_patch is not None]
+    assert arrows == [(tuple(places[v]), tuple(places[u])) for u, v in ((0, 1), (1, 2), (2, 0))]
     Graph.from_edges([(0, 1)], node_names=["$\\frac$", "b"]).plot(ax)
     ax.figure.canvas.draw()
     with pytest.raises(ValueError, match="Nobody.*no nodes of the graph"):

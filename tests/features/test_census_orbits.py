@@ -110,6 +110,7 @@ def test_roles_of_a_class_by_its_name():
 
 
 def test_nothing_and_bad_options():
+    assert not any(map(len, role_table(Graph.from_edges([(0, 1)]), []).values()))
     empty = census_orbits(Graph.from_edges([], 5), 3)
     assert empty.values.shape == (5, 0)
     assert census_orbits(Graph.from_edges([(0, 1)], 3), 3, per="edge").values.shape == (1, 0)

@@ -172,6 +172,7 @@ def test_nothing_to_count():
     empty = Graph.from_edges([], 3)
     assert pattern_features(empty, ["triangle", "5-cycle"]).values.tolist() == [[0, 0]]
     assert pattern_features([empty], [], per="node").values.shape == (3, 0)
+    assert pattern_features([Graph.from_edges([], 0)] * 2, ["triangle", "3-star"]).values.tolist() == [[0, 0]] * 2
     assert pattern_features(empty, ["triangle"], per="edge").values.shape == (0, 1)
     # A graph without nodes, or with one, has no rows, and no sets of nodes to divide by.
     few, triangle = Graph.from_edges([], 1), Graph.from_edges([(0, 1), (1, 2), (0, 2)])

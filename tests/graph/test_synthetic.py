@@ -80,7 +80,7 @@ def test_rmat():
     assert heavy.degrees[: 1 << 16].sum() > 2 * heavy.degrees[1 << 16 :].sum()
 
 
-def test_random_regular():
+def test_random_regular(monkeypatch):
     cases = [(n, degree) for n in range(9) for degree in range(max(n, 1)) if n * degree % 2 == 0]
     for n, degree in [*cases, (60, 21), (200, 3), (101, 50), (50, 48)]:
         graph = synthetic.random_regular(n, degree, seed=n)
@@ -95,6 +95,9 @@ def test_random_regular():
         for seed in range(100)
     )
     assert set(shapes) == {1, 2}  # a ring of six, or two triangles
+    monkeypatch.setattr(synthetic, "_PATIENCE", 1)  # It begins anew whenever the number of bad edges does not fall.
+    for seed in range(20):
+        assert synthetic.random_regular(12, 5, seed=seed).degrees.tolist() == [5] * 12
 
 
 def test_power_law():

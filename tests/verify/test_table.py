@@ -78,14 +78,17 @@ def test_digests_tell_shapes_sizes_and_levels_apart():
 
 def test_a_device_without_memory_leaves_a_table_to_the_host(monkeypatch):
     def fail(*_):
-        raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of memory")
+        raise jax.errors.JaxRuntimeError(why)
 
-    table = random_table(40)
+    why, table = "RESOURCE_EXHAUSTED: out of memory", random_table(40)
     monkeypatch.setattr(_table, "is_on_accelerator", lambda counts: True)
     assert isinstance(certified_table(table, 30, whole=1000), HostTable)  # it is fetched as a whole anyway
     monkeypatch.setattr(_table, "fetch_int64", lambda counts, rows: counts[:rows])
     monkeypatch.setattr(_table, "_fix", fail)
     assert certified_table(table, 30, whole=0).fix() == HostTable(table[:30]).fix()
+    why = "INTERNAL: broken"
+    with pytest.raises(jax.errors.JaxRuntimeError, match=why):
+        certified_table(table, 30, whole=0)
 
 
 def test_certificates_of_tables_on_a_device_are_accepted(tmp_path, monkeypatch):
