@@ -432,7 +432,7 @@ def _join_residues(residues: Callable[[int], np.ndarray], most: float) -> np.nda
         product *= prime
         if product > 2 * most:
             return found
-    raise OverflowError("a count has more than 100,000 bits")
+    raise OverflowError("a count may have more than 750,000 bits, which are too many to compute")
 
 
 def _primes() -> Iterator[int]:

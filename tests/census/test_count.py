@@ -7,9 +7,10 @@ import jax
 import numpy as np
 import pytest
 
-from jaxmotif.arrays._compile import Target, compiling_for, put64
+from jaxmotif.arrays._compile import Target, compiling_for, jit64, put64
 from jaxmotif.census import _device, _host
 from jaxmotif.census._classes import Classifier
+from jaxmotif.census._code_counts import distinct_from, sort_codes
 from jaxmotif.census._device import DeviceEngine
 from jaxmotif.census._engine import wide_codes
 from jaxmotif.census._enumerate import count_classes, engine_type
@@ -108,7 +109,7 @@ def test_tiny_tables_change_nothing(matrix_bytes, monkeypatch):
     wanted = subgraph_census(graph, 5)
     assert wanted.total > 1_000  # of 128 in a table
     monkeypatch.setattr(_host, "MERGE_AT", 20)  # The host merges equal codes again and again.
-    tiny = Sizes(block=64, table=128, candidates=4, codes=256, distinct=0, least=16)
+    tiny = Sizes(block=64, table=128, candidates=8, codes=256, distinct=0, least=16)
     # With a matrix, codes are counted on the device too: too many kinds, and fewer than there is room for.
     for sizes in (tiny, *(dataclasses.replace(tiny, distinct=kinds) for kinds in (8, 256) if matrix_bytes)):
         classifier = Classifier(Alphabet.of(graph), 5)
@@ -215,6 +216,22 @@ def test_counts_of_several_graphs(labels, distinct):
             if joined:
                 wanted[graph[i], classifier((plain[i : i + 1] & ~12).astype(np.uint64))[0]] -= weights[i] + 1
     np.testing.assert_array_equal(counts, wanted)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_codes_of_two_words_are_counted(weighted):
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 5, (2, 40)).astype(np.uint32)
+    codes[:, ::9], codes[0, 1::9] = NO_CODE, NO_CODE  # no code, and one whose high word alone is all ones
+    weights = rng.integers(0, 3, 40)
+    wanted = Counter()
+    for high, low, times in zip(*codes.tolist(), weights.tolist() if weighted else [1] * 40, strict=True):
+        wanted[high << 32 | low] += times * ((high, low) != (NO_CODE, NO_CODE))
+    count = jit64(lambda *given: distinct_from(sort_codes(*given), np.int32(0), room=40))
+    found = count(put64(codes, CPU), put64(weights, CPU) if weighted else None)
+    number = int(found.number)
+    assert found.codes[:number].tolist() == sorted(code for code, times in wanted.items() if times)
+    assert found.times.tolist() == [times for _, times in sorted(wanted.items()) if times] + [0] * (40 - number)
 
 
 @pytest.mark.parametrize(("distinct", "at_first"), [(64, 64), (4096, 4096), (64, 16), (4096, 16)])

@@ -92,7 +92,7 @@ WRONG = {
     "search signed.tsv --colors colors.txt --motif rde:2": "are 'blue', 'red'; did you mean 'red'?",
     "search signed.tsv --colors colors.txt --motif red:2 --edge-label effect --only inhibit": "mean 'inhibits'?",
     "match latin.dm karate.txt": "latin.dm: this is no text: 'utf-8' codec can't decode byte 0xe9",
-    "search signed.tsv --colors colors.txt --motif red --only activates,": "'activates,' is not a list of labels such as",
+    "search signed.tsv --colors colors.txt --motif red --only activates,": "'activates,' is not a list of labels",
     "census celegans --subnetwork fffl:loops.graphml": "the class of --subnetwork: 'fffl' is no pattern (near: ffl",
     # Files and their columns.
     "census karat": "there is no file 'karat', nor a bundled network of that name; did you mean 'karate'?",

@@ -44,7 +44,9 @@ def test_all_questions_of_networkx(directed):
     assert ours(target, same, color, kind).is_isomorphic() == other(target, same, color, kind).is_isomorphic() is True
 
 
-@pytest.mark.parametrize("query", [nx.Graph(), nx.path_graph(4), nx.empty_graph(2)], ids=["empty", "larger", "no edges"])
+@pytest.mark.parametrize(
+    "query", [nx.Graph(), nx.path_graph(4), nx.empty_graph(2)], ids=["empty", "larger", "no edges"]
+)
 def test_graphs_without_nodes_or_edges_and_larger_ones(query):
     target, kind = nx.path_graph(3), theirs.categorical_edge_match("kind", None)
     mine, reference = GraphMatcher(target, query, edge_match=kind), theirs.GraphMatcher(target, query, edge_match=kind)

@@ -201,6 +201,8 @@ def test_a_listing(cluster, tmp_path):
 def test_mistakes_of_users_are_told_as_on_one_machine(cluster):
     with pytest.raises(ValueError, match="graphlets are counted in undirected graphs"):
         jaxmotif.graphlet_counts(jaxmotif.Graph.from_edges([(0, 1)], directed=True), devices=cluster)
+    with pytest.raises(ValueError, match="a cluster writes no certificates: leave out certify="):
+        jaxmotif.graphlet_counts([(0, 1)], devices=cluster, certify="counts.json")
     with pytest.raises(TypeError, match="cannot be shared among the workers of a cluster"):
         jaxmotif.iter_matches("triangle", _skewed(), devices=cluster)
 

@@ -179,6 +179,7 @@ def test_matching(monkeypatch):
 
 def test_census(monkeypatch, tmp_path):
     from jaxmotif.census import _count as census
+    from jaxmotif.census import _job as job
 
     graph = jaxmotif.datasets.load("karate")
     expected = jaxmotif.subgraph_census(graph, 3)
@@ -200,16 +201,19 @@ def test_census(monkeypatch, tmp_path):
         memory.append(before)
         return (before or 2**30) // 2, "smaller tables"
 
-    monkeypatch.setattr("jaxmotif.census._job.halve_memory", halve_memory)
+    monkeypatch.setattr(job, "halve_memory", halve_memory)
     assert jaxmotif.subgraph_census(graph, 3).as_dict() == expected.as_dict()
     assert memory == [None, 2**29]
-    # The task of a job does the same.
+    # The task of a job does the same, and plans anew.
     tries.clear()
     memory.clear()
+    plan, planned = job.plan, []
+    monkeypatch.setattr(job, "plan", lambda device, memory: planned.append(memory) or plan(device, memory))
     assert jaxmotif.subgraph_census(graph, 3, checkpoint=tmp_path).as_dict() == expected.as_dict()
     assert memory == [None, 2**29]
+    assert planned == [None, 2**29, 2**28]
     tries.clear()
-    monkeypatch.setattr("jaxmotif.census._job.halve_memory", lambda *_: None)
+    monkeypatch.setattr(job, "halve_memory", lambda *_: None)
     with pytest.raises(MemoryError):
         jaxmotif.subgraph_census(graph, 3, checkpoint=tmp_path / "again")
 

@@ -195,3 +195,31 @@ def test_ctrl_c_while_threads_work():
     finally:
         signal.signal(signal.SIGINT, before)
     assert sorted(started) == sorted(finished) == ["a", "h"]
+
+
+def test_ctrl_c_while_threads_are_begun(monkeypatch):
+    """Those that have begun are waited for, and no others."""
+    begun, seen, stopped = [], [], []
+
+    class Late(threading.Thread):
+        def start(self):
+            begun.append(self)
+            if len(begun) == 2:
+                raise KeyboardInterrupt
+            super().start()
+
+    def call():
+        try:
+            run_queue(UNITS, [Worker(seen.append), Worker(seen.append), Worker(seen.append)])
+        except KeyboardInterrupt as stop:
+            stopped.append(stop)
+
+    caller = threading.Thread(target=call, daemon=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading, "Thread", Late)
+        caller.start()
+        caller.join(20)
+    assert not caller.is_alive()
+    assert len(stopped) == 1
+    assert len(begun) == 2
+    assert seen == [unit.span for unit in UNITS][: len(seen)]

@@ -18,6 +18,7 @@ from jaxmotif.features import (
     soft_counts,
     spasm,
 )
+from jaxmotif.features._homomorphisms import _join_residues
 from jaxmotif.graph import Graphs, stack_graphs
 from jaxmotif.patterns import Pattern, named_pattern, node_orbits
 from jaxmotif.patterns._orbits import partitions
@@ -88,6 +89,16 @@ def test_counts_beyond_floats_and_64_bits_are_exact():
     ]
     inside = jax.jit(lambda graph: dense_homomorphism_counts(graph, ["6-star", "7-star"]))(Graph.from_edges(hub))
     assert inside.to_numpy().tolist() == [200**6 + 200, -1]
+
+
+def test_counts_of_more_bits_than_primes_tell_apart(monkeypatch):
+    """A number is told by its residues up to half the product of the primes, and no larger one is taken for it."""
+    primes, number = (101, 103, 107), 101 * 103 * 107 // 2
+    monkeypatch.setattr("jaxmotif.features._homomorphisms._primes", lambda: iter(primes))
+    residues = {prime: np.array([number % prime, 5]) for prime in primes}
+    assert _join_residues(residues.__getitem__, number).tolist() == [number, 5]
+    with pytest.raises(OverflowError, match="more than 750,000 bits"):
+        _join_residues(residues.__getitem__, number + 1)
 
 
 def test_counts_beyond_all_floats():

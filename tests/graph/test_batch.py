@@ -9,6 +9,7 @@ import pytest
 
 from jaxmotif import count_matches, graphlet_counts, node_orbits, subgraph_census
 from jaxmotif.graph import Graph, Graphs, as_graphs, disjoint_union, stack_graphs, unstack
+from jaxmotif.graph._groups import size_groups
 from jaxmotif.graph.synthetic import erdos_renyi
 
 SIZES = [(0, 0), (1, 0), (5, 4), (8, 12), (3, 3), (12, 0)]
@@ -126,6 +127,23 @@ def test_data_sets_without_edges_or_graphs():
         (Graphs.from_edge_index(np.zeros((2, 0), int), [0]), []),
     ):
         assert [(graph.n, graph.m) for graph in graphs] == [(n, 0) for n in sizes]
+
+
+@pytest.mark.parametrize(
+    ("steps", "nodes"),
+    [(0.0, [1024]), (2.0**19, [128, 1024]), (2.0**20, [32, 128, 512, 1024]), (2.0**40, [32, 128, 512, 1024])],
+)
+def test_graphs_are_grouped_by_size_where_that_saves_more_than_a_program(steps, nodes):
+    """Four groups at most; the fewest steps are those of 40 nodes in the room of 100."""
+    sizes = [3, 40, 100, 3, 300, 1000, 2000, 30]
+    graphs = Graphs.from_edges([[(0, 1)]] * len(sizes), sizes)
+    which = np.array([7, 5, 4, 3, 2, 1, 0])  # not 2000
+    groups = size_groups(graphs, which, lambda room, slots: steps * room)
+    assert sorted(i for group in groups for i in group.which.tolist()) == sorted(which.tolist())
+    for group in groups:
+        assert graphs.n[group.which].max() <= group.nodes <= 1024
+        assert graphs.slots[group.which].max() <= group.slots
+    assert sorted(group.nodes for group in groups) == nodes
 
 
 class Tensor:

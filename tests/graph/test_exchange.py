@@ -178,7 +178,15 @@ def test_there_and_back(kind, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "names", [[5, 2**40], [np.int64(7), (np.int32(1), "a")], ["TP53", "na\x00me\u00e9"], ["x", 3], [(0, (1, "a")), None], np.array(["a", "bc"])]
+    "names",
+    [
+        [5, 2**40],
+        [np.int64(7), (np.int32(1), "a")],
+        ["TP53", "na\x00me\u00e9"],
+        ["x", 3],
+        [(0, (1, "a")), None],
+        np.array(["a", "bc"]),
+    ],
 )
 def test_names_are_kept(names, tmp_path):
     graph = Graph.from_edges([(0, 1)], node_names=names)
