@@ -323,11 +323,10 @@ def _added_up(at_nodes: np.ndarray, nodes: np.ndarray) -> np.ndarray:
     """Return sums over the nodes of each graph, ``[graphs, columns]``: Python integers where int64 might wrap."""
     filled = nodes > 0
     starts = (np.cumsum(nodes) - nodes)[filled]
-    most = np.add.reduceat(at_nodes.astype(np.float64), starts).max(initial=0) if filled.any() else 0.0
+    most = np.add.reduceat(at_nodes.astype(np.float64), starts).max(initial=0)
     kind = at_nodes.dtype if most < _INT64_ROOM else np.dtype(object)
     sums = np.zeros((nodes.size, at_nodes.shape[1]), kind)
-    if filled.any():
-        sums[filled] = np.add.reduceat(at_nodes.astype(kind, copy=False), starts)
+    sums[filled] = np.add.reduceat(at_nodes.astype(kind, copy=False), starts)
     return sums
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from jaxmotif.arrays._compile import Target
 from jaxmotif.cli import _compile
-from jaxmotif.cli._app import main
+from jaxmotif.cli._app import build_parser, main
 from jaxmotif.devices import _memory
 from jaxmotif.graph import Graph
 from tests.more import more
@@ -149,3 +149,17 @@ def test_hubs_of_every_width():
     graph = _compile._with_hubs(300, 64)
     assert graph.n == 300
     assert {12, 16, 24, 32, 48, 64} - set((graph.degrees - 2).tolist()) == set()
+
+
+def test_every_call_is_that_of_a_command():
+    """Each job has a graph of each size class, and is named as a user would call it."""
+    further = {"match": ["triangle"], "search": ["--colors", "colors.txt", "--motif", "red:2"]}
+    sizes = {}
+    for name, graph, run in _compile._calls(False):
+        command, *options = name.split()
+        args = build_parser().parse_args([command, *further.get(command, []), "karate", *options])
+        assert callable(run)
+        sizes.setdefault(args.command, set()).add((graph.n, graph.m))
+    assert sizes.keys() == {"graphlets", "motifs", "census", "match", "search"}
+    for command in ("graphlets", "motifs", "census"):
+        assert sizes[command] >= set(_compile.SIZES[False])
