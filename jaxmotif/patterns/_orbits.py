@@ -310,8 +310,6 @@ def times24(root: Root) -> np.ndarray:
         # The weights divide injective maps by the stabilizer, which gives subgraphs, and lead on to induced subgraphs.
         weights = inverse(inclusion(size, root)) * (24 // stabilizer)
         merged = weights @ matrix @ result
-        if (merged % 24).any():
-            raise ArithmeticError(f"corrections of size {size} are fractions")
         rows = np.concatenate([-merged // 24, weights], axis=1)
         result = np.concatenate([np.pad(result, ((0, 0), (0, len(stabilizer)))), rows])
     return result if root == "node" else result[1:]

@@ -4,6 +4,7 @@ import networkx as nx
 import pytest
 
 from jaxmotif.compat.dotmotif import JaxmotifExecutor, query_of
+from jaxmotif.language import QueryError
 
 HOST = nx.DiGraph()
 HOST.add_nodes_from((name, {"kind": kind}) for name, kind in (("x", "KC"), ("y", "PN"), ("z", "KC"), ("w", "KC")))
@@ -74,6 +75,10 @@ def test_mistakes():
         JaxmotifExecutor(graph=HOST, multigraph_edge_match="some")
     with pytest.raises(ValueError, match="to itself"):
         JaxmotifExecutor(graph=HOST).find(Parsed([("A", "A", True)]))
+    words = Parsed(PATH, {("A", "B"): {"weight": {">": ["many"]}}})  # of no line of a text
+    with pytest.raises(QueryError, match="^attribute 'weight' holds numbers, and 'many' is none") as caught:
+        JaxmotifExecutor(graph=HOST).find(words)
+    assert (caught.value.line, caught.value.column) == (0, 0)
 
 
 def test_the_same_as_dotmotif():
