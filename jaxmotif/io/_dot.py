@@ -114,8 +114,6 @@ class _Dot:
         name = token.text
         while token.kind == "text" and tokens.taken("+"):
             name += tokens.take("text").text
-        if tokens.next.kind == "=":
-            return []
         while tokens.taken(":"):
             tokens.take("word", "text")
         return [name.replace('\\"', '"')]

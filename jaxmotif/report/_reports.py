@@ -115,12 +115,10 @@ def _graphlet_table(counts: Mapping[str, int]) -> str:
 
 def _draw_orbit(number: int) -> Drawing:
     """Draw the graphlet of an orbit with the nodes of the orbit marked."""
-    for graphlet in CONNECTED:
-        if number in graphlet.node_orbits:
-            pattern = Pattern.from_edges(graphlet.edges, graphlet.size)
-            marked = [v for v, orbit in enumerate(graphlet.node_orbits) if orbit == number]
-            return draw_pattern(pattern, marked=marked, title=f"{graphlet.name}, orbit {number}")
-    raise ValueError(f"there is no orbit {number}")
+    graphlet = next(graphlet for graphlet in CONNECTED if number in graphlet.node_orbits)
+    pattern = Pattern.from_edges(graphlet.edges, graphlet.size)
+    marked = [v for v, orbit in enumerate(graphlet.node_orbits) if orbit == number]
+    return draw_pattern(pattern, marked=marked, title=f"{graphlet.name}, orbit {number}")
 
 
 def _orbit_cards(graph: Graph, columns: Mapping[str, np.ndarray], drawings: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@ import networkx as nx
 import pytest
 
 from jaxmotif.compat.dotmotif import JaxmotifExecutor, _dicts, query_of
+from jaxmotif.language import QueryError
 
 HOST = nx.DiGraph()
 HOST.add_nodes_from((name, {"kind": kind}) for name, kind in (("x", "KC"), ("y", "PN"), ("z", "KC"), ("w", "KC")))
@@ -78,6 +79,11 @@ def test_mistakes():
         JaxmotifExecutor(graph=HOST).find(Parsed([("A", "A", True)]))
     with pytest.raises(TypeError, match="lists of these, got None"):
         JaxmotifExecutor(graph=HOST).find(Parsed(PATH, (), {"A": {"kind": {"==": [None]}}}))
+
+    words = Parsed(PATH, {("A", "B"): {"weight": {">": ["many"]}}})  # of no line of a text
+    with pytest.raises(QueryError, match="^attribute 'weight' holds numbers, and 'many' is none") as caught:
+        JaxmotifExecutor(graph=HOST).find(words)
+    assert (caught.value.line, caught.value.column) == (0, 0)
 
 
 @pytest.mark.parametrize("nodes", [2, 3, 4, 5])

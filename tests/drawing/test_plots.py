@@ -8,6 +8,7 @@ from jaxmotif.drawing import draw_pattern
 from jaxmotif.graph._plot import spring_layout
 from jaxmotif.motifs._compare import compare_motifs
 from jaxmotif.patterns import Pattern, named_pattern
+from jaxmotif.report import motif_figures
 from tests.report.made_up import made_up
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -57,6 +58,24 @@ def test_comparison(ax):
     assert (compared.profile_low <= compared.profiles + 1e-12).all()
     assert (compared.profile_high >= compared.profiles - 1e-12).all()
     assert (compared.profile_high - compared.profile_low).max() > 0.001
+
+
+def test_trees_of_a_comparison(ax):
+    """Below the profiles is a tree for each distance, whose brackets stand at the mean distances of what they join."""
+    graph = datasets.load("florentine")
+    networks = [(name, graph, made_up(["000000110", "000100110"], seed)) for seed, name in enumerate("abc")]
+    distances = {"GCD-11": np.array([[0, 4, 1], [4, 0, 6], [1, 6, 0.0]])}
+    figure = motif_figures(networks, distances)["comparison"]()
+    profiles, correlations, tree = figure.axes
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["a", "b", "c"]
+    assert [line.get_label() for line in profiles.lines[1:]] == ["a", "b", "c"]
+    assert correlations.get_xlabel() == "1 - correlation of profiles"
+    assert tree.get_xlabel() == "GCD-11"
+    assert [tick.get_text() for tick in tree.get_yticklabels()] == ["b", "a", "c"]
+    assert [line.get_xdata().tolist() for line in tree.lines] == [[0, 1, 1, 0], [0, 5, 5, 1]]
+    assert [line.get_ydata().tolist() for line in tree.lines] == [[1, 1, 2, 2], [0, 0, 1.5, 1.5]]
+    assert tree.get_xlim()[1] == 0  # the networks are on the right
+    assert set(motif_figures(networks[:1])) >= {"motifs"} > {"comparison"} & set(motif_figures(networks[:1]))
 
 
 def test_graph(ax):

@@ -451,6 +451,10 @@ def test_the_matrices_are_integer_and_triangular():
             matrix = orbits.inclusion(size, root)
             assert np.array_equal(matrix @ orbits.inverse(matrix), np.eye(len(matrix), dtype=int))
             assert not (24 % orbits.corrections(size, root).stabilizer).any()
+    halves = np.array([[2, 0], [0, 1]])
+    assert orbits.inverse(halves, 2).tolist() == [[1, 0], [0, 2]]
+    with pytest.raises(ValueError, match="no inverse that is an integer matrix over 1"):
+        orbits.inverse(halves)
 
 
 def test_counts_of_a_graph_without_edges():

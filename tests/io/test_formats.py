@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import logging
 import os
 import subprocess
@@ -74,6 +75,9 @@ CORNERS = {
         {("a", "b"), ("b", "a"), ("b", "c")}),
     "one node without an id": ('{"nodes": [{"id": "x"}, {}], "edges": [{"source": "x", "target": "1"}]}', "'id'"),
     "nodes without ids": ('{"nodes": [{}, {}, {}], "links": [{"source": 0, "target": 2}]}', {("0", "2")}),
+    "relations in Pajek": (
+        '*Network genes\n*Vertices 3\n*Arcs :1 "activates"\n1 2\n*Arcs :2 "inhibits"\n2 1\n2 3\n',
+        {("1", "2"), ("2", "1"), ("2", "3")}),
 }  # fmt: skip
 
 
@@ -178,6 +182,19 @@ REFUSED = {
     "declared size": ("t 2 2\nv 0 5 1\nv 1 5 1\ne 0 1\n", "declares 2 nodes and 2 edges"),
     "a key twice": ('{"nodes": [], "links": [], "nodes": []}', "key twice"),
     "arrow in a graph": ("graph { a -> b }", "expected --"),
+    "a node twice": ('<graphml><graph edgedefault="directed"><node id="a"/><node id="a"/></graph></graphml>',
+                     "node 'a' is there twice"),
+    "an id twice": ("graph [ node [ id 1 id 2 ] ]", "line 1.*: id is there twice"),
+    "direction in GML": ("graph [ directed 2 ]", "expected directed 0 or directed 1"),
+    "direction in GraphML": ('<graphml><graph edgedefault="both"/></graphml>',
+                             "expected edgedefault to be directed or undirected, found 'both'"),
+    "direction in JSON": ('{"directed": "yes", "nodes": [], "links": []}', "to be true or false, found 'yes'"),
+    "two GEXFs": ("<gexf><graph/><graph/></gexf>", "more than one graph"),
+    "no GEXF": ("<gexf><meta/></gexf>", "no <graph>"),
+    "edges and links": ('{"nodes": [], "edges": [], "links": []}', '"nodes", and "edges" or "links"; found .nodes'),
+    "one element": ('{"elements": "a"}', 'expected "elements", lists of nodes and edges'),
+    "elements without data": ('{"elements": [{"group": "nodes"}]}', 'elements with "data", found .*group'),
+    "a number of nodes": ('{"nodes": 3, "links": []}', "lists of nodes and edges, which are objects, found '3'"),
     "two colors": ("1 2 0 1\n1 3 0 1\n2 3 1 1\n2 4 1 0\n4 1 0 0\n" + "4 5 0 0\n" * 70 + "5 1 1 0\n",
                    "node 5 has two colors.*format=.edges"),
 }  # fmt: skip
@@ -199,6 +216,9 @@ def test_what_decides_where_two_formats_fit(write):
     assert named_edges(read_graph(write("A B C\nB C A\nC A B\n"), format="adjlist", directed=True)) == {
         (u, v) for u in "ABC" for v in "ABC" if u != v
     }
+    numbers = read_graph(write("10 2 3\n3 2 1\n", "g.adjlist"), directed=True)
+    assert named_edges(numbers) == {(10, 2), (10, 3), (3, 2), (3, 1)}
+    assert numbers.node_names.tolist() == [1, 2, 3, 10]
 
 
 def test_what_is_passed_over_is_named(write):
@@ -213,6 +233,10 @@ def test_what_is_passed_over_is_named(write):
     assert "weights of edges" in notes("2 1 1\n2 5\n1 5\n")
     assert "lists edgf" in notes("graph [ node [ id 1 ] node [ id 2 ] edgf [ source 1 target 2 ] ]")
     assert "the first row declares" in notes("5 2\n0 1\n3 4\n")
+    assert "relations in one network are read as one" in notes("*Vertices 2\n*Arcs :1\n1 2\n*Arcs :2\n2 1\n")
+    node = '<node id="a"><spells><spell start="1"/></spells></node>'
+    assert "times (spells)" in notes(f"<gexf><graph><nodes>{node}</nodes></graph></gexf>")
+    assert "times (spells)" in notes('<gexf><graph><nodes start="1"><node id="a"/></nodes></graph></gexf>')
     assert notes("0 1\n1 2\n") == ""
 
 
@@ -253,8 +277,14 @@ def test_labels_by_column_and_relation(write):
     assert labels_of(graph)[1] == {(1, 2): "3000000000", (2, 3): "1"}
     graph = read_graph(write("1 2 7\n2 3 1\n"), edge_label=2)
     assert (graph.edge_labels[graph.edge_slots()].tolist(), graph.edge_label_names) == ([7, 1], None)
+    graph = read_graph(write("1 2 7\n2 3 1\n"), format="fanmod")  # two ends and the color of the edge
+    assert (graph.edge_labels[graph.edge_slots()].tolist(), graph.node_labels) == ([7, 1], None)
     with pytest.raises(ValueError, match="joined twice.*directed=True"):
         read_graph(write("A act B\nB inh A\n"), edge_label=1, directed=False)
+    with pytest.raises(GraphFileError, match="SIF has one edge label, the relation, not 'weight'"):
+        read_graph(write("A act B\nB inh C\n"), edge_label="weight")
+    with pytest.raises(GraphFileError, match="labels in Pajek files are not read"):
+        read_graph(write("*Vertices 2\n*Edges\n1 2\n"), edge_label="sign")
 
 
 def test_node_labels_from_a_file_or_an_attribute(write):
@@ -289,6 +319,56 @@ def test_words_agree_between_files_through_one_dict(write):
     assert known == {"C": 0, "N": 1, "x": 2, "y": 3}
     assert (target.node_labels[:2].tolist(), query.node_labels[:2].tolist()) == ([0, 1], [1, 0])
     assert labels_of(query)[0] == ["N", "C"]
+
+
+DEFAULTS = {
+    "graphml": """<graphml><key id="k" for="node" attr.name="kind"><default>plain</default></key>
+        <key id="s" for="edge" attr.name="sign"><default>+</default></key>
+        <key id="w" attr.name="weight"><default>1</default></key>
+        <graph edgedefault="directed"><node id="a"/><node id="b"><data key="k">rare</data></node>
+        <edge source="a" target="b"/>
+        <edge source="b" target="a"><data key="s">-</data><data key="w">3</data></edge></graph></graphml>""",
+    "gexf": """<gexf><graph defaultedgetype="directed">
+        <attributes class="node"><attribute id="0" title="kind"><default>plain</default></attribute></attributes>
+        <attributes class="edge"><attribute id="0" title="sign"><default>+</default></attribute>
+        <attribute id="1" title="weight"><default>1</default></attribute></attributes>
+        <nodes><node id="a"/><node id="b"><attvalues><attvalue for="0" value="rare"/></attvalues></node></nodes>
+        <edges><edge source="a" target="b"/><edge source="b" target="a"><attvalues>
+        <attvalue for="0" value="-"/><attvalue for="1" value="3"/></attvalues></edge></edges></graph></gexf>""",
+}
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_default_values_of_attributes(name, write):
+    graph = read_graph(write(DEFAULTS[name]), attributes=True)
+    assert graph.report.format == name
+    assert graph.edge_list().tolist() == [[0, 1], [1, 0]]
+    assert graph.attributes.nodes["kind"].tolist() == ["plain", "rare"]
+    assert graph.attributes.edges["sign"].tolist() == ["+", "-"]
+    assert graph.attributes.edges["weight"].tolist() == [1, 3]
+
+
+def test_attributes_stay_with_their_nodes_and_edges_where_nodes_are_dropped(write):
+    """Of nodes in the order b, e, a, d, c the first is in a self loop alone, and the second in no edge."""
+    links = [("b", "b", 1), ("c", "d", 2), ("a", "a", 4), ("c", "a", 8)]
+    document = {
+        "nodes": [{"id": name, "kind": f"kind of {name}"} for name in "beadc"],
+        "links": [{"source": u, "target": v, "weight": w} for u, v, w in links],
+    }
+    graph = read_graph(write(json.dumps(document)), isolated="drop", attributes=True)
+    assert graph.node_names.tolist() == ["a", "d", "c"]
+    assert graph.attributes.nodes["kind"].tolist() == ["kind of a", "kind of d", "kind of c"]
+    assert graph.edge_list().tolist() == [[0, 2], [1, 2]]
+    assert (graph.attributes.edges["weight"].tolist(), graph.attributes.rows) == ([8, 2], None)
+
+
+def test_settings_and_lists_of_attributes_in_dot_are_no_nodes(write):
+    text = 'graph "a title" { rankdir = LR; node = x; subgraph { a -- b [w=1, kind="x"; dotted] } b -- c [w=2] }'
+    graph = read_graph(write(text), attributes=True)
+    assert graph.node_names.tolist() == ["a", "b", "c"]
+    assert graph.edge_list().tolist() == [[0, 1], [1, 2]]
+    edges = {name: values.tolist() for name, values in graph.attributes.edges.items()}
+    assert edges == {"w": [1, 2], "kind": ["x", None], "dotted": [True, None]}
 
 
 def test_mixed_edges_and_directions(write):
@@ -444,6 +524,9 @@ def test_tables_of_other_columns(write, tmp_path):
             read_graph(table(**columns))
     with pytest.raises(GraphFileError, match="no column 'z'"):
         read_graph(table(a=[1], b=[2]), columns=("a", "z"))
+    parquet.write_table(pa.Table.from_arrays([[1], [2]], ["a", "a"]), tmp_path / "t.parquet")
+    with pytest.raises(GraphFileError, match="columns with a name each"):
+        read_graph(tmp_path / "t.parquet")
     with pytest.raises(GraphFileError, match="cannot be read"):
         read_graph(write(b"PAR1" + os.urandom(100) + b"PAR1"))
 
@@ -607,6 +690,17 @@ def test_saved_graphs_are_read_as_files(write, tmp_path):
     damaged = (tmp_path / "saved.npz").read_bytes().replace(b'"nodes": 3', b'"nodes": 2')
     with pytest.raises(GraphFileError, match="damaged"):
         read_graph(write(damaged))
+    arrays = dict(np.load(tmp_path / "saved.npz"))
+    header = json.loads(arrays["jaxmotif"].tobytes())
+    for change, message in (
+        ({"nodes": 4}, "its arrays do not fit 4 nodes and 2 edges"),
+        ({"nodes": "3"}, "its sizes are none"),
+        ({"directed": 1}, "its sizes are none"),
+    ):
+        changed = np.frombuffer(json.dumps(header | change).encode(), np.uint8)
+        np.savez(tmp_path / "changed.npz", **(arrays | {"jaxmotif": changed}))
+        with pytest.raises(GraphFileError, match=message):
+            read_graph(tmp_path / "changed.npz")
 
 
 def test_words_that_differ_are_not_compared(write):

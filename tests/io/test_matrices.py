@@ -3,6 +3,7 @@
 import collections
 import csv
 import io
+import subprocess
 
 import numpy as np
 import pandas as pd
@@ -83,6 +84,16 @@ def test_matrices_are_read_as_they_were(written, kind, tmp_path):
     order = [list(names).index(name) for name in weighted.node_names] if weighted.node_names is not None else range(6)
     u, v = np.asarray(order)[ends].T
     np.testing.assert_array_equal(weighted.attributes.edges["weight"], values[u, v])
+
+
+def test_a_matrix_that_takes_too_long_is_given_up(tmp_path, monkeypatch):
+    def never(command, timeout, **_):
+        raise subprocess.TimeoutExpired(command, timeout)
+
+    scipy.io.savemat(tmp_path / "network.mat", {"A": matrix("plain")})
+    monkeypatch.setattr(subprocess, "run", never)
+    with pytest.raises(GraphFileError, match="network.mat: this mat file took longer than 600 s to read"):
+        read_graph(tmp_path / "network.mat")
 
 
 def test_a_sheet_of_edges_is_a_table(tmp_path):

@@ -1,5 +1,7 @@
 """Graphs that are written and read again: the same names, edges, directions, labels and attributes."""
 
+import logging
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -15,10 +17,10 @@ KEEPS_ISOLATED = SAYS_DIRECTION | {"sif"}
 
 def written(name: str, directed: bool, path, **labels) -> tuple[Graph, Graph]:
     rng = np.random.default_rng(len(name) + directed)
-    names = [f"gene {i}" for i in range(9)] + ["ä,b", 'quo"te']
+    names = [f"gene {i}" for i in range(9)] + ["ä,b", 'quo"te', "alone"]
     pairs = {tuple(sorted(pair)) for pair in rng.integers(0, 11, (25, 2)).tolist() if pair[0] != pair[1]}
     pairs |= {(9, 10)}
-    graph = Graph.from_edges(sorted(pairs), 11, directed, node_names=names, **labels)
+    graph = Graph.from_edges(sorted(pairs), 12, directed, node_names=names, **labels)
     write_graph(graph, path)
     return graph, read_graph(path, directed=None if name in SAYS_DIRECTION else directed)
 
@@ -31,11 +33,14 @@ def content(graph: Graph) -> set:
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("name", WRITERS)
-def test_round_trip(name, directed, tmp_path):
-    graph, again = written(name, directed, tmp_path / f"graph.{name}")
+def test_round_trip(name, directed, tmp_path, caplog):
+    with caplog.at_level(logging.INFO, "jaxmotif"):
+        graph, again = written(name, directed, tmp_path / f"graph.{name}")
+    assert ("nodes without an edge are not in a table" in caplog.text) == (name not in KEEPS_ISOLATED)
     assert again.directed == directed
     assert content(again) == content(graph)
     isolated = set(graph.node_names.tolist()) - {x for end in content(graph) for x in end}
+    assert "alone" in isolated
     assert set(again.node_names.tolist()) == set(graph.node_names.tolist()) - (
         set() if name in KEEPS_ISOLATED else isolated
     )

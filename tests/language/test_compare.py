@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from jaxmotif.language._compare import fulfils, mismatch
+from jaxmotif.language._compare import agree, fulfils, mismatch
 
 COLUMNS = {
     "numbers": np.array([1, 2, 3]),
@@ -12,6 +12,8 @@ COLUMNS = {
     "words": np.array(["1", "a", None], object),
     "both": np.array(["a", 2, None], object),
     "nothing": np.array([None, None], object),
+    "no number": np.array([np.nan, np.nan]),
+    "no row": np.zeros(0),
 }
 
 
@@ -28,3 +30,29 @@ def test_words_and_numbers_are_no_mismatch():
     assert mismatch(COLUMNS["words"], "==", 2) == "holds words; 2 is a number, and a word in quotes, '2'"
     assert mismatch(COLUMNS["both"], "==", 2) is None
     assert fulfils(COLUMNS["both"], "==", 2).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("name", ["nothing", "no number", "no row"])
+def test_columns_without_values_are_compared_with_anything(name):
+    for value in (2, "a", True):
+        assert mismatch(COLUMNS[name], "==", value) is None
+        assert not fulfils(COLUMNS[name], "==", value).any()
+
+
+PAIRS = [(1, 1), (1, 2), (2, 1), (None, 1), ("a", "a"), ("a", "ab"), ("ab", "a"), (None, None), ("1", 1)]
+LAWS = {
+    "==": lambda x, y: x == y,
+    "!=": lambda x, y: x != y,
+    "<": lambda x, y: type(x) is type(y) and x < y,
+    "in": lambda x, y: isinstance(x, str) and isinstance(y, str) and x in y,
+    "contains": lambda x, y: isinstance(x, str) and isinstance(y, str) and y in x,
+}
+
+
+@pytest.mark.parametrize("operator", LAWS)
+@pytest.mark.parametrize("pairs", [PAIRS, PAIRS[:3]], ids=["objects", "numbers"])
+def test_columns_agree_value_by_value(operator, pairs):
+    kind = object if pairs is PAIRS else None
+    left, right = (np.array(side, kind) for side in zip(*pairs, strict=True))
+    wanted = [None not in pair and LAWS[operator](*pair) for pair in pairs]
+    assert agree(left, operator, right).tolist() == wanted

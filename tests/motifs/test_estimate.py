@@ -1,8 +1,10 @@
 """Estimated censuses against exact ones, trees against brute force, and the sampler's uniformity."""
 
+import dataclasses
 import re
 from collections import Counter
 from itertools import combinations, pairwise
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -309,6 +311,16 @@ def test_the_meter_shows_an_interval(karate, tmp_path, monkeypatch, capsys):
     assert widths[-1] == pytest.approx(50 * (found.high - found.low)[most] / found.counts[most], rel=0.05)
 
 
+def test_the_meter_has_nothing_to_show_before_a_subgraph_is_met(karate):
+    found = estimate_census(karate, 4, 1000, key=5)
+    none = np.zeros(0, np.int64)
+    parts = [{"codes": none, "times": none, "drawn": 0, "accepted": 0, "maps": 0.0}] * 2
+    text = _estimate._SoFar(lambda arrays: dataclasses.replace(found, classes=(), counts=none))
+    assert text({}) == text(parts[0]) == ""
+    text.tasks.append(SimpleNamespace(parts=parts))
+    assert text({}) == ""
+
+
 @pytest.mark.parametrize("devices", [1, 2, 3, 8])
 @pytest.mark.parametrize("samples", [10**6, 10**8, 10**9, 2**30])
 def test_nothing_is_drawn_for_nothing(karate, devices, samples):
@@ -339,6 +351,14 @@ def test_an_error_out_of_reach(karate, monkeypatch):
     found = estimate_census(karate, 4, error=0.02, key=2)
     assert 3000 <= sum(found.samples) <= 3002
     assert re.match(r"[3-6] classes of 6 may have wider intervals than error=0.02", found.notes[0])
+
+
+def test_a_pilot_that_meets_no_class_often_enough_plans_as_many_draws_of_each_kind(karate, monkeypatch):
+    monkeypatch.setattr(_estimate, "MOST_SAMPLES", 3000)
+    monkeypatch.setattr(_estimate, "SEEN", 10**6)
+    found = estimate_census(karate, 4, error=0.02, key=2)
+    assert found.samples == (1000, 1000, 1000)
+    assert found.notes[0] == "the pilot met no class 1000000 times: 3,000 draws were made"
 
 
 def test_subgraphs_are_uniform(karate):

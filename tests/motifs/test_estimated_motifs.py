@@ -1,6 +1,7 @@
 """Motifs by estimates: against exact ones, their statistics by simulation, and the same bits whatever the way."""
 
 import dataclasses
+import re
 
 import jax
 import numpy as np
@@ -183,6 +184,41 @@ def test_memory_that_runs_out_changes_no_bit(graph, estimate, monkeypatch):
     assert failures
     assert any("random graphs at a time" in note for note in found.notes)
     same(wanted, found)
+
+
+@pytest.mark.parametrize("estimate", [None, 900])
+def test_where_the_least_is_too_much_that_is_an_error(estimate, graph, monkeypatch, caplog):
+    """Fewer random graphs are tried before, and then, of estimates, fewer maps at once."""
+    make = _discovery._Task._hit_counter
+
+    def hit_counter(self):
+        counter = make(self)
+        if counter is not None:
+            counter._task.sampler.lanes = 1 << 16
+        return counter
+
+    def counted(self, items):
+        raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of memory")
+
+    monkeypatch.setattr(_discovery._Task, "_hit_counter", hit_counter)
+    monkeypatch.setattr(_discovery._Task, "_counted", counted)
+    with pytest.raises(MemoryError, match="too little memory even for the smallest steps"):
+        find_motifs(graph, 3, 12, attempts=5, estimate=estimate, devices=1)
+    tried = re.findall(r"went on with (\d+) (random graphs|maps) at a time", caplog.text)
+    graphs, maps = ([int(number) for number, kind in tried if kind == what] for what in ("random graphs", "maps"))
+    assert min(graphs) == 1
+    assert sorted(set(maps)) == ([] if estimate is None else [1 << 14, 1 << 15])
+
+
+def test_that_exact_counts_would_be_quicker_is_told_where_they_would(few, graph, monkeypatch):
+    note = re.compile(r"about (\S+) subgraphs in the graph: exact counts, without an estimate, take less time")
+    (told,) = filter(None, map(note.search, few.notes))
+    assert float(told[1]) == pytest.approx(few.counts.sum(), rel=0.01)
+    # As many subgraphs as that are the most for which a draw is too dear.
+    monkeypatch.setattr(_discovery, "EXACT_PER_DRAW", few.counts.sum() / 900)
+    found = find_motifs(graph, 3, 12, attempts=5, estimate=900)
+    assert not any(map(note.search, found.notes))
+    same(few, found)
 
 
 def test_hits_are_the_same_in_lanes_and_of_fewer_draws_at_once(graph, monkeypatch):

@@ -345,6 +345,34 @@ def test_a_null_model_is_one_object():
     )
 
 
+def test_some_of_the_random_graphs():
+    """A part of them is random graphs, too, with the moves of its own chains; one of them is a graph."""
+    rng = np.random.default_rng(0)
+    graph = Graph.from_edges(rng.integers(0, 34, (102, 2)), 34, directed=True)
+    sample = random_graphs(graph, 3, 0, attempts=4)
+    edges = [one.edge_list().tolist() for one in sample]
+    assert edges[0] != edges[1] != edges[2]
+    for part, places in ((sample[1:], [1, 2]), (sample[np.array([2, 0])], [2, 0]), (sample[:0], [])):
+        assert [one.edge_list().tolist() for one in part] == [edges[i] for i in places]
+        assert part.numbers.tolist() == places
+        assert part.moves.tolist() == sample.moves[places].tolist()
+    assert sample[-1].edge_list().tolist() == edges[2]
+    moves = sample.moves.mean() / len({frozenset(arc) for arc in graph.edge_list().tolist()})
+    assert repr(sample) == f"RandomGraphs(3 of {graph}, keep='bidegree', {moves:.1f} moves per edge)"
+    other = Graph.from_edges(graph.edge_list()[:, ::-1], 34, directed=True)
+    for start, one, keep in ((sample, other, "bidegree"), (sample[:2], graph, "bidegree"), (sample, graph, "degree")):
+        with pytest.raises(ValueError, match="start must hold the same number of graphs of the same source and keep"):
+            random_graphs(one, 3, 0, keep, start=start)
+
+
+def test_chains_without_a_move_are_told():
+    """Of two chains, one of which stayed where it began; both were to make ten moves for each edge."""
+    ring = Graph.from_edges([(i, (i + 1) % 30) for i in range(30)], directed=True)
+    plan = module.plan_chains(ring, 0, "bidegree", 15.0, 4)
+    (note,) = module.chain_notes(plan, np.array([400, 0]), np.zeros(2, np.int64))
+    assert note == "1 of 2 chains made no move at all: try more attempts"
+
+
 def test_labels_ride_along():
     graph = Graph.from_edges([(0, 1), (1, 0), (1, 2), (3, 4), (4, 3)], directed=True, node_labels=[5, 6, 7, 8, 9],
                              edge_labels=[1, 2, 3, 4, 5])  # fmt: skip
@@ -374,6 +402,11 @@ def test_bad_options(options, message):
     graph = Graph.from_edges([(0, 1)], directed=True)
     with pytest.raises(ValueError, match=message):
         random_graphs(graph, **{"num": 1, "key": jax.random.key(0)} | options)
+
+
+def test_a_null_model_of_another_kind():
+    with pytest.raises(TypeError, match="keep must be a null model or its name, got int"):
+        random_graphs(Graph.from_edges([(0, 1)], directed=True), 1, keep=3)
 
 
 @pytest.mark.parametrize(("nodes", "arcs"), [(60, 150), (20, 90)])  # walks are made in the smaller graph alone
@@ -418,6 +451,37 @@ def test_labels_of_nodes_or_of_edges_alone_make_groups(kind, nodes):
     groups = Wiring.of(graph, null_model_of("labels", True)).groups
     sizes = groups.size[np.unique(groups.first)].tolist()
     assert sorted(sizes) == sorted(np.unique(of_arcs, axis=0, return_counts=True)[1].tolist())
+
+
+@pytest.mark.parametrize("nodes", [8, 60])
+@pytest.mark.parametrize("kinds", ["node", "edge", "node edge"])
+def test_labelled_edges_of_one_group_are_turned_alike(kinds, nodes):
+    """Undirected edges exchange ends with those that join the same labels by the same label, in either order."""
+    rng = np.random.default_rng(nodes)
+    edges = rng.permutation(np.argwhere(np.triu(np.ones((nodes, nodes), bool), 1)))[:20]
+    of_nodes, of_edges = rng.integers(0, 3, nodes), rng.integers(0, 2, 20)
+    given = {"node_labels": of_nodes if "node" in kinds else None, "edge_labels": of_edges if "edge" in kinds else None}
+    graph = Graph.from_edges(edges, nodes, **given)
+    wiring = Wiring.of(graph, null_model_of("labels", False))
+    tail, head = wiring.edges(wiring.ends)
+    label_of = {tuple(sorted(edge)): label for edge, label in zip(edges.tolist(), of_edges.tolist(), strict=True)}
+    assert {(min(edge), max(edge)) for edge in zip(tail.tolist(), head.tolist(), strict=True)} == set(label_of)
+    ends = [
+        (
+            of_nodes[u] if "node" in kinds else 0,
+            of_nodes[v] if "node" in kinds else 0,
+            label_of[min(u, v), max(u, v)] if "edge" in kinds else 0,
+        )
+        for u, v in zip(tail.tolist(), head.tolist(), strict=True)
+    ]
+    firsts, groups = wiring.groups.first.tolist(), {}
+    for first, kind in zip(firsts, ends, strict=True):
+        groups.setdefault(first, set()).add(kind)
+    assert all(len(group) == 1 for group in groups.values())
+    kinds_of_groups = [next(iter(group)) for group in groups.values()]
+    assert len({(*sorted(kind[:2]), kind[2]) for kind in kinds_of_groups}) == len(groups)
+    assert wiring.groups.size.tolist() == [firsts.count(first) for first in firsts]
+    assert wiring.groups.turns.tolist() == [kind[0] == kind[1] for kind in ends]
 
 
 def test_focused_steps_try_the_slow_edges_alone(monkeypatch):
@@ -505,6 +569,15 @@ def test_more_than_degrees_is_kept_in_larger_graphs():
             [(u, labels[v], w) for (u, v), w in words.items()] + [(labels[u], v, w) for (u, v), w in words.items()]
         )
 
+    undirected = Graph.from_edges(edges, 40, node_labels=labels)
+
+    def neighbours(one):
+        ends = np.concatenate([one.edge_list(), one.edge_list()[:, ::-1]])
+        return sorted((u, int(labels[v])) for u, v in ends.tolist())
+
+    drawn = random_graphs(undirected, 2, 0, "labels", attempts=20)[1]
+    assert neighbours(drawn) == neighbours(undirected)
+    assert (drawn.edge_list() != undirected.edge_list()).any()
     one = random_graphs(graph, 3, 0, "labels", attempts=20)
     assert one.accepted > 1
     drawn = one[2]

@@ -53,6 +53,16 @@ def test_each_reason_has_its_words():
         assert text.startswith(start), text
 
 
+def test_values_that_are_no_counts_need_occurrences():
+    """An unusual mean of weights says nothing where a class occurs three times, and at four times it does."""
+    random = around(13, 13)
+    _, significance = judged([70, 70], random)
+    occurrences = np.array([3, 4])
+    verdict, why = judge(np.array([70.0, 70.0]), significance, np.ones(2, bool), 999, Rule(), counts=occurrences)
+    assert verdict.tolist() == ["", "motif"]
+    assert why[0] == "too few: 3 occurrences, q = 0.002"
+
+
 def test_few_random_graphs_decide_nothing():
     (verdict, why), s = judged([70, 20], around(13, 20, r=40))
     assert (verdict[0], s.q[0] > 0.05) == ("", True)

@@ -84,6 +84,29 @@ def test_automorphisms_are_those_of_brute_force():
         assert orbits.tolist() == [min(p[v] for p in expected) for v in range(pattern.num_nodes)]
 
 
+def rooks_graph():
+    """Return the squares of a board of four by four, where a rook goes from one to the other."""
+    return nx.line_graph(nx.complete_bipartite_graph(4, 4))
+
+
+def shrikhande_graph():
+    """Return the graph of the same parameters as that of the rook, which is another one."""
+    steps = (0, 1), (1, 0), (1, 1)
+    squares = list(itertools.product(range(4), repeat=2))
+    return nx.Graph([((a, b), ((a + x) % 4, (b + y) % 4)) for a, b in squares for x, y in steps])
+
+
+HEXAGON_AND_TRIANGLES = nx.disjoint_union_all([nx.cycle_graph(6), nx.cycle_graph(3), nx.cycle_graph(3)])
+
+
+def two_cones():
+    """Return two graphs of one node joined to all of a hexagon and two triangles, which are in another order."""
+    cone, backwards = nx.compose(HEXAGON_AND_TRIANGLES, nx.star_graph([12, *range(12)])), nx.Graph()
+    backwards.add_nodes_from(reversed(range(13)))
+    backwards.add_edges_from(cone.edges)
+    return nx.disjoint_union(cone, backwards)
+
+
 @pytest.mark.parametrize(
     ("graph", "order"),
     [
@@ -97,6 +120,10 @@ def test_automorphisms_are_those_of_brute_force():
         (nx.frucht_graph(), 1),
         (nx.grid_2d_graph(5, 5), 8),
         (nx.full_rary_tree(2, 31), 2**15),
+        # Refining tells nodes of two kinds apart only when one more is fixed, or two more.
+        (HEXAGON_AND_TRIANGLES, 12 * 72),
+        (two_cones(), 2 * (12 * 72) ** 2),
+        (nx.disjoint_union(rooks_graph(), shrikhande_graph()), 1152 * 192),
     ],
 )
 def test_orders_of_known_groups(graph, order):

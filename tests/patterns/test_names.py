@@ -11,6 +11,7 @@ from jaxmotif import Graph, count_matches
 from jaxmotif.arrays._label_words import in_words
 from jaxmotif.patterns import (
     Pattern,
+    _pattern,
     as_pattern,
     canonical_string,
     class_columns,
@@ -274,6 +275,15 @@ def test_labels_of_classes_are_short_and_of_one_class_each():
     fours = [canonical_string(named_pattern(name)) for name in ("4-cycle", "4-clique", "3-star")]
     labels = class_labels(class_columns(fours, False))
     assert len(set(labels)) == 3
+
+
+def test_facts_are_found_once_and_are_not_kept_without_end(monkeypatch):
+    monkeypatch.setattr(_pattern, "MOST_FACTS", 4)
+    path, found = Pattern.from_edges([(0, 1), (1, 2)]), []
+    for fact in (0, 1, 1, 2, 3, 0, 4, 0, 0):
+        assert path.known(fact, lambda fact=fact: found.append(fact) or -fact) == -fact
+    assert found == [0, 1, 2, 3, 4, 0]  # with the fifth, the first four are forgotten
+    assert len(path._cache) == 2
 
 
 def test_patterns_of_one_content_are_one_but_those_with_rules_their_own():

@@ -1,11 +1,12 @@
 """Charts: the axes tell what is drawn."""
 
+import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
 
-from jaxmotif.report._charts import distributions
+from jaxmotif.report._charts import Profile, distributions, profile_chart
 
 
 @pytest.mark.parametrize("values", [[0, 1, 1, 2, 50, 50, 50, 1000], [1] * 300 + [7] * 20 + [10**5], [3]])
@@ -29,3 +30,26 @@ def test_points_of_a_distribution_are_read_off_by_its_axes(values):
         assert x == pytest.approx(degree, rel=0.05)
         assert y == pytest.approx(nodes, rel=0.05)
     assert f"{values.count(0)} nodes never" in body
+
+
+@pytest.mark.parametrize("classes", [17, 120])
+def test_a_profile_of_many_classes_is_of_stems_and_the_points_of_motifs(classes):
+    """There is no room for drawings, nor at last for labels; a class without a value has neither stem nor point."""
+    rng = np.random.default_rng(classes)
+    values, unusual = rng.random(classes) + 0.1, np.arange(classes) % 5 == 0
+    values[3] = np.nan
+    chart = ET.fromstring(
+        profile_chart([f"c{i}" for i in range(classes)], [], [Profile("a", values, values - 1, values + 1, unusual)])
+    )
+    (path,) = (line.get("d") for line in chart.iter("path"))
+    stems = np.array(re.findall(r"M(\S+) (\S+)V([^M]+)", path), float)
+    (zero,) = (float(line.get("y1")) for line in chart.iter("line") if line.get("class") == "zero")
+    assert (stems[:, 1] == zero).all()
+    present = np.flatnonzero(np.isfinite(values))
+    heights = zero - stems[:, 2]
+    np.testing.assert_allclose(heights / heights[0], values[present] / values[0], atol=0.01)
+    points = [(float(point.get("cx")), float(point.get("cy"))) for point in chart.iter("circle")]
+    assert points == [tuple(stem) for stem in stems[unusual[present]][:, [0, 2]].tolist()]
+    words = [text.text for text in chart.iter("text")]
+    assert ("c0" in words) == (classes <= 80)
+    assert len(list(chart.iter("rect"))) == classes - 1

@@ -4,16 +4,19 @@ import dataclasses
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Hashable
+from html import escape
 from math import comb
 
 import numpy as np
 import pytest
 
-from jaxmotif import Graph, datasets, estimate_census, find_color_motif, node_orbits, subgraph_census
+from jaxmotif import Graph, count_matches, datasets, estimate_census, find_color_motif, node_orbits, subgraph_census
 from jaxmotif.drawing._drawing import PALETTE
+from jaxmotif.language import parse
+from jaxmotif.matching._bind import bind
 from jaxmotif.motifs import Rule
-from jaxmotif.patterns import class_names
-from jaxmotif.report import census_report, graphlets_report, motifs_report, search_report
+from jaxmotif.patterns import Pattern, canonical_string, class_columns, class_names
+from jaxmotif.report import Matched, _parts, census_report, graphlets_report, match_report, motifs_report, search_report
 from jaxmotif.report._charts import bar
 from jaxmotif.report._motifs_report import mixing_in_words
 from tests.report.browser import CHROMIUM, Browser
@@ -60,6 +63,11 @@ def cells(page: str) -> list[list[str]]:
     return [re.findall(r"<td[^>]*>(?:<svg.*?</svg>)?(.*?)</td>", row, flags=re.DOTALL) for row in rows]
 
 
+def class_rows(page: str) -> list[list[str]]:
+    """Return the cells of the rows of a page's table of classes."""
+    return [row for row in cells(page.partition("Top nodes by role")[0]) if row]
+
+
 def test_tables_of_a_page_are_the_results():
     graph = datasets.load("karate")
     counts, classes = node_orbits(graph).counts, subgraph_census(graph, 4)
@@ -72,6 +80,59 @@ def test_tables_of_a_page_are_the_results():
     assert len(rows) == len(counts) == 17
     shown = [row for row in cells(census_report("karate", graph, classes)) if len(row) > 3]
     assert {cell for row in shown for cell in row} >= {f"{count:,}" for count in classes.as_dict().values()}
+
+
+@pytest.mark.parametrize(("most", "left_out"), [(4, []), (3, ["2-star"]), (1, ["2-star", "triangle"])])
+def test_classes_that_occur_too_often_to_be_ranked_are_named(most, left_out, monkeypatch):
+    monkeypatch.setattr(_parts, "MOST_OCCURRENCES", most)
+    graph = evil_graph()  # of four 2-stars and two triangles
+    page = census_report("two triangles", graph, subgraph_census(graph, 3))
+    note = f"Left out, with more than {most} subgraphs each: {', '.join(left_out)}."
+    assert (note in page) == bool(left_out)
+    assert ("Every role of a node" in page) == (len(left_out) < 2)
+    cards = page.partition("Top nodes by role")[2].partition("Every role of a node")[0]
+    assert [name for name in ("2-star", "triangle") if f"<h3>{name}" not in cards] == left_out
+
+
+def test_classes_beyond_the_most_frequent_are_told(monkeypatch):
+    monkeypatch.setattr(_parts, "MOST_CLASSES", 1)
+    monkeypatch.setattr(_parts, "MOST_OCCURRENCES", 0)
+    graph = evil_graph()
+    page = census_report("two triangles", graph, subgraph_census(graph, 3))
+    assert "1 of 2 classes are shown; --output FILE.csv has all." in page
+    assert [row[2] for row in class_rows(page)] == ["2-star · G1"]
+
+
+def test_classes_of_labels_are_read_out():
+    """They have no numbers: their cells are their names, and their readings, of which a long one is cut short."""
+    shapes = [(0, 1), (1, 2), (0, 2)], [(i, i + 1) for i in range(29)]
+    patterns = [Pattern.from_edges(edges, node_labels=np.arange(np.max(edges) + 1) % 2) for edges in shapes]
+    columns = class_columns([canonical_string(pattern) for pattern in patterns], False)
+    readings = columns["reading"]
+    assert len(readings[0]) < 100 < len(readings[1])
+    for i, short in enumerate((readings[0], readings[1][:99] + "…")):
+        name, reading = _parts.class_cells(columns, i)
+        assert name.html == ("triangle · G2", "")[i]
+        assert reading == (f'<span class="soft small">{escape(short)}</span>', readings[i])
+
+
+def test_the_first_queries_with_matches_are_ranked():
+    """Of a query whose B and C an edge that must not be there tells apart; its occurrences are counted by hand."""
+    graph = Graph.from_edges(evil_graph().edge_list(), directed=True, node_names=[f"n{v}" for v in range(5)])
+    query = parse("A -> B; A -> C; B !> C")
+    pattern = bind(query, graph)
+    found = count_matches(query, graph)
+    assert found.count == 2  # of 0 with 2 and 1, and of 2 with 4 and 3
+    page = match_report("n", graph, {f"q{i}": Matched(pattern, found, query.names) for i in range(5)})
+    cards = page.partition("Top nodes by role")[2]
+    assert [f"<h3>q{i}</h3>" in cards for i in range(5)] == [True] * 4 + [False]
+    takers = re.findall(r"<ol>(.*?)</ol>", cards.partition("<h3>q1</h3>")[0])
+    names = [("n0", "n2"), ("n2", "n4"), ("n1", "n3")]
+    shown = [[f"<span>{name}</span><span>1</span>" for name in pair] for pair in names]
+    assert [re.findall(r"<li>(.*?)</li>", one) for one in takers] == shown
+    none = parse("A -> B; B -> A")
+    page = match_report("n", graph, {"none": Matched(bind(none, graph), count_matches(none, graph), none.names)})
+    assert "Top nodes by role" not in page
 
 
 def test_graphs_without_a_subgraph():
