@@ -86,6 +86,14 @@ def test_random_patterns(seed):
     assert len(ways) >= 3
 
 
+def test_stars_of_more_nodes_than_closed_forms_have():
+    for nodes in (32, 33):
+        star = Pattern.from_edges([(0, i) for i in range(1, nodes)])
+        assert choose_way(star, False) == ("fringes" if nodes == 32 else None)
+    with pytest.raises(ValueError, match="there are none for it"):
+        count_matches(star, datasets.load("karate"), search=EQUATIONS)
+
+
 def test_large_rows():
     """Rows of several words, blocks of several nodes, and sums in several blocks of tests."""
     graph = Graph.from_networkx(nx.gnp_random_graph(90, 0.6, seed=1))
