@@ -133,13 +133,14 @@ def test_a_limit_of_time_leaves_no_file(tmp_path, everything, suffix, monkeypatc
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".npz"])
 def test_a_failure_leaves_no_file(tmp_path, everything, suffix, monkeypatch):
-    def fail(block):
-        raise KeyboardInterrupt
+    def write_and_fail():
+        with sinks.open_writer(tmp_path / f"hits{suffix}", 4) as write:
+            write(everything.nodes.T)
+            raise KeyboardInterrupt
 
     monkeypatch.setattr(sinks, "ROWS", 300)
-    with pytest.raises(KeyboardInterrupt), sinks.open_writer(tmp_path / f"hits{suffix}", 4) as write:
-        write(everything.nodes.T)
-        fail(everything)
+    with pytest.raises(KeyboardInterrupt):
+        write_and_fail()
     assert not os.listdir(tmp_path)
 
 

@@ -298,7 +298,7 @@ def test_the_same_bits_on_several_devices(large, short_steps, count):
 
 
 def test_every_word_is_in_one_block_and_smaller_blocks_begin_anew(monkeypatch):
-    """Any stretch is cut into aligned blocks; where memory runs out, what was added up is done again in smaller ones."""
+    """Any stretch is cut into aligned blocks; where memory runs out, what was added up is done again in smaller."""
     done = []
 
     def advance(draw, total, blocks, *, words):
