@@ -157,7 +157,7 @@ def count_copies(
     limbs = form and limbs_for(factorial(len(form.core)) * prepared.largest ** len(form.fringe))
     if form is None or limbs is None or max(form.terms.values()) >= 2**31:
         return None
-    sizes = len(form.core), form.most_joined, limbs
+    sizes = len(form.core), limbs
     limb_sums, notes = prepared.run(partial(_sum_over_cliques, program=_write(form), sizes=sizes), device)
     return Copies(sum(int(limb) << 32 * i for i, limb in enumerate(np.asarray(limb_sums))), prepared.tests, notes)
 
@@ -330,24 +330,22 @@ def add_ways(
 
 @jit64(quick=QUICK, static_argnames=("sizes", "tuning"))
 def _sum_over_cliques(
-    order: DegreeOrder, plan: Plan, program: ClosedFormWords, sizes: tuple[int, int, int], tuning: Tuning
+    order: DegreeOrder, plan: Plan, program: ClosedFormWords, sizes: tuple[int, int], tuning: Tuning
 ) -> jax.Array:
     """Return the sum of a closed form over all nodes, edges or triangles, uint64 ``[limbs]``.
 
     Args:
       order, plan: the graph.
       program: the closed form.
-      sizes: how many nodes the cliques have, 1 to 3; the most nodes that a size is about; and limbs of the sum over
-        one clique.
+      sizes: how many nodes the cliques have, 1 to 3; and limbs of the sum over one clique.
       tuning: the sizes of steps.
     """
-    core, joined, limbs = sizes
+    core, limbs = sizes
     sums = jnp.zeros(limbs, jnp.uint64)
     if core == 1:
         return add_ways(program, sums, jnp.ones_like(order.degree), [order.degree], limbs)
-    edges, ranks, t = order.edge_capacity, sparse.all_ranks(plan), jnp.zeros(order.edge_capacity, jnp.int32)
-    if joined > 1:
-        t = sparse.count_triangles(order, plan, accumulator(edges, jnp.int32), ranks, tuning)[:edges]
+    edges, ranks = order.edge_capacity, sparse.all_ranks(plan)
+    t = sparse.count_triangles(order, plan, accumulator(edges, jnp.int32), ranks, tuning)[:edges]
     if core == 2:
         real = jnp.arange(edges, dtype=jnp.int32) < order.num_edges
         return add_ways(program, sums, real, [*(order.degree[x] - 1 for x in (order.tail, order.head)), t], limbs)
@@ -367,8 +365,5 @@ def _sum_over_cliques(
 
         return loop_in_blocks(jnp.int32(0), count, part, step, sums)
 
-    if joined < 3:
-        none = jnp.zeros(tuning.block, jnp.int32)
-        return sparse.each_triangle(order, plan, sums, ranks, tuning, lambda tri, sums: collect(tri, none, sums))
     use = sparse.at_triangles(order, plan, tuning, collect)
     return sparse.over_rows(order, plan, sums, ranks, tuning, use, whole=True)

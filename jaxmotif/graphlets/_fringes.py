@@ -66,12 +66,6 @@ class ClosedForm(NamedTuple):
     fringe: tuple[int, ...]
     terms: dict[tuple[Factor, ...], int]
 
-    @property
-    def most_joined(self) -> int:
-        """The most core nodes that a size is about: with two triangles have to be counted, with three 4-cliques."""
-        sizes = {r for factors in self.terms for factor in factors for r in range(SIZES) if factor.size[r]}
-        return max(((r + 1).bit_count() for r in sizes), default=0)
-
 
 @functools.lru_cache(256)
 def closed_form(rows: tuple[tuple[bool, ...], ...]) -> ClosedForm | None:

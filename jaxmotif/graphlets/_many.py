@@ -184,7 +184,7 @@ def _joined(
     """Count in larger graphs, some of them at a time in a union."""
     room = 2**23 if target_of(devices[0]).is_accelerator else 2**21
     if memory is not None:
-        room = min(room, memory // 512)
+        room = max(min(room, memory // 512), 1)
     parts, sizes = _unions(graphs, which, np.maximum(graphs.slots, graphs.n), room, devices[0])
     most = power_of_two(max((part.size for part in parts), default=0), 16)
     for turn, part in enumerate(parts):

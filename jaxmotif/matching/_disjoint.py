@@ -99,6 +99,9 @@ def disjoint_occurrences(
         raise ValueError(f"without must be 'edge' or 'node', got {without!r}")
     graph = as_graph(graph)
     pattern = as_pattern(pattern, graph, name="pattern")
+    places = places_of(pattern, without)
+    if not places:
+        raise ValueError("without='edge' needs a pattern with edges")
     most = MOST // pattern.num_nodes
     rows = find_matches(pattern, graph, induced, most + 1, per="occurrence", memory=memory, devices=devices).nodes
     if len(rows) > most:
@@ -106,9 +109,6 @@ def disjoint_occurrences(
             f"more than {most:,} occurrences of {pattern.num_nodes} nodes, which are held at once: take a rarer "
             "pattern, or labels"
         )
-    places = places_of(pattern, without)
-    if not places:
-        raise ValueError("without='edge' needs a pattern with edges")
     ends = [rows[:, list(place)] for place in places]
     held = np.stack([nodes[:, 0] if without == "node" else pair_keys(nodes, graph) for nodes in ends], axis=1)
     named, held = np.unique(held, return_inverse=True)

@@ -83,9 +83,7 @@ def count_on_device(
 
 def _halve(plan: Plan, replan: Callable[[jax.Device, int | None], Plan], device: jax.Device) -> tuple[Plan, str] | None:
     """Plan the same search with steps of half the size, and return it with what was changed."""
-    if plan.ready is None:
-        return None
-    block = max(stage.sizes.block for stage in plan.ready.stages) // 2
+    block = max(stage.sizes.block for stage in plan.search.stages) // 2
     return None if block < LEAST_BLOCK else (replan(device, block), f"steps of {block}")
 
 

@@ -92,7 +92,7 @@ def count_by_equations(matching: Matching, device: jax.Device, planned: bool = F
             raise
         return None
     if copies is None and forced:
-        raise ValueError("engine='equations': numbers on the way may pass 512 bits; use engine='search'")
+        raise ValueError("engine='equations': numbers on the way may be too large; use engine='search'")
     return copies
 
 

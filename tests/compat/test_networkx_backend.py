@@ -98,6 +98,7 @@ def test_clustering_of_a_larger_graph_with_loops(directed):
     graph.add_node("alone")
     for name in ("triangles", "clustering", "square_clustering", "average_clustering", "transitivity"):
         same(name, graph)
+        same(name, nx.empty_graph(3))
     assert backend.generalized_degree(backend.convert_from_nx(graph)) == nx.generalized_degree(graph)
     same("triangles", graph, ["v3", "v9", "nobody"])
     same("clustering", graph, "v3")

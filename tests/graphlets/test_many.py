@@ -115,6 +115,13 @@ def test_five_nodes_of_few_neighbours(detail):
         np.testing.assert_array_equal(np.asarray(found[i]), np.asarray(alone))
 
 
+@pytest.mark.parametrize("memory", [1, 2**20])
+def test_too_little_memory_for_graphs_that_are_joined(memory):
+    path = [(i, i + 1) for i in range(129)]
+    with pytest.raises(ValueError, match=f"memory={memory} bytes is too little for .*: allow at least"):
+        jaxmotif.graphlet_counts([path, path], memory=memory)
+
+
 def test_bad_input():
     with pytest.raises(ValueError, match="no checkpoint"):
         jaxmotif.graphlet_counts(GRAPHS, checkpoint="folder")

@@ -128,6 +128,11 @@ def test_mistakes():
             dense_match_count(query, target, **options)
     with pytest.raises(TypeError, match="wildcard must be an integer, got '1'"):
         dense_match_count(edge, edge, wildcard="1")
+    labelled = Graph.from_edges([(0, 1)], edge_labels=[1], pad=(2, 2**14))
+    with pytest.raises(ValueError, match="16385 bit matrices of 1024 nodes take 536903680 words, over the limit"):
+        dense_match_count(labelled, Graph.from_edges([(0, 1)], edge_labels=[1], pad=(1024, 2)))
+    with pytest.raises(ValueError, match="of must be 'node' or 'edge', got 'orbit'"):
+        dense_participation(edge, edge, of="orbit")
 
 
 @pytest.mark.parametrize("of", ["node", "edge"])

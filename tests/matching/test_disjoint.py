@@ -87,6 +87,10 @@ def test_the_least_loaded_first_in_one_order():
         frozenset((f"n{i}", f"n{3 + 2 * i}", f"n{4 + 2 * i}")) for i in range(3)
     }
     assert "3 occurrences without a shared node, at most 3, of 4" in repr(found)
+    assert np.array_equal(np.asarray(found), found.occurrences)
+    assert {name: column.tolist() for name, column in found.table().items()} == {
+        f"node_{i}": found.occurrences[:, i].tolist() for i in range(3)
+    }
     # F2: they share nodes, but no edge.
     assert disjoint_occurrences(Graph.from_edges(edges), "triangle", "edge").count == 4
 
@@ -97,6 +101,8 @@ def test_none_and_bad_options(monkeypatch):
     assert (found.count, found.upper, found.total) == (0, 0, 0)
     with pytest.raises(ValueError, match="without must be"):
         disjoint_occurrences(path, "triangle", "nodes")
+    with pytest.raises(ValueError, match="without='edge' needs a pattern with edges"):
+        disjoint_occurrences(path, Pattern.from_edges([], 1), "edge")
     monkeypatch.setattr(module, "MOST", 2)
     with pytest.raises(ValueError, match="held at once"):
         disjoint_occurrences(path, "2-star")

@@ -4,6 +4,7 @@ import itertools
 import math
 from collections import Counter
 from fractions import Fraction
+from types import SimpleNamespace
 
 import jax
 import networkx as nx
@@ -17,7 +18,7 @@ from jaxmotif.graphlets._copies import choose_way, count_factors
 from jaxmotif.graphlets._fringes import closed_form
 from jaxmotif.graphlets._tuning import choose_tuning
 from jaxmotif.kernels._cliques import most_row_words, row_words
-from jaxmotif.matching import Search, count_matches, participation_counts
+from jaxmotif.matching import Search, _equations, count_matches, participation_counts
 from jaxmotif.matching._equations import five_node_work, search_work
 from jaxmotif.patterns import Pattern, named_pattern
 from jaxmotif.search._deadline import Deadline
@@ -86,6 +87,14 @@ def test_random_patterns(seed):
     assert len(ways) >= 3
 
 
+def test_stars_of_more_nodes_than_closed_forms_have():
+    for nodes in (32, 33):
+        star = Pattern.from_edges([(0, i) for i in range(1, nodes)])
+        assert choose_way(star, False) == ("fringes" if nodes == 32 else None)
+    with pytest.raises(ValueError, match="there are none for it"):
+        count_matches(star, datasets.load("karate"), search=EQUATIONS)
+
+
 def test_large_rows():
     """Rows of several words, blocks of several nodes, and sums in several blocks of tests."""
     graph = Graph.from_networkx(nx.gnp_random_graph(90, 0.6, seed=1))
@@ -149,6 +158,8 @@ def test_the_cube_of_a_degree(monkeypatch):
         monkeypatch.setattr(_copies, "prepare_graph", lambda *args, k=largest: plain(*args)._replace(largest=k))
         found = _copies.count_copies(path, karate, False, jax.devices()[0], None)
         assert (found is not None) == counted
+    with pytest.raises(ValueError, match="numbers on the way may be too large; use engine='search'"):
+        count_matches(path, karate, search=EQUATIONS)
 
 
 def test_cliques_of_real_size():
@@ -160,7 +171,7 @@ def test_cliques_of_real_size():
         assert count_matches(query, target, per="occurrence", search=EQUATIONS).count == wanted[size]
 
 
-def test_which_way_is_taken():
+def test_which_way_is_taken(monkeypatch):
     graph = Graph.from_networkx(nx.barabasi_albert_graph(2000, 20, seed=1))
     found = count_matches("triangle", graph, per="occurrence")
     assert found.engine == "equations"
@@ -177,6 +188,9 @@ def test_which_way_is_taken():
     assert count_matches(labelled, with_labels).engine == "search"
     assert count_matches("triangle", graph, time_limit=0.0).status == "stopped at time_limit=0 s"
     assert count_matches("triangle", graph, memory=2**27).count == 6 * found.count
+    monkeypatch.setattr(_equations, "UNINTERRUPTED", {"cpu": int((graph.degrees**2).sum()) - 1})
+    limited = count_matches("triangle", graph, per="occurrence", time_limit=1000)
+    assert (limited.engine, limited.count) == ("search", found.count)
 
 
 def test_cliques_in_slices(monkeypatch):
@@ -239,6 +253,29 @@ class DeadlineAfter(Deadline):
     def passed(self):
         self.turns -= 1
         return self.turns < 0
+
+
+@pytest.mark.parametrize("trouble", [OverflowError("a hub"), ValueError("too little memory"), 2**60])
+def test_what_equations_cannot_count_is_searched(small, monkeypatch, trouble):
+    """And where equations are asked for, their error is told; so are counts at parts that a search finds, too."""
+    karate, by_search = datasets.load("karate"), Search(engine="search")
+
+    def fail(*given, **options):
+        if isinstance(trouble, Exception):
+            raise trouble
+        return SimpleNamespace(values=np.full((karate.n, 15), trouble))
+
+    monkeypatch.setattr(_equations, "equations_pay", lambda *_, **__: True)
+    monkeypatch.setattr(_equations, "node_orbits", fail)
+    found, expected = (participation_counts("triangle", karate, search=search) for search in (Search(), by_search))
+    np.testing.assert_array_equal(found, expected)
+    assert found.sum() == 45 * 6 * 3
+    if isinstance(trouble, Exception):
+        monkeypatch.setattr(_equations, "count_copies", fail)
+        found = count_matches("triangle", karate)
+        assert (found.engine, found.count) == ("search", 45 * 6)
+        with pytest.raises(type(trouble), match=str(trouble)):
+            count_matches("triangle", karate, search=EQUATIONS)
 
 
 def test_small_targets_are_searched(small):

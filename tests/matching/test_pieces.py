@@ -7,6 +7,7 @@ from jaxmotif.matching import Search, count_matches
 from jaxmotif.matching import _pieces as pieces
 from jaxmotif.matching._pieces import choose_cut, merge
 from jaxmotif.patterns import Pattern
+from jaxmotif.search._deadline import TimeIsUp
 from tests.matching.oracle import brute_force, random_graph
 
 IN_PIECES = Search(pieces=True, block=64)
@@ -70,6 +71,13 @@ def test_a_search_of_some_seconds_is_tried_in_pieces(counted, monkeypatch):
     monkeypatch.setattr(pieces, "MOST_COUNT", 0)
     found = count_matches(query, target, search=Search(block=64))
     assert (found.count, counted[1:], found.notes) == (expected, [None], ())
+
+    def stop(*given):
+        raise TimeIsUp("stopped at time_limit=60 s")
+
+    monkeypatch.setattr(pieces, "choose_cut", stop)
+    found = count_matches(query, target, search=Search(block=64))
+    assert (found.count, found.notes, len(counted)) == (expected, (), 2)
 
 
 def test_cuts():

@@ -1,5 +1,6 @@
 """Queries with attributes, against all injective maps tested in Python by what the query says in words."""
 
+import dataclasses
 import itertools
 import logging
 
@@ -162,7 +163,12 @@ def test_parallel_edges():
     for u, v, weight in (("a", "b", 10), ("a", "b", 20), ("b", "c", 30), ("b", "c", 40), ("c", "c", 5)):
         source.add_edge(u, v, weight=weight)
     assert jaxmotif.query("A -> B [weight >= 15, weight < 19]", source).nodes.tolist() == [["a", "b"]]
-    assert len(jaxmotif.query("A -> B [weight > 20]", source)) == 1
+    found = jaxmotif.query("A -> B [weight > 20]", source)
+    assert repr(found).startswith("QueryMatches(1 match of A, B, done")
+    for clause, some, every in (("weight >= 15", 2, 1), ("weight < 15", 1, 0), ("weight <= 20", 1, 1)):
+        of_any = jaxmotif.query(f"A -> B [{clause}]")
+        assert len(find_matches(of_any, source)) == some
+        assert len(find_matches(dataclasses.replace(of_any, parallel="all"), source)) == every
     with pytest.raises(QueryError, match="line 1, column 20 .*: edges of the target are parallel"):
         jaxmotif.query("A -> B as e;       e.weight > e.weight", source)
 
@@ -208,10 +214,27 @@ def test_what_a_target_lacks_is_said(caplog):
         count_matches("A -> B", plain)
     with pytest.raises(ValueError, match="leave out what may be anything"):
         count_matches(jaxmotif.query("A -> B"), plain, wildcard=3)
+    with pytest.raises(ValueError, match="the query has 1025 nodes; it must have 1 to 1024"):
+        count_matches(jaxmotif.query("; ".join(f"A{i} -> A{i + 1}" for i in range(1024))), plain)
+    with pytest.raises(ValueError, match="a query in words has no certificate"):
+        count_matches(jaxmotif.query("A -> B"), plain, certify="none.json")
     labelled = Graph.from_edges([(0, 1), (1, 2)], node_labels=[7, 8, 7])
     assert count_matches(jaxmotif.query("A -> B; A.label = 7"), labelled).count == 2
     with pytest.raises(ValueError, match="expected 3 values, got 2"):
         plain.with_attributes({"kind": [1, 2]})
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_labels_of_nodes_and_edges_are_attributes(directed):
+    """By number, and by the word that a number stands for, if there is any."""
+    edge = Pattern.from_edges([(0, 1)], directed=directed, node_labels=[2, 9], edge_labels=[1])
+    for node, label in ((2, 1), ("two", "one")):
+        host, target = random_graph(np.random.default_rng(3), 8, 0.6, directed, 3, 2)
+        if node == "two":
+            target = target._with_host_fields(None, None, {2: "two"}, {1: "one"})
+        expected = brute_force(edge, host, False, 9, (edge.node_labels == 9)[:, None] | (host.node_labels == 2))
+        query = jaxmotif.query(f"A -> B [label = {label}]; A.label = {node}")
+        assert sorted(map(tuple, find_matches(query, target).nodes.tolist())) == expected != []
 
 
 def test_several_labels_a_node():

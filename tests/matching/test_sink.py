@@ -14,9 +14,11 @@ import numpy as np
 import pyarrow.parquet as parquet
 import pytest
 
+import jaxmotif
 from jaxmotif.graph import Graph
 from jaxmotif.matching import Search, _listing, count_matches, find_matches
 from jaxmotif.matching import _sink as sinks
+from jaxmotif.search._deadline import Deadline, TimeIsUp
 
 QUERY = nx.path_graph(4)
 TARGET = Graph.from_networkx(nx.gnp_random_graph(40, 0.15, seed=2))
@@ -54,6 +56,8 @@ def test_files_hold_the_list(tmp_path, everything, suffix, monkeypatch):
         found = find_matches(QUERY, TARGET, sink=path, **options)
         assert (found.path, found.count, found.exact, found.order) == (path, len(everything), True, everything.order)
         assert (read(path) == everything.nodes).all()
+        assert len(found) == found.count
+        assert found.table() == {"path": [str(path)], "matches": [found.count], "exact": [True], "status": ["done"]}
         contents.add(path.read_bytes())
     assert len(contents) == 1
     limited = find_matches(QUERY, TARGET, limit=500, sink=path, checkpoint=tmp_path / "kept")
@@ -106,6 +110,54 @@ def test_what_is_stopped_goes_on(tmp_path, everything, monkeypatch):
     assert (read(path) == everything.nodes).all()
 
 
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".npz"])
+def test_a_limit_of_time_leaves_no_file(tmp_path, everything, suffix, monkeypatch):
+    """The time is up when some rows are written."""
+    written = []
+
+    class Late(Deadline):
+        passed = property(lambda self: bool(written))
+
+    kind = sinks._WRITERS[suffix]
+    write = kind.write
+    monkeypatch.setattr(kind, "write", lambda self, nodes: (written.append(nodes.shape), write(self, nodes))[1])
+    monkeypatch.setattr(_listing, "Deadline", Late)
+    monkeypatch.setattr(sinks, "ROWS", 300)
+    path = tmp_path / f"hits{suffix}"
+    found = find_matches(QUERY, TARGET, sink=path, time_limit=60.0, search=Search(block=64))
+    assert (found.path, found.exact, found.status) == (None, False, "stopped at time_limit=60 s")
+    assert 300 <= found.count < len(everything)
+    assert repr(found).startswith(f"MatchFile({found.count:,} matches in no file, stopped at time_limit=60 s")
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".npz"])
+def test_a_failure_leaves_no_file(tmp_path, everything, suffix, monkeypatch):
+    def write_and_fail():
+        with sinks.open_writer(tmp_path / f"hits{suffix}", 4) as write:
+            write(everything.nodes.T)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(sinks, "ROWS", 300)
+    with pytest.raises(KeyboardInterrupt):
+        write_and_fail()
+    assert not os.listdir(tmp_path)
+
+
+def test_time_that_is_up_while_the_search_is_divided(tmp_path, monkeypatch):
+    def stop(*given):
+        raise TimeIsUp("stopped at time_limit=60 s")
+
+    monkeypatch.setattr(_listing, "list_prefixes", stop)
+    listed = find_matches(QUERY, TARGET, time_limit=60.0, devices=jax.devices()[:2])
+    kept = find_matches(QUERY, TARGET, time_limit=60.0, sink=tmp_path / "hits.npz", checkpoint=tmp_path / "kept")
+    for found in (listed, kept):
+        assert (len(found), found.exact, found.status) == (0, False, "stopped at time_limit=60 s")
+    assert listed.nodes.shape == (0, 4)
+    assert kept.path is None
+    assert os.listdir(tmp_path) == ["kept"]
+
+
 def test_a_kill_leaves_no_file(tmp_path):
     """Killed while it lists, then called again: the bytes of a run that was left in peace."""
     code = """
@@ -141,4 +193,8 @@ def test_mistakes(tmp_path):
     ):
         with pytest.raises(error, match=re.escape(message)):
             find_matches(QUERY, TARGET, **options)
-    assert not os.listdir(tmp_path)
+    far = jaxmotif.query("A -> B; B -> C; A.label != C.label")
+    labelled = Graph.from_edges([(0, 1), (1, 2)], node_labels=[1, 2, 3])
+    with pytest.raises(ValueError, match="compares elements that no edge joins: it is listed without checkpoint"):
+        find_matches(far, labelled, sink=tmp_path / "hits.npz", checkpoint=tmp_path / "kept")
+    assert not list(tmp_path.glob("*.npz"))

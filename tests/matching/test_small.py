@@ -82,6 +82,7 @@ def test_few_nodes_without_filters(monkeypatch, bits):
     """Rows of bits of several words or candidates one by one, of the best neighbour or each row's; all conditions."""
     monkeypatch.setattr(_small, "WORDS_A_CANDIDATE", 2**40 if bits else 0.001)
     monkeypatch.setattr(_small, "MIXED", 0.0 if bits else 1.0)
+    monkeypatch.setattr(_small, "FEW", 2**10 if bits else 0)
     monkeypatch.setattr(_small.HostSearch, "between", None)  # none is given up
     nonzero = 0
     for seed in range(100, 160):
@@ -163,6 +164,15 @@ def test_larger_ones_go_to_the_device(searches, monkeypatch):
     for search in (Search(block=64), Search(max_steps=10**6), Search(lookahead=True)):
         assert count_matches(query, target, search=search).count == 6720
     assert len(searches) == 5 + 9
+    # Too many partial matches of one length, and too many candidates to come.
+    budget = 5 * _small.A_LEVEL + 2500
+    for limits in ({"MOST_ENTRIES": 100}, {"LOOK_AHEAD_FROM": 0, "MOST_BIT_NODES": 0}):
+        with monkeypatch.context() as patch:
+            patch.setattr("jaxmotif.matching._host_search.candidate_budget", lambda *_: budget)
+            for name, limit in limits.items():
+                patch.setattr(_small, name, limit)
+            assert (find_matches(query, target).nodes == everything.nodes).all()
+        assert searches[-1] is None
 
 
 @pytest.mark.parametrize("directed", [False, True])

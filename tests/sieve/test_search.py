@@ -11,6 +11,7 @@ import pytest
 from jaxmotif import Graph
 from jaxmotif.arrays._compile import Target
 from jaxmotif.devices import _record as record
+from jaxmotif.devices._ranges import Span
 from jaxmotif.graph.synthetic import erdos_renyi, random_regular
 from jaxmotif.sieve import _runner as runner
 from jaxmotif.sieve import _search as search
@@ -294,6 +295,27 @@ def test_the_same_bits_on_several_devices(large, short_steps, count):
     one, several = (values(large, tuple(devices[:number]), key) for number in (1, count))
     assert (one != 0).sum() > 50
     np.testing.assert_array_equal(one, several)
+
+
+def test_every_word_is_in_one_block_and_smaller_blocks_begin_anew(monkeypatch):
+    """Any stretch is cut into aligned blocks; where memory runs out, what was added up is done again in smaller."""
+    done = []
+
+    def advance(draw, total, blocks, *, words):
+        done.extend(range(int(blocks[0]) * words, int(blocks[1]) * words))
+        return total + np.uint8(1)
+
+    monkeypatch.setattr(runner, "_advance", advance)
+    draw = SimpleNamespace(rows=SimpleNamespace(vertices=3))
+    task = runner._Task(draw, jax.devices()[0], 2, 4)
+    for block in (2, 1, None):
+        for first, stop in itertools.combinations(range(8), 2):
+            done.clear()
+            task.step(Span(first, stop))
+            assert done == list(range(2 * first, 2 * stop))
+        assert task.halve() == (block and f"blocks of {block} words")
+        assert task.collect()["total"].any() == (block is None)
+        assert not task.collect()["total"].any()
 
 
 def test_interrupted_runs_go_on_to_the_same_bits(tmp_path, monkeypatch, short_steps):

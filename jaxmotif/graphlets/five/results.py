@@ -89,15 +89,13 @@ def with_leaves(xp: ModuleType, arcs: Arcs, d: Array, p2: Array, tau: Array, sum
         nodes, ``walks4`` with ``leaves``; or ``cycles``, 5-cycles at one of the two arcs of each edge.
     """
     leaf_tail, leaf_head = arcs.tail(d) == 1, arcs.head(d) == 1
-    fixed = dict(sums)
+    fixed = {**sums, "q": 6 * sums["q"]}  # maps of the three others
     if "walks4" in sums:
         fixed["w4"] = sums["walks4"] + sums["leaves"]
-    elif "cycles" in sums:  # and the walks of length 4 that are no path
+    else:  # 5-cycles, and the walks of length 4 that are no path
         t, cycles = sums["t"], sums["cycles"]
         again = sums["degrees"] + t * (arcs.tail(d) + arcs.head(d) - 5) + arcs.tail(tau) + arcs.head(tau)
         fixed["w4"] = cycles + arcs.back(cycles) + again
-    if "q" in sums:
-        fixed["q"] = 6 * sums["q"]  # maps of the three others
     # A leaf has one common neighbour with all neighbours of its neighbour, and nothing else within reach.
     at_leaves = {  # at arcs that lead to a leaf, and from one
         "w3": (arcs.tail(d), arcs.head(d)),

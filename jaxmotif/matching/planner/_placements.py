@@ -58,17 +58,13 @@ class Layout:
 
 
 def placements(layout: Layout) -> list[Placement]:
-    """Return how each core node is placed.
-
-    Of the nodes whose images must ascend, leaves are left to the leaf counts.
-    """
+    """Return how each core node is placed."""
     core, position, asked, meet = np.array(layout.order.core), layout.position, layout.asked, layout.measured.meet
     joined = asked.which[np.ix_(core, core)]  # by [earlier, later] position, as all masks here
     before = np.triu(np.ones(joined.shape, bool), 1)
     ascending = np.zeros(joined.shape, bool)
-    for a, b in layout.order.below:
-        if b in position:
-            ascending[position[a], position[b]] = True
+    for a, b in layout.order.below:  # no symmetry moves a leaf
+        ascending[position[a], position[b]] = True
     # Neighbours differ anyway, and so do nodes whose domains have nothing in common.
     # A node that must exceed another one differs from it already.
     differ = before & meet[np.ix_(core, core)] & (joined < 0) & ~ascending
