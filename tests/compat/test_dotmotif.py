@@ -79,7 +79,6 @@ def test_mistakes():
         JaxmotifExecutor(graph=HOST).find(Parsed([("A", "A", True)]))
     with pytest.raises(TypeError, match="lists of these, got None"):
         JaxmotifExecutor(graph=HOST).find(Parsed(PATH, (), {"A": {"kind": {"==": [None]}}}))
-
     words = Parsed(PATH, {("A", "B"): {"weight": {">": ["many"]}}})  # of no line of a text
     with pytest.raises(QueryError, match="^attribute 'weight' holds numbers, and 'many' is none") as caught:
         JaxmotifExecutor(graph=HOST).find(words)
