@@ -17,8 +17,14 @@ def some_graph(seed, n=30, arcs=90, **options):
     return Graph.from_edges(np.random.default_rng(seed).integers(0, n, (arcs, 2)), n, **options)
 
 
-def test_correlations_of_profiles():
-    found = {name: find_motifs(some_graph(i, directed=True), 3, 40) for i, name in enumerate("abc")}
+@pytest.fixture(scope="module")
+def three():
+    """Motifs of three networks."""
+    return {name: find_motifs(some_graph(i, directed=True), 3, 40, attempts=20) for i, name in enumerate("abc")}
+
+
+def test_correlations_of_profiles(three):
+    found = three
     compared = compare_motifs(found)
     profiles = np.zeros((3, len(compared.classes)))
     for row, one in zip(profiles, found.values(), strict=True):
@@ -42,25 +48,25 @@ def test_correlations_of_profiles():
 
 
 def test_profiles_of_four_undirected_nodes_are_ratios():
-    found = {name: find_motifs(some_graph(i), 4, 20) for i, name in enumerate("ab")}
+    found = {name: find_motifs(some_graph(i), 4, 20, attempts=20) for i, name in enumerate("ab")}
     one, compared = found["a"], compare_motifs(found)
     ratio = (one.counts - one.significance.mean) / (one.counts + one.significance.mean + 4)
     at = [compared.classes.index(text) for text in one.classes]
     np.testing.assert_allclose(compared.profiles[0, at], ratio / np.linalg.norm(ratio))
 
 
-def test_networks_corrected_together():
-    found = [find_motifs(some_graph(i, directed=True), 3, 40) for i in range(2)]
+def test_networks_corrected_together(three):
+    found = [three[name] for name in "ab"]
     together = correct_together(found)
     p = [2 * np.minimum(f.significance.p_high, f.significance.p_low)[f.tested] for f in found]
     wanted = benjamini_hochberg(np.minimum(1, np.concatenate(p)))
     np.testing.assert_allclose(np.concatenate([f.significance.q[f.tested] for f in together]), wanted)
     assert "corrected for" in together[0].summary
     with pytest.raises(ValueError, match="one rule"):
-        correct_together([found[0], find_motifs(some_graph(1, directed=True), 3, 5, rule=Rule(alpha=0.1))])
+        correct_together([found[0], find_motifs(some_graph(1, directed=True), 3, 5, attempts=20, rule=Rule(alpha=0.1))])
     assert correct_together([]) == []
     with pytest.raises(ValueError, match="Until decides for one alone"):
-        correct_together([find_motifs(some_graph(1), 3, Until(most=100))])
+        correct_together([find_motifs(some_graph(1), 3, Until(most=100), attempts=20)])
 
 
 def test_networks_that_differ_are_refused_before_any_work(capsys, monkeypatch):
@@ -118,23 +124,23 @@ def labelled(words, seed=0):
     return "\n".join(["source,target,sign", *lines])
 
 
-def test_classes_of_labels_that_are_words(tmp_path):
+def test_classes_of_labels_that_are_words(three, tmp_path):
     """A number that stands for one word here and for another there is no class of both."""
     words = {"a": ("on", "off"), "b": ("both", "off"), "c": ("off", "on"), "d": ("on", "off")}
     for name, two in words.items():
         (tmp_path / f"{name}.csv").write_text(labelled(two))
     one = {"directed": True, "edge_label": "sign"}
-    apart = {name: find_motifs(read_graph(tmp_path / f"{name}.csv", **one), 3, 20) for name in words}
+    drawn = {"num_random": 20, "attempts": 20}
+    apart = {name: find_motifs(read_graph(tmp_path / f"{name}.csv", **one), 3, **drawn) for name in words}
     assert compare_motifs({name: apart[name] for name in "ad"}).correlation[0, 1] > 0.99
     with pytest.raises(ValueError, match="label_ids"):
         compare_motifs({name: apart[name] for name in "ab"})
-    shared = {}
-    alike = {name: find_motifs(read_graph(tmp_path / f"{name}.csv", label_ids=shared, **one), 3, 20) for name in "abc"}
+    one["label_ids"] = {}
+    alike = {name: find_motifs(read_graph(tmp_path / f"{name}.csv", **one), 3, **drawn) for name in "abc"}
     compared = compare_motifs(alike)
     assert compared.correlation[0, 1] < 0.9
     assert len(set(compared.labels)) == len(compared.classes)
-    plain = find_motifs(some_graph(0, directed=True), 3, 20)
     with pytest.raises(ValueError, match="edge labels are words in a, and in plain they are numbers or there are none"):
-        compare_motifs({"a": apart["a"], "plain": plain})
+        compare_motifs({"a": apart["a"], "plain": three["a"]})
     with pytest.raises(ValueError, match="no networks"):
         compare_motifs({})

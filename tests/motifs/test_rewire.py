@@ -21,7 +21,7 @@ ROWS, NODES, CHAINS = 12, 8, 900
 @functools.cache
 def draws(keep, directed):
     """One program for all ensembles of a null model."""
-    options = {"num_nodes": NODES, "directed": directed, "keep": keep, "attempts": 32}
+    options = {"num_nodes": NODES, "directed": directed, "keep": keep, "attempts": 16}
     return jax.jit(jax.vmap(lambda edges, key: rewire_edges(edges, key, **options), in_axes=(None, 0)))
 
 

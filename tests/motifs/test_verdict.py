@@ -138,9 +138,9 @@ def test_no_output_calls_a_class_with_a_large_q_a_motif(tmp_path, capsys):
     rows = [*loops, *rng.integers(0, 40, (25, 2)).tolist()]
     path, page = tmp_path / "g.txt", tmp_path / "page.html"
     path.write_text("".join(f"{u} {v}\n" for u, v in rows))
-    options = ["motifs", str(path), "--directed", "--random", "300", "--report", str(page)]
-    options += ["--figures", str(tmp_path / "figures")]
-    assert main([*options, "--format", "json"]) == 0
+    options = ["motifs", str(path), "--directed", "--random", "300"]
+    files = ["--report", str(page), "--figures", str(tmp_path / "figures")]
+    assert main([*options, *files, "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)["classes"]
     called = {row["class"] for row in rows if row["verdict"]}
     assert "000100110" in called

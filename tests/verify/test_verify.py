@@ -399,7 +399,7 @@ def test_queries_beyond_the_limits_are_refused_in_time(karate, tmp_path):
     """A clique and one that lacks some edges, of many nodes; and as many nodes as there may be, none joined."""
     jaxmotif.count_matches("triangle", karate, certify=tmp_path / "c.json")
     certificate = json.loads((tmp_path / "c.json").read_text())
-    for size, modulus in ((999, 10**6), (999, 7), (16, 1)):
+    for size, modulus in ((400, 10**6), (999, 7), (16, 1)):
         matrix = [[int(u != v and (u + v) % modulus != 0) for v in range(size)] for u in range(size)]
         certificate["claim"]["shapes"] = [{"name": "large", "roots": 1, "matrix": matrix, "total": 1}]
         certificate["claim"]["order"] = list(range(size))
