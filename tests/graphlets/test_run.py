@@ -44,7 +44,9 @@ def _assert_same_everywhere(detail, **options):
         assert _bits(FRONT_DOORS[detail](build(*graph), **options)) == _on_one_device(detail, name), name
 
 
-@pytest.mark.parametrize(("devices", "detail"), [pytest.param(2, "graph", marks=pytest.mark.slow), (4, "node")])
+@pytest.mark.parametrize(
+    ("devices", "detail"), [(2, "node"), *more((4, "node")), pytest.param(2, "graph", marks=pytest.mark.slow)]
+)
 def test_several_devices(monkeypatch, devices, detail):
     """Short runs are whole, on the first of them; long ones are shared."""
     if jax.device_count() < devices:
