@@ -102,23 +102,27 @@ def test_counts_of_more_bits_than_primes_tell_apart(monkeypatch):
 
 
 def test_counts_beyond_all_floats():
-    """A star of 300 edges has more maps into karate than a float can say; its shares and logarithms fit."""
-    karate = nx.karate_club_graph()
-    degrees = [degree for _, degree in karate.degree]
-    found = homomorphism_counts(karate, ["300-star", "250-star", "400-path", "triangle"]).values[0].tolist()
-    near, walks = nx.to_numpy_array(karate, weight=None).astype(int).astype(object), np.ones(34, object)
-    for _ in range(399):
+    """A star of 172 edges has more maps than a float can say, one of 171 has not; shares and logarithms fit."""
+    edges = np.array(random_edges(64, 0.95, 1))
+    graph = Graph.from_edges(edges, 64)
+    near = np.zeros((64, 64), object)
+    near[tuple(edges.T)] = near[tuple(edges.T[::-1])] = 1
+    degrees, walks = near.sum(axis=0), np.ones(64, object)
+    for _ in range(177):
         walks = near @ walks
-    assert found == [sum(d**300 for d in degrees), sum(d**250 for d in degrees), walks.sum(), 6 * 45]
-    one_star = {"patterns": ["300-star", "301-star"]}
-    exact = [sum(d**k for d in degrees) for k in (300, 301)]
-    logs = homomorphism_counts(karate, **one_star, log=True).values[0]
-    np.testing.assert_allclose(logs, [math.log(x) for x in exact], rtol=1e-12)
-    shares = homomorphism_counts(karate, **one_star, normalize="total").values[0]
+    patterns = ["172-star", "171-star", "178-path", "triangle"]  # the same in all tables: one program
+    exact = [(degrees**172).sum(), (degrees**171).sum(), walks.sum(), (near @ near * near).sum()]
+    assert exact[0] > 2**1024 > exact[1]
+    assert exact[2] > 2**1024
+    assert homomorphism_counts(graph, patterns).values[0].tolist() == exact
+    logs = homomorphism_counts(graph, patterns, log=True).values[0]
+    np.testing.assert_allclose(logs, [math.log(x + 1) for x in exact], rtol=1e-12)
+    shares = homomorphism_counts(graph, patterns, normalize="total").values[0]
     np.testing.assert_allclose(shares, [x / sum(exact) for x in exact], rtol=1e-12)
-    densities = homomorphism_counts(karate, **one_star, normalize="density").values[0]
-    np.testing.assert_allclose(densities, [exact[0] / 34**301, exact[1] / 34**302], rtol=1e-12)
-    inside = jax.jit(lambda graph: dense_homomorphism_counts(graph, ["300-star"]))(Graph.from_networkx(karate))
+    densities = homomorphism_counts(graph, patterns, normalize="density").values[0]
+    nodes = (173, 172, 178, 3)
+    np.testing.assert_allclose(densities, [x / 64**k for x, k in zip(exact, nodes, strict=True)], rtol=1e-12)
+    inside = jax.jit(lambda graph: dense_homomorphism_counts(graph, ["172-star"]))(graph)
     assert inside.to_numpy().tolist() == [-1]
 
 

@@ -49,6 +49,16 @@ def built(graph: nx.Graph, pad=PAD) -> Graph:
     return Graph.from_edges(np.array(sorted(graph.edges)).reshape(-1, 2), graph.number_of_nodes(), pad=pad)
 
 
+def with_giants() -> nx.Graph:
+    """Return a graph with all graphs of five nodes, and leaves at its largest node, in which nodes of more than 8 core
+    neighbours may be giants: as few widths of matrices as show what widths do, since each is compiled for."""
+    graph = nx.gnm_random_graph(60, 180, seed=11)
+    graph.add_edges_from(combinations(range(7), 2))
+    largest = max(graph, key=graph.degree)
+    graph.add_edges_from([(largest, 60), (largest, 61), (7, 62)])
+    return graph
+
+
 def by_orca(graph: nx.Graph) -> np.ndarray:
     whole = nx.Graph(graph)
     whole.add_nodes_from(range(100, 106))  # ORCA wants a few nodes at least
@@ -153,9 +163,8 @@ def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices, edges):
     Two devices share all, each with tables of its own, and go through them block of rows by block of rows; a hash index
     tells them who is adjacent, as where bits would take too much.
     """
-    graph = nx.barabasi_albert_graph(60, 5, seed=1)
-    graph.add_edges_from([(0, 60), (0, 61), (7, 62)])  # leaves
-    made, chosen = built(graph), MATRICES._replace(giant=16, edges_together=100)
+    graph = with_giants()
+    made, chosen = built(graph), MATRICES._replace(giant=8, edges_together=100)
     with pytest.raises(ValueError, match="allow at least") as refused:
         five_node_orbits(made, ONE, edges, memory=1, tuning=chosen)
     least = int(str(refused.value).split("at least ")[1].split()[0])
@@ -185,8 +194,7 @@ def test_rows_of_a_block_are_done_by_one_worker():
 @pytest.mark.parametrize("room", [True, False])
 def test_steps_that_run_out_of_memory_are_done_with_fewer_rows(monkeypatch, room):
     """A block of rows then meets others, whose tables are made for it, in walks of length 4."""
-    graph = nx.barabasi_albert_graph(60, 5, seed=1)
-    graph.add_edges_from([(0, 60), (0, 61), (7, 62), (1, 2), (2, 3), (1, 3)])
+    graph = with_giants()
     step, rows = HubSumTask.step, []
 
     def run_out(task, span):
@@ -209,22 +217,23 @@ def test_steps_that_run_out_of_memory_are_done_with_fewer_rows(monkeypatch, room
     assert rows == [96, 48, 32]
 
 
-@pytest.mark.parametrize("how", ["loops", "matrices", "giants", "blocks", "orbits"])
+@pytest.mark.parametrize("how", ["loops", "matrices", "giants", "blocks", "orbits", *more("orbits of matrices")])
 def test_copies_of_one_graph_by_the_passes_that_it_takes(monkeypatch, how):
     """All 21 graphs, induced or not, beside ORCA's orbits of the whole graph; with giants, and tables in blocks."""
-    graph = nx.barabasi_albert_graph(60, 5, seed=1)
-    graph.add_edges_from([(0, 60), (0, 61), (7, 62), (1, 2), (2, 3), (1, 3)])
+    graph = with_giants()
     made, memory = built(graph), None
-    chosen = {"loops": tuning.CPU, "giants": MATRICES._replace(giant=16)}.get(how, MATRICES)
+    few = MATRICES._replace(cells=2**14)  # in a step, as where the least memory is given
+    chosen = {"loops": tuning.CPU, "giants": few._replace(giant=8), "orbits": tuning.CPU}.get(how, few)
     if how == "blocks":
         with pytest.raises(ValueError, match="allow at least") as refused:
             five_node_copies(made, "house", True, ONE, memory=1, tuning=chosen)
         memory = int(str(refused.value).split("at least ")[1].split()[0])
         assert matrices.prepare_graph(made, "graph", memory, ONE.main, chosen).sparse
-    if how == "orbits":  # of which each is the difference of many maps
+    if "orbits" in how:  # of which each is the difference of many maps
         monkeypatch.setattr(orbits_of_graphs, "LARGEST_WITH_TOTALS", 0)
     induced = all_counts(np, np.array(made.n, object), results.totals(by_orca(graph).astype(object)))
     expected = {True: induced, False: copies(None, NAMES_5).astype(object) @ induced}
+    assert all(induced[NAMES_5.index(g.name)] for g in orbits.of_size(5))
     for name in (g.name for g in orbits.of_size(5)):
         for kind, counts in expected.items():
             found, _ = five_node_copies(made, name, kind, ONE, memory, chosen)

@@ -28,6 +28,8 @@ def hub(leaves: int, joined: int | None = None, among: list[tuple[int, int]] = A
 
 def exact_sum(column: np.ndarray) -> int:
     """Return the sum of fewer than 2^31 counts, by their upper and lower bits, which do not overflow."""
+    if column.dtype == object:  # Python integers
+        return int(column.sum())
     return (int((column >> 32).sum()) << 32) + int((column & 0xFFFFFFFF).sum())
 
 
