@@ -42,7 +42,7 @@ def commands(page: Path) -> list[str]:
     return [line[line.index("jaxmotif ") :] for line in lines if re.match(r"(srun .*)?jaxmotif ", line)]
 
 
-LONG = {"graphlets", "motifs", "null-models", "connectome", "molecules"}
+LONG = {"graphlets", "features", "devices", "how-sieve", "motifs", "null-models", "connectome", "molecules"}
 """Pages and notebooks that compile for seconds what is tested elsewhere."""
 
 
