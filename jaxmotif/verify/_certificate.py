@@ -44,14 +44,16 @@ def read_certificate(path: str) -> Any:
     """Read what a file of a certificate says, in whatever form.
 
     Raises:
-      Refused: the file is too large.
-      ValueError, RecursionError: it is no JSON.
+      Refused: the file is too large, or no JSON.
       OSError: it cannot be read.
     """
     with open(path, "rb") as file:
         content = file.read(LARGEST_FILE + 1)
     need(len(content) <= LARGEST_FILE, f"the file is larger than {LARGEST_FILE} bytes")
-    return json.loads(content)
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        raise Refused("this is no certificate: the file is no JSON") from None
 
 
 def check_form(value: Any, form: Any = FORM, where: str = "certificate") -> None:

@@ -362,21 +362,24 @@ def test_damaged_certificates_are_refused_at_once(number_of_files, small_certifi
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("content", "reason"),
     [
-        b"",
-        b"\x80\x04\x95 a pickle",
-        b"PK\x03\x04",
-        b"[" * 100_000,
-        b'{"format":' + b"9" * 1_000_000 + b"}",
-        b'{"a":1,"a":2}',
-        b'{"a":NaN}',
-        b" " * (2**23 + 1),
+        (b"", "no JSON"),
+        (b"\x80\x04\x95 a pickle", "no JSON"),
+        (b"PK\x03\x04", "no JSON"),
+        (b"[" * 100_000, "no JSON"),
+        (b'{"format":' + b"9" * 1_000_000 + b"}", "no JSON"),
+        (b'{"a":1,"a":2}', "the format is None; this checker reads 'jaxmotif certificate 4'"),
+        (b'{"a":NaN}', "the format is None"),
+        (b"[7]", r"the format is \[7\]"),
+        (b" " * (2**23 + 1), "larger than 8388608 bytes"),
     ],
 )
-def test_hostile_files_are_refused(content, karate, tmp_path):
+def test_hostile_files_are_refused(content, reason, karate, tmp_path):
     (tmp_path / "c.json").write_bytes(content)
-    assert not verify.check(tmp_path / "c.json", plain(karate)).accepted
+    report = verify.check(tmp_path / "c.json", plain(karate))
+    assert not report.accepted
+    assert re.search(reason, report.reason)
 
 
 def test_files_of_another_format_are_refused_by_its_name(small_certificate):
