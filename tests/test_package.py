@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import functools
 import graphlib
 import importlib
 import inspect
@@ -127,6 +128,7 @@ def test_the_reference_lists_what_packages_export():
             assert set(getattr(module, "__all__", ())) <= set(listed), module.__name__
 
 
+@functools.cache
 def imported_modules(name):
     """The modules of the package that a module imports, at its top or inside a function, but not for type checkers."""
     tree = ast.parse(inspect.getsource(importlib.import_module(name)))

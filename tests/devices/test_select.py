@@ -109,5 +109,5 @@ def test_a_platform_that_is_not_here(arguments):
     command = [sys.executable, "-m", "jaxmotif", *arguments.split()]
     done = subprocess.run(command, env=os.environ | {"JAX_PLATFORMS": "cuda"}, capture_output=True, text=True)
     assert done.returncode == 1
-    assert "JAX_PLATFORMS is 'cuda', and JAX finds no such device here" in done.stderr
-    assert done.stderr.count("\n") == 1
+    (told,) = [line for line in done.stderr.splitlines() if not line.endswith(": at work")]  # as slow machines say
+    assert "JAX_PLATFORMS is 'cuda', and JAX finds no such device here" in told
