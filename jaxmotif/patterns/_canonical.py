@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 from jaxmotif.patterns._pattern import Pattern
@@ -14,7 +12,8 @@ def canonical_order(pattern: Pattern) -> np.ndarray:
 
     Positions are filled one by one. The nodes that are not placed yet stand in an ordered partition, in which nodes
     that all rows so far treat alike share a cell. The next node comes from the first cell. Its row is smallest when
-    every cell is sorted by the row's entries, which splits the cells. Only the choices with the smallest row go on,
+    every cell is sorted by the row's entries, which splits the cells; cells are sets of bits, and how many nodes of
+    each have which entry says how rows compare. Only the choices with the smallest row go on,
     and only one of several interchangeable nodes (twins). The time grows with the number of automorphisms that are no
     exchanges of twins; the function is meant for patterns of up to about a dozen nodes.
 
@@ -26,29 +25,41 @@ def canonical_order(pattern: Pattern) -> np.ndarray:
       [1, 2, 0]
     """
     entries, k = pattern.entries.tolist(), pattern.num_nodes
-    twins = twin_classes(pattern)
-    labels = np.zeros(k, np.int64) if pattern.node_labels is None else pattern.node_labels
-    cells = [np.flatnonzero(labels == label).tolist() for label in np.unique(labels)]
-    states: list[tuple[list[int], list[list[int]]]] = [([], cells)]
+    twins = twin_classes(pattern).tolist()
+    labels = [0] * k if pattern.node_labels is None else pattern.node_labels.tolist()
+    rows = [_places_by_value(row) for row in entries]
+    states: list[tuple[list[int], list[int]]] = [([], [cell for _, cell in _places_by_value(labels)])]
     for _ in range(k):
         least: list[int] | None = None
-        chosen: list[tuple[list[int], list[list[int]]]] = []
+        chosen: list[tuple[list[int], list[int]]] = []
         for order, cells in states:
             tried = set()
-            for node in cells[0]:
-                if twins[node] in tried:
+            for node in range(k):
+                if not cells[0] >> node & 1 or twins[node] in tried:
                     continue
                 tried.add(twins[node])
-                row = entries[node]
-                rest = [sorted((u for u in cell if u != node), key=row.__getitem__) for cell in cells]
-                string = [row[u] for u in order]
-                string += [row[u] for cell in rest for u in cell]
-                if least is None or string < least:
-                    least, chosen = string, []
-                if string == least:
-                    chosen.append((order + [node], _split(rest, row)))
+                key = [entries[node][u] for u in order]
+                rest = []
+                for cell in (cells[0] & ~(1 << node), *cells[1:]):
+                    for entry, nodes in rows[node]:
+                        if part := cell & nodes:
+                            # Of equal entries that begin alike, the more there are, the smaller is the row.
+                            key.append(entry * k - part.bit_count())
+                            rest.append(part)
+                if least is None or key < least:
+                    least, chosen = key, []
+                if key == least:
+                    chosen.append((order + [node], rest))
         states = chosen
     return np.array(states[0][0], np.int64)
+
+
+def _places_by_value(values: list[int]) -> list[tuple[int, int]]:
+    """Return the different values in ascending order, each with the set of its places, as the bits of an integer."""
+    places: dict[int, int] = {}
+    for place, value in enumerate(values):
+        places[value] = places.get(value, 0) | 1 << place
+    return sorted(places.items())
 
 
 def canonical_string(pattern: Pattern) -> str:
@@ -75,18 +86,15 @@ def canonical_string(pattern: Pattern) -> str:
 def twin_classes(pattern: Pattern) -> np.ndarray:
     """Return the lowest node that each node can be exchanged with while all others stay in place, int64 ``[k]``."""
     entries, k = pattern.entries, pattern.num_nodes
-    labels = np.zeros(k, np.int64) if pattern.node_labels is None else pattern.node_labels
     classes = np.arange(k)
     # Rows of twins are equal once the diagonal has the entry that stands between the two.
     for entry in np.flatnonzero(np.bincount(entries.reshape(-1))):
         same = entries.copy()
         np.fill_diagonal(same, entry)
-        rows = np.column_stack([labels, same, same.T] if pattern.directed else [labels, same])
+        columns = [same, same.T] if pattern.directed else [same]
+        if pattern.node_labels is not None:
+            columns.append(pattern.node_labels[:, None])
+        rows = np.concatenate(columns, axis=1)
         lowest: dict[bytes, int] = {}
         classes = np.minimum(classes, [lowest.setdefault(row.tobytes(), u) for u, row in enumerate(rows)])
     return classes
-
-
-def _split(cells: list[list[int]], row: list[int]) -> list[list[int]]:
-    """Cut cells, which are sorted by a row's entries, where the entries change."""
-    return [list(part) for cell in cells for _, part in itertools.groupby(cell, key=row.__getitem__)]
