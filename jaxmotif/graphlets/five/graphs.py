@@ -15,7 +15,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.arrays._rows import inverse_order, offsets_from
+from jaxmotif.arrays._rows import inverse_order, offsets_from, row_of, stable_order
 from jaxmotif.kernels._pair_index import PairIndex, bits_for, index_on
 
 
@@ -78,17 +78,19 @@ def order_by_degree(
       The graph in its new order, and the new numbers of its nodes and slots.
     """
     degrees = jnp.diff(offsets)
-    order = jnp.argsort(degrees, stable=True).astype(jnp.int32)
+    order = stable_order(degrees)
     rank = inverse_order(order)
     slot = jnp.arange(arcs, dtype=jnp.int32)
-    owner = jnp.searchsorted(offsets, slot, side="right").astype(jnp.int32) - 1
+    owner = row_of(offsets, arcs)
     there = slot < offsets[-1]
     # Padding arcs lead from the node past the last to itself: they stay last, and are each other's reverse.
     tails = jnp.where(there, rank[jnp.minimum(owner, nodes - 1)], nodes)
     heads = jnp.where(there, rank[jnp.minimum(targets, nodes - 1)], nodes)
-    tails, heads, came = lax.sort((tails, heads, slot), num_keys=2)
+    by_head = stable_order(heads)
+    came = by_head[stable_order(tails[by_head])]
+    tails, heads = tails[came], heads[came]
     # Sorted by the other end, the k-th arc is the reverse of the k-th one as they are.
-    back = lax.sort((heads, tails, slot), num_keys=2)[2]
+    back = stable_order(heads)
     sizes = degrees[order]
     core = jnp.searchsorted(sizes, 2).astype(jnp.int32)
 
