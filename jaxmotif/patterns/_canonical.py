@@ -12,10 +12,10 @@ def canonical_order(pattern: Pattern) -> np.ndarray:
 
     Positions are filled one by one. The nodes that are not placed yet stand in an ordered partition, in which nodes
     that all rows so far treat alike share a cell. The next node comes from the first cell. Its row is smallest when
-    every cell is sorted by the row's entries, which splits the cells; cells are sets of bits, and how many nodes of
-    each have which entry says how rows compare. Only the choices with the smallest row go on,
-    and only one of several interchangeable nodes (twins). The time grows with the number of automorphisms that are no
-    exchanges of twins; the function is meant for patterns of up to about a dozen nodes.
+    every cell is sorted by the row's entries, which splits the cells. A cell is a set of bits, and how many of its
+    nodes have which entry says how rows compare. Only the choices with the smallest row go on, and only one of several
+    interchangeable nodes (twins). The time grows with the number of automorphisms that are no exchanges of twins; the
+    function is meant for patterns of up to about a dozen nodes.
 
     Returns:
       int64 ``[k]``. ``pattern.relabel(order)`` is the canonical form, which isomorphic patterns share.
@@ -43,7 +43,7 @@ def canonical_order(pattern: Pattern) -> np.ndarray:
                 for cell in (cells[0] & ~(1 << node), *cells[1:]):
                     for entry, nodes in rows[node]:
                         if part := cell & nodes:
-                            # Of equal entries that begin alike, the more there are, the smaller is the row.
+                            # Where rows agree so far, one with more of this entry is smaller: a larger one comes later.
                             key.append(entry * k - part.bit_count())
                             rest.append(part)
                 if least is None or key < least:
