@@ -14,7 +14,7 @@ import numpy as np
 
 from jaxmotif.arrays._checks import check_vectors
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.arrays._rows import inverse_order, offsets_of, places_of_true, row_of, stable_order
+from jaxmotif.arrays._rows import inverse_order, offsets_of, pair_order, places_of_true, row_of, stable_order
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import Array
 
@@ -116,8 +116,7 @@ def _order(xp: Any, offsets: Any, targets: Any, num_nodes: Array, num_edges: Arr
     low = xp.where(real, xp.minimum(u, v), last)
     high = xp.where(real, xp.maximum(u, v), last)
 
-    by_high = stable_order(high)
-    edge = by_high[stable_order(low[by_high])]
+    edge = pair_order(low, high)
     tail, head = low[edge], high[edge]
     in_arc = stable_order(head)
     out_offsets = offsets_of(tail, nodes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from jaxmotif.patterns._pattern import Pattern
@@ -39,13 +41,8 @@ def canonical_order(pattern: Pattern) -> np.ndarray:
                     continue
                 tried.add(twins[node])
                 key = [entries[node][u] for u in order]
-                rest = []
-                for cell in (cells[0] & ~(1 << node), *cells[1:]):
-                    for entry, nodes in rows[node]:
-                        if part := cell & nodes:
-                            # Where rows agree so far, one with more of this entry is smaller: a larger one comes later.
-                            key.append(entry * k - part.bit_count())
-                            rest.append(part)
+                of_cells, rest = _split((cells[0] & ~(1 << node), *cells[1:]), rows[node], k)
+                key += of_cells
                 if least is None or key < least:
                     least, chosen = key, []
                 if key == least:
@@ -60,6 +57,22 @@ def _places_by_value(values: list[int]) -> list[tuple[int, int]]:
     for place, value in enumerate(values):
         places[value] = places.get(value, 0) | 1 << place
     return sorted(places.items())
+
+
+def _split(cells: Iterable[int], row: list[tuple[int, int]], size: int) -> tuple[list[int], list[int]]:
+    """Split cells of nodes by the entries of a row, which ascend in each cell.
+
+    Returns:
+      Numbers by which rows of ``size`` entries compare, and the parts. Where rows agree so far, one with more of an
+      entry is smaller, since a larger one comes later.
+    """
+    key, parts = [], []
+    for cell in cells:
+        for entry, nodes in row:
+            if part := cell & nodes:
+                key.append(entry * size - part.bit_count())
+                parts.append(part)
+    return key, parts
 
 
 def canonical_string(pattern: Pattern) -> str:

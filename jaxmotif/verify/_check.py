@@ -60,8 +60,8 @@ def check(certificate, graph: graphs.SimpleGraph, answer: np.ndarray | None = No
     """
     try:
         content = certificate if isinstance(certificate, dict) else read_certificate(os.fspath(certificate))
-        form = content.get("format") if isinstance(content, dict) else content
-        need(form == FORMAT, f"the format is {form!r:.60}; this checker reads {FORMAT!r}")
+        stated = content.get("format") if isinstance(content, dict) else content
+        need(stated == FORMAT, f"the format is {stated!r:.60}; this checker reads {FORMAT!r}")
         check_form(content)
         return _Check(content, graph, answer, time.process_time() + seconds).run()
     except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:

@@ -15,7 +15,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.arrays._rows import inverse_order, offsets_from, row_of, stable_order
+from jaxmotif.arrays._rows import inverse_order, offsets_from, pair_order, row_of, stable_order
 from jaxmotif.kernels._pair_index import PairIndex, bits_for, index_on
 
 
@@ -86,8 +86,7 @@ def order_by_degree(
     # Padding arcs lead from the node past the last to itself: they stay last, and are each other's reverse.
     tails = jnp.where(there, rank[jnp.minimum(owner, nodes - 1)], nodes)
     heads = jnp.where(there, rank[jnp.minimum(targets, nodes - 1)], nodes)
-    by_head = stable_order(heads)
-    came = by_head[stable_order(tails[by_head])]
+    came = pair_order(tails, heads)
     tails, heads = tails[came], heads[came]
     # Sorted by the other end, the k-th arc is the reverse of the k-th one as they are.
     back = stable_order(heads)
