@@ -1,12 +1,10 @@
 """Set-up shared by all tests: CPU with four devices unless JAXMOTIF_TEST_GPU is set, strict promotion, real data."""
 
-import functools
 import gc
 import os
 import sys
 import warnings
 from contextlib import contextmanager
-from contextvars import ContextVar
 from importlib.metadata import version
 from pathlib import Path
 
@@ -31,8 +29,8 @@ if not ON_GPU:
 import jax  # noqa: E402  (the environment must be set first)
 import pytest  # noqa: E402
 
-from jaxmotif.arrays import _compile  # noqa: E402
 from jaxmotif.motifs import _random_graphs  # noqa: E402
+from tests.optimised import optimise  # noqa: E402
 
 # Tracing makes many objects that last: to look through them as often as Python would takes a tenth of the time.
 gc.set_threshold(50_000, 20, 50)
@@ -40,28 +38,6 @@ gc.set_threshold(50_000, 20, 50)
 # With so little optimised, chains that are padding take most of the time. A pilot has fewer chains then, and so finds
 # another length for all chains; apart from that no bit depends on it.
 _random_graphs.CPU_LANES = 2**11
-
-_optimised = ContextVar("optimised", default=False)
-
-
-def optimise(program):
-    """Compile a program with some of the optimisations: it runs for so long that this takes less time."""
-    plain = _compile._compiler_options
-
-    def options(*arguments):
-        return (*plain(*arguments), *((("xla_backend_optimization_level", 1),) if _optimised.get() else ()))
-
-    @functools.wraps(program)
-    def call(*args, **static):
-        token = _optimised.set(True)
-        try:
-            return program(*args, **static)
-        finally:
-            _optimised.reset(token)
-
-    _compile._compiler_options = options
-    return call
-
 
 if not ON_GPU:
     _random_graphs.run_chains = optimise(_random_graphs.run_chains)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.arrays import _compile
+from jaxmotif.arrays._compile import jit64
 from jaxmotif.devices._progress import Progress
 from jaxmotif.graph import Graph
 from jaxmotif.kernels import _switching as switching
@@ -27,6 +27,7 @@ from tests.motifs.ensembles import (
     reachable,
     restricted,
 )
+from tests.optimised import optimise
 
 scipy_stats = pytest.importorskip("scipy.stats")
 
@@ -115,7 +116,7 @@ def test_a_biased_step_is_caught(monkeypatch):
 
     monkeypatch.setattr(switching, "_decide_alone", naive)
     monkeypatch.setattr(module.Wiring, "walks", property(lambda self: False))  # they would mend it
-    monkeypatch.setattr(module, "run_chains", _again(run_chains, monkeypatch))
+    monkeypatch.setattr(module, "run_chains", _again(run_chains))
     assert p_value("mixed", 3000, attempts=30) < 1e-6
 
 
@@ -129,21 +130,17 @@ def test_a_biased_walk_is_caught(monkeypatch):
         return jnp.where(back, 99, collisions), cell, change
 
     monkeypatch.setattr(walking, "_outcome", one_way)
-    monkeypatch.setattr(module, "run_chains", _again(run_chains, monkeypatch))
+    monkeypatch.setattr(module, "run_chains", _again(run_chains))
     graph, arcs, keep, _ = start("only walks lead on")
     states = sorted(all_with_same_degrees(arcs, 5, keep), key=sorted)
     counts = counts_of(drawn_sets(random_graphs(graph, 2000, 7, keep, attempts=30)), states)
     assert scipy_stats.chisquare(counts).pvalue < 1e-6
 
 
-def _again(compiled, monkeypatch):
-    """The same function, traced anew, and compiled with some of the optimisations: it runs for long."""
-    plain = _compile._compiler_options
-    level = ("xla_backend_optimization_level", 1)
-    monkeypatch.setattr(_compile, "_compiler_options", lambda *arguments: (*plain(*arguments), level))
-    return _compile.jit64(
-        lambda *args, **static: compiled.__wrapped__(*args, **static), static_argnames=("lanes", "walks")
-    )
+def _again(compiled):
+    """The same function, traced anew."""
+    again = jit64(lambda *args, **static: compiled.__wrapped__(*args, **static), static_argnames=("lanes", "walks"))
+    return optimise(again)
 
 
 @pytest.mark.parametrize("keep", ["bidegree", "degree"])
