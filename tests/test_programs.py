@@ -57,7 +57,7 @@ def programs(monkeypatch):
 
 
 def test_directed_networks(programs):
-    """Networks of 40 to 1,000 nodes and 180 to 5,000 arcs have three programs of chains."""
+    """Networks of 40 to 1,000 nodes and 180 to 5,000 arcs have two programs of chains."""
     for n, m in ((40, 180), (250, 400), (130, 1_800), (420, 520), (690, 1_080), (280, 2_300), (1_000, 5_000)):
         graph = synthetic.erdos_renyi(n, m=m, directed=True)
         for size in (3, 4):
@@ -66,9 +66,9 @@ def test_directed_networks(programs):
         with pytest.raises(Told):
             find_motifs(graph, 3, 100, attempts=1, devices=CPU)
     names = [name.rpartition(".")[2] for name, *_ in programs]
-    assert names.count("run_chains") == 3
+    assert names.count("run_chains") == 2
     assert names.count("_rows_from_graph") == 1
-    assert len(names) <= 40, sorted(names)
+    assert len(names) <= 21, sorted(names)
 
 
 def test_five_nodes(programs):

@@ -68,24 +68,25 @@ def graph_class(nodes: int, slots: int, accelerated: bool) -> tuple[int, int]:
 def chain_lanes(labels: int, accelerated: bool) -> int:
     """Return how many lanes to make room for, for random graphs of ``labels`` labels together.
 
-    Empty lanes take as long as others. Fewer than 2^16 do not fill an accelerator, and up to 2^18 lanes the sizes
-    double there, since compiling takes seconds. Up to 2^22 lanes, 2^20 on a CPU, there are two steps from each power of
-    two to the next, and beyond these eight.
+    Empty lanes take as long as others. Fewer than 2^16 do not fill an accelerator, and the next size is 2^18 there,
+    since compiling takes seconds. Up to 2^22 lanes, 2^20 on a CPU, there are two steps from each power of two to the
+    next, and beyond these eight.
 
     Example:
       >>> [chain_lanes(x, True) for x in (1_000, 70_000, 300_000, 5_000_000)], chain_lanes(10_000, False)
-      ([65536, 131072, 393216, 5242880], 12288)
+      ([65536, 262144, 393216, 5242880], 12288)
     """
     if accelerated and labels <= 2**18:
-        return power_of_two(labels, 2**16)
+        return power_of_four(labels, 2**16)
     return _stepped(labels, 2 if labels <= (2**22 if accelerated else 2**20) else 8)
 
 
 def census_room(need: tuple[int, int, int], least: tuple[int, int, int], accelerated: bool) -> tuple[int, int, int]:
     """Return the lengths of a census's arrays over nodes, neighbours and pairs of nodes, from those that are needed.
 
-    They grow fourfold, and large ones, which take time, double. On a CPU those of small graphs are as long as the room
-    for nodes says.
+    They grow fourfold, and large ones, which take time, double. On an accelerator a matrix that is larger than the
+    least has 2^31 cells, or as many as the caller allows, which are cleared in a millisecond. On a CPU the arrays of
+    small graphs are as long as the room for nodes says.
 
     Example:
       >>> census_room((688, 2_158, 473_344), (2**9, 2**15, 2**18), False)
@@ -97,7 +98,7 @@ def census_room(need: tuple[int, int, int], least: tuple[int, int, int], acceler
 
     nodes = grown(need[0], least[0])
     if accelerated:
-        cells = (power_of_four if need[2] <= 2**24 else power_of_two)(need[2], least[2])
+        cells = least[2] if need[2] <= least[2] else power_of_two(need[2], 2**31)
         return nodes, grown(need[1], least[1]), cells
     if nodes > 2**13:
         return nodes, grown(need[1], least[1]), power_of_two(need[2], least[2])

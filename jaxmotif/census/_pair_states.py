@@ -43,6 +43,12 @@ Padding takes no time in any step on an accelerator, but it takes memory on a CP
 """
 
 
+MOST_CELLS = 2**31 - 64
+"""Cells of the largest matrix: their numbers are int32, and one more number stands for none.
+
+They are whole lines of a GPU's memory, which it clears in a quarter of the time.
+"""
+
 SHARED_SLOTS = 2**22
 """Slots of the largest graphs that an accelerator pads, so that they share the program that sorts their rows."""
 
@@ -392,7 +398,7 @@ def _form_of(
     return RowForm(alphabet.entries if alphabet.directed else 1, alphabet.state_bits, room, states)
 
 
-def room_of(count: int, n: int, edges: int, least: Room, device: jax.Device, most_cells: int = 2**31 - 2) -> Room:
+def room_of(count: int, n: int, edges: int, least: Room, device: jax.Device, most_cells: int = MOST_CELLS) -> Room:
     """Return the lengths of the arrays of graphs, which are all that programs depend on.
 
     Args:
@@ -405,8 +411,7 @@ def room_of(count: int, n: int, edges: int, least: Room, device: jax.Device, mos
     """
     need = Room(count * n, 2 * edges, count * n**2)
     room = Room(*census_room(need, least, target_of(device).is_accelerator))
-    # Cells have int32 numbers, and one more number stands for none.
-    most_cells = min(most_cells, 2**31 - 2)
+    most_cells = min(most_cells, MOST_CELLS)
     return room._replace(cells=min(room.cells, most_cells) if need.cells <= most_cells else 0)
 
 

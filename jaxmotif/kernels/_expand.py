@@ -122,8 +122,8 @@ def search_method() -> str:
 
 
 def take(array: Array, index: Array) -> Array:
-    """Gather with indices that the caller guarantees to be in bounds."""
-    return array.at[index].get(mode="promise_in_bounds")
+    """Gather with indices that the caller guarantees to be in bounds, and not negative."""
+    return array.at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)
 
 
 def long(number: Array) -> Array:

@@ -18,6 +18,7 @@ from jax.typing import ArrayLike, DTypeLike
 
 from jaxmotif.arrays._compile import target
 from jaxmotif.arrays._sums import running_sum
+from jaxmotif.kernels._expand import take
 
 WHOLE_LINES = 63
 """Bits that a spare entry's index has set, so that with the spare entry the array's length is a multiple of 64.
@@ -34,13 +35,13 @@ def accumulator(size: int, dtype: DTypeLike) -> Array:
 def add_at(array: Array, index: Array, values: ArrayLike) -> Array:
     """Add values at int32 indices in ``0 .. size``; afterwards the spare entry at ``size`` is arbitrary."""
     index, mode = _index_and_mode(array, index)
-    return array.at[index].add(values, mode=mode)
+    return array.at[index].add(values, mode=mode, wrap_negative_indices=False)
 
 
 def put_at(array: Array, index: Array, values: ArrayLike) -> Array:
     """Write values at int32 indices in ``0 .. size``; of several values for an entry any one is written whole."""
     index, mode = _index_and_mode(array, index)
-    return array.at[index].set(values, mode=mode)
+    return array.at[index].set(values, mode=mode, wrap_negative_indices=False)
 
 
 def compact(valid: Array) -> tuple[Array, Array]:
@@ -104,7 +105,7 @@ def all_occur(
 
     def one_by_one() -> Array:
         counts = count_at(size, jnp.concatenate([x.reshape(-1) for x in touched]))
-        return compare(lambda x: counts.at[x].get(mode="promise_in_bounds").astype(jnp.int32))
+        return compare(lambda x: take(counts, x).astype(jnp.int32))
 
     if _unchecked():
         return one_by_one()
@@ -147,7 +148,7 @@ def _count_in_words(size: int, touched: Sequence[Array], together: int) -> Array
 
 def _read_in_words(words: Array, asked: Array, together: int) -> Array:
     word, shift = _word_of(asked, together)
-    return (words.at[word].get(mode="promise_in_bounds") >> shift) & ((1 << 32 // together) - 1)
+    return (take(words, word) >> shift) & ((1 << 32 // together) - 1)
 
 
 def _word_of(index: Array, together: int) -> tuple[Array, Array]:
@@ -163,7 +164,7 @@ def sum_between(values: Array, begins: Array) -> Array:
     running sum may wrap; its differences do not.
     """
     running = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(values, dtype=jnp.int32)])
-    return jnp.diff(running.at[begins].get(mode="promise_in_bounds"))
+    return jnp.diff(take(running, begins))
 
 
 def _unchecked() -> bool:

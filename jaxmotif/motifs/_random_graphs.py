@@ -326,6 +326,8 @@ class Chains:
         self._cpu_sizes: tuple[int, int, int] | None = None
         if not self._accelerated:
             chains = CPU_CHAINS if plan.wiring.walks else CPU_LANES // CPU_LABELS[labels >= CPU_LABELS[1]]
+            if target_of().is_accelerator:  # it runs all chains but those of a pilot, which are few
+                chains = min(chains, power_of_four(num, LEAST[False][0]))
             self.most = min(self.most, chains)
             if labels <= CPU_LANES <= room:
                 self._cpu_sizes = CPU_LANES, chains, CPU_LANES
