@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import logging
 import math
 import numbers
 import os
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -59,7 +61,7 @@ EXACT_PER_DRAW = 30
 """Subgraphs that an exact census counts in the time of a draw, about, on a CPU as on a GPU."""
 PAUSE = 19
 """The pause between two texts in units of the time of a text; texts thus take a twentieth of all time at most."""
-CLASSES_AT_ONCE = 1024
+MOST_SUBTREES = 2**24  # numbers of subtrees that are held at once, of as many classes as they suffice for
 _trees_of_forms: defaultdict[int, dict[int, np.ndarray]] = defaultdict(dict)
 """Numbers of trees by size and normal code, kept for the next estimate, as names of classes are."""
 
@@ -206,6 +208,9 @@ def estimate_census(
     work = _Work(graph, size, seed_words(key), level, select_devices(devices), memory, checkpoint, progress)
     if not has_subgraphs(graph, size):
         return work.nothing()
+    # Intervals need it in the end. It is imported while programs are compiled, since that takes half a second where
+    # files are slow.
+    threading.Thread(target=importlib.import_module, args=("scipy.special",)).start()
     notes: tuple[str, ...] = ()
     if error is None:
         shares = [proposal.draws for proposal in thirds(number)]
@@ -455,9 +460,11 @@ def trees_by_proposal(skeletons: np.ndarray) -> np.ndarray:
 
 def trees(skeletons: np.ndarray, limit: int) -> np.ndarray:
     """Count the rooted spanning trees with at most ``limit`` children a node (0: any number), float64 ``[classes]``."""
+    size = skeletons.shape[-1]
     if limit == 0:
-        return skeletons.shape[-1] * spanning_trees(skeletons)
-    pieces = np.split(skeletons, range(CLASSES_AT_ONCE, len(skeletons), CLASSES_AT_ONCE))
+        return size * spanning_trees(skeletons)
+    together = max(1, MOST_SUBTREES // (size << size))
+    pieces = np.split(skeletons, range(together, len(skeletons), together))
     return np.concatenate([_limited_trees(piece, limit) for piece in pieces])
 
 
@@ -480,9 +487,11 @@ def _limited_trees(skeletons: np.ndarray, limit: int) -> np.ndarray:
     The counts go by subsets of the nodes: how many trees of a subset have each of its nodes for the root, and how many
     hang below a node outside the subset.
     """
-    near, size = skeletons.astype(np.float64), skeletons.shape[-1]
-    rooted = np.zeros((1 << size, size, len(near)))
-    below = np.zeros((1 << size, size, len(near)))
+    size = skeletons.shape[-1]
+    near = np.moveaxis(skeletons, 0, -1).astype(np.int32)
+    # There are at most size^(size - 1) rooted trees, 10^9 of ten nodes.
+    rooted = np.zeros((1 << size, size, len(skeletons)), np.int32)
+    below = np.zeros_like(rooted)
     for mask in range(1, 1 << size):
         nodes = [v for v in range(size) if mask >> v & 1]
         for v in nodes:
@@ -496,9 +505,10 @@ def _limited_trees(skeletons: np.ndarray, limit: int) -> np.ndarray:
             # over the subsets of the nodes but the lowest.
             if limit == 2 and others != lowest:
                 part = _subsets(others & ~lowest)[:-1] | lowest
-                rooted[mask, v] += (below[part, v] * below[others & ~part, v]).sum(axis=0)
-        below[mask] = np.einsum("cvu,uc->vc", near[:, :, nodes], rooted[mask, nodes])
-    return rooted[-1].sum(axis=0)
+                rooted[mask, v] += (below[part, v] * below[others & ~part, v]).sum(axis=0, dtype=np.int32)
+        for v in set(range(size)).difference(nodes):
+            below[mask, v] = (near[v, nodes] * rooted[mask, nodes]).sum(axis=0, dtype=np.int32)
+    return rooted[-1].sum(axis=0, dtype=np.float64)
 
 
 def _subsets(mask: int) -> np.ndarray:

@@ -16,6 +16,7 @@ from jax import lax
 
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._rows import inverse_order, offsets_from, pair_order, row_of, stable_order
+from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._pair_index import PairIndex, bits_for, index_on
 
 
@@ -121,16 +122,21 @@ class BitRows(NamedTuple):
 
     def adjacent(self, x: jax.Array, y: jax.Array) -> jax.Array:
         """Return 1 where two nodes, by their numbers in the core, are adjacent, else 0; int32."""
-        word = self.words.at[x, y >> 5].get(mode="clip")
+        word = self._word(self.words, x, y)
         return ((word >> (y & 31).astype(jnp.uint32)) & jnp.uint32(1)).astype(jnp.int32)
 
     def arc(self, x: jax.Array, y: jax.Array) -> jax.Array:
         """Return the arc from x to y, int32; any number where they are not adjacent."""
         # Rows are sorted, after the leaves: a neighbour's place is the number of bits before its own.
         lower = (jnp.uint32(1) << (y & 31).astype(jnp.uint32)) - jnp.uint32(1)
-        place = lax.population_count(self.words.at[x, y >> 5].get(mode="clip") & lower).astype(jnp.int32)
+        place = lax.population_count(self._word(self.words, x, y) & lower).astype(jnp.int32)
         node = x + self.graph.core
-        return self.graph.offsets[node] + self.graph.leaves[node] + place + self.before.at[x, y >> 5].get(mode="clip")
+        first = take(self.graph.offsets, node) + take(self.graph.leaves, node)
+        return first + place + self._word(self.before, x, y)
+
+    def _word(self, rows: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
+        """Return what stands in some rows at the word of a pair of nodes."""
+        return rows.at[x, y >> 5].get(mode="promise_in_bounds", wrap_negative_indices=False)
 
 
 class HashedArcs(NamedTuple):

@@ -28,6 +28,7 @@ from jaxmotif.arrays._rows import pad_rows, places_of_true
 from jaxmotif.graphlets._tuning import Detail
 from jaxmotif.graphlets._units import join, times, units
 from jaxmotif.graphlets.five.graphs import Adjacency, DegreeOrderedGraph
+from jaxmotif.kernels._expand import take
 
 SIZES = {
     "cpu": (8, 16, 32, *(size << i for i in range(22) for size in (64, 96))),
@@ -125,11 +126,12 @@ class Neighbourhoods(NamedTuple):
 def list_neighbours(graph: DegreeOrderedGraph, hubs: jax.Array, size: int, later: bool = False) -> Neighbourhoods:
     """List the core neighbours of some hubs, or (``later``) only those of higher number."""
     hub = jnp.maximum(hubs, 0)
-    start, stop, arcs = graph.offsets[hub] + graph.leaves[hub], graph.offsets[hub + 1], graph.heads.shape[0]
+    start, stop = take(graph.offsets, hub) + take(graph.leaves, hub), take(graph.offsets, hub + 1)
+    arcs = graph.heads.shape[0]
     if later:  # rows are in order of rank: the higher ones end them
         start = jnp.maximum(stop - size, start)
     at = start[:, None] + jnp.arange(size, dtype=jnp.int32)[None]
-    heads = graph.heads[jnp.minimum(at, arcs - 1)]
+    heads = take(graph.heads, jnp.minimum(at, arcs - 1))
     real = (at < stop[:, None]) & (hubs >= 0)[:, None]
     if later:
         real = real & (heads > hub[:, None])
@@ -276,9 +278,7 @@ def add_five_cliques(counts: jax.Array, edges: Adjacency, hub: jax.Array, *, wid
         shift = turn * together + 1 + jnp.arange(together, dtype=jnp.int32)[:, None]
         ends = near[:, x[None], (x[None] + shift) % width]
         once = (ends > 0) & ((shift < width // 2) | (x[None] < width // 2))[None]
-        moved = jnp.stack(
-            [lax.dynamic_slice_in_dim(twice, turn * together + 1 + i, width, 1) for i in range(together)], 1
-        )
+        moved = jax.vmap(lambda first: lax.dynamic_slice_in_dim(twice, first, width, 1), out_axes=1)(shift[:, 0])
         Q = jnp.where(once[..., None], twice[:, None, :width] * moved, jnp.zeros_like(moved))
         Q = Q.reshape(near.shape[0], together * width, width)
         return found + times(Q.swapaxes(1, 2), Q)
@@ -333,7 +333,7 @@ def find_meeting_hubs(graph: DegreeOrderedGraph, *, rows: int, blocks: int) -> j
 
 def _rows_of(graph: DegreeOrderedGraph, lists: Neighbourhoods, ends: jax.Array, rows: int) -> jax.Array:
     """Return the rows of the neighbours in the block between ``ends``, int32 ``[B, D]``; else ``rows``."""
-    row = graph.rows[jnp.maximum(lists.nodes, 0)]
+    row = take(graph.rows, jnp.maximum(lists.nodes, 0))
     return jnp.where(lists.real & (row >= ends[0]) & (row < ends[1]), row - ends[0], rows)
 
 
@@ -427,7 +427,7 @@ def gather_hub_sums(
     if tables is not None:
         rows, size = tables.codegree.shape
         row = _rows_of(graph, lists, ends, rows)
-        within = jnp.where(row < rows, graph.leaves[jnp.maximum(hubs, 0)][:, None], 0).astype(jnp.int64)
+        within = jnp.where(row < rows, take(graph.leaves, jnp.maximum(hubs, 0))[:, None], 0).astype(jnp.int64)
         places = _cells(graph, lists, ends, rows, size)
         cells = Tables(*(table.reshape(-1).at[places].get(mode="fill", fill_value=0) for table in tables))
         found, G = _sum_with_tables(near, cells, d, within, detail, most)
