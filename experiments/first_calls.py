@@ -120,7 +120,10 @@ def work(job: str, options: argparse.Namespace) -> None:
     if options.kept:
         jaxmotif.keep_compiled(options.kept)
     call = call_of(job, options.data, options.small)
-    jax.devices()  # starting the backend is no part of the call
+    # Importing the package and starting the backend are no parts of the call.
+    for name in jaxmotif.__all__:
+        getattr(jaxmotif, name)
+    jax.devices()
     ready, spent, shapes = [], defaultdict[str, float](float), Shapes()
     started = time.perf_counter()
 

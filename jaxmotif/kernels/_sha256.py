@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
@@ -15,7 +17,12 @@ Words = tuple[Array, ...]
 
 def _fractions(degree: int, count: int) -> np.ndarray:
     """Return the first 32 bits of the fractions of the square or cube roots of the first primes, uint32 ``[count]``."""
-    primes = [x for x in range(2, 20 * count) if all(x % y for y in range(2, x))][:count]
+    primes: list[int] = []
+    for number in itertools.count(2):
+        if len(primes) == count:
+            break
+        if all(number % prime for prime in primes):
+            primes.append(number)
     roots = [0] * count
     for i, prime in enumerate(primes):
         for bit in reversed(range(40)):

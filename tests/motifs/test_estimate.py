@@ -3,7 +3,9 @@
 import dataclasses
 import re
 from collections import Counter
+from fractions import Fraction
 from itertools import combinations, pairwise
+from math import factorial
 from types import SimpleNamespace
 
 import jax
@@ -86,6 +88,11 @@ def test_a_graph_without_a_matrix_gives_the_same_bits(make, size, monkeypatch):
 def test_trees_of_complete_graphs():
     assert trees(~np.eye(8, dtype=bool)[None], 0).tolist() == [8**7]
     assert trees(~np.eye(8, dtype=bool)[None], 1).tolist() == [40320]
+    # Of the largest size, with two children a node at most: T = x (1 + T + T^2 / 2) generates them.
+    shares = [Fraction(0), Fraction(1)]
+    for n in range(1, 10):
+        shares.append(shares[n] + sum(shares[i] * shares[n - i] for i in range(1, n)) / 2)
+    assert trees(~np.eye(10, dtype=bool)[None], 2).tolist() == [shares[10] * factorial(10)]
 
 
 def of_twelve_nodes():
