@@ -68,6 +68,25 @@ def test_uniform_at_the_defaults(name):
     assert p_value(name, 1000) > 0.001
 
 
+@pytest.mark.parametrize("nodes", [12, 40])
+def test_moves_are_counted_at_the_labels_that_move(nodes):
+    """A switch moves two labels, a turn of three arcs two or three, and a walk, of small graphs alone, some at once."""
+    arcs = np.argwhere(np.random.default_rng(nodes).random((nodes, nodes)) < 0.2)
+    graph = Graph.from_edges(arcs[arcs[:, 0] != arcs[:, 1]], nodes, directed=True)
+    plan = module.plan_chains(graph, 0, "bidegree", 1.0, attempts=1.0)
+    lot = module.Chains(plan, jax.devices()[0], None, 3).run(np.arange(3, dtype=np.int32), None, 0, 8)
+    ends, *made = (np.asarray(x) for x in (lot.fetch(plan.wiring).ends, *lot.counts[:3]))
+    switches, triples, walked = made
+    labels, before = plan.wiring.labels, np.concatenate(plan.wiring.ends.rows(None))
+    moved = np.asarray(lot.made.moved)[: 3 * labels].reshape(3, labels)
+    changed = (ends != before[:, None]).any(axis=0)
+    assert changed.any()
+    assert moved[changed].all()
+    assert (walked > 0).all() == (nodes == 12)
+    assert (2 * (switches + triples) <= moved.sum(axis=1)).all()
+    assert (moved.sum(axis=1) <= 2 * switches + 3 * triples + 3 * walked).all()
+
+
 @pytest.mark.slow
 def test_uniform_on_many_ensembles():
     found = []
