@@ -92,7 +92,7 @@ class MotifComparison(Presented):
 
 
 def plot_tree(ax: Axes, names: Sequence[str], distances: np.ndarray, words: str) -> None:
-    """Draw the tree of :func:`average_tree` on axes of matplotlib, its height called by ``words``."""
+    """Draw the tree of :func:`average_tree` on axes of matplotlib, with ``words`` as the label of the heights."""
     order, brackets = average_tree(distances)
     for places, heights in brackets:
         ax.plot(heights, places, color=INK, linewidth=1.2)

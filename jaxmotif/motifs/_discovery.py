@@ -198,7 +198,8 @@ def _counted(
 
     def identity() -> tuple:
         how = chains.key, chains.model.identity, chains.steps, chains.pace.slow
-        # A checkpoint's identity includes which chains go on. A number that is given may grow: the first ones stay.
+        # The identity includes which chains go on. A number of graphs that was given is left out, so that a call for
+        # more graphs goes on from the same checkpoint.
         what = work.size, stage.first, work.estimate, work.every, *(() if grows else (stage.stop, work.longer))
         return ("counts of motifs", *pair_states.content_of(chains.graph), *how, *what)
 

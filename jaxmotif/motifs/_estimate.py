@@ -52,13 +52,13 @@ if TYPE_CHECKING:
 SMALLEST, LARGEST, LARGEST_DIRECTED = 3, 10, 8
 DEFAULT_SAMPLES = 1_000_000
 PILOT = 1 << 17
-"""Draws of each proposal from which those for a wanted error are planned."""
+"""Number of pilot draws of each proposal, from which the draws for a wanted error are planned."""
 MOST_SAMPLES = 10**8
-"""Draws for a wanted error, at most: the rarest classes that the pilot met would take any number."""
+"""Most draws for a wanted error; for the rarest classes that the pilot met, any number might be needed."""
 SEEN = 10  # hits in the pilot that a class needs to be planned for
 UNITS = 64  # units of draws for each device, which at the end waits for a unit of another at most
 EXACT_PER_DRAW = 30
-"""Subgraphs that an exact census counts in the time of a draw, about, on a CPU as on a GPU."""
+"""About how many subgraphs an exact census counts in the time of one draw, on a CPU as on a GPU."""
 PAUSE = 19
 """The pause between two texts in units of the time of a text; texts thus take a twentieth of all time at most."""
 MOST_SUBTREES = 2**24  # most numbers of subtrees held at once, which limits how many classes are counted together

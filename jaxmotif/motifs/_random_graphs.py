@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 DEFAULT_SWITCHES = 15.0
 """Moves that a chain makes for each edge: see experiments/results/motifs_mixing.md."""
 MOST_ATTEMPTS = {False: 1000.0, True: 4000.0}
-"""Pair switches tried for each edge at most, where few are accepted.
+"""Most pair switches that are tried for each edge; chains come to it where few switches are accepted.
 
 The second number holds where a null model keeps labels, blocks or distances beside degrees, for which most switches
 are refused.
@@ -64,9 +64,11 @@ _paces: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, float], Pace]] = 
 CPU_LANES = 2**13  # labels that a CPU moves at once, so that their tables stay in its cache
 CPU_CHAINS = 512  # chains that walk, for which a CPU's program has room
 CPU_LABELS = 64, 512
-"""Labels of the shortest chains of a CPU's two programs for chains that do not walk: one for graphs with fewer labels
-than the second number, one for others. A program has room for as many such chains as its lanes hold, and takes time for
-each of them."""
+"""Lengths of chains, in labels, that decide for how many chains a CPU's programs have room, where chains do not walk.
+
+There is one program for graphs with fewer labels than the second number, and one for all others. Each has room for as
+many chains of the first, or of the second, length as its lanes hold, and takes time for each of these chains.
+"""
 
 LEAST = {False: (16, CPU_LANES), True: (1024, 2**15)}
 """Least chains, and labels of one chain, to make room for: on a CPU and on an accelerator."""
@@ -662,7 +664,7 @@ def random_graphs(
     plan = plan_chains(graph, key, keep, switches, 0.0 if start is not None and attempts is None else attempts)
     numbers, states, done = first + np.arange(num, dtype=np.int32), None, 0
     if start is not None:
-        # Graphs are compared by what they hold, since those that workers of a cluster drew have a source of their own.
+        # Sources are compared by content, since graphs that workers of a cluster drew have another source object.
         same = fingerprint(*content_of(start.source)) == fingerprint(*content_of(graph))
         if not same or (len(start), start.model) != (num, plan.model):
             raise ValueError("start must hold the same number of graphs of the same source and keep")

@@ -182,7 +182,7 @@ def null_interval(motifs: Motifs) -> tuple[np.ndarray, np.ndarray]:
 
 
 def class_axes(ax: Axes | None, labels: Sequence[str]) -> Axes:
-    """Return axes, new ones when not given, with classes at the places 0, 1, 2, .., sideways where there are many."""
+    """Return axes, new ones when not given, with classes at 0, 1, 2, ..; many or long labels are turned sideways."""
     ax = new_axes(ax, (max(4.0, min(0.5 * len(labels), 12.0)), 3.2))
     few = len(labels) <= 16 and max(map(len, labels), default=0) <= 8
     ax.set_xticks(range(len(labels)), labels if len(labels) <= 80 else [""] * len(labels))
