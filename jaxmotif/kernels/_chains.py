@@ -147,7 +147,7 @@ def run_chains(
 
         ends, switches = lax.fori_loop(0, TRIPLES_EVERY, switched, (ends, switches))
         salts = salts[-1]
-        # Word 2 is the salt of the hashes of both; every other word serves one kind of move.
+        # Word 2 is the salt of hashes, for switches and for turns; every other word serves one kind of move.
         before = ends
         ends, turns = switching.turn_triples(fixed, where_at(begin), ends, salts[:, :4], used)
         others = others + (ends.head != before.head).astype(jnp.int32)
@@ -162,8 +162,8 @@ def run_chains(
     begin = ends, none, none, switching.no_turns(lanes, chains), jnp.zeros((2, chains), jnp.int32)
     first, stop = first // TRIPLES_EVERY, (first + count) // TRIPLES_EVERY
     ends, switches, others, turned, walked = lax.fori_loop(first, stop, round_, begin)
-    # Both labels of a pair count their switch: by lane, since sums by chain cost more than the moves. The arcs of a
-    # chain stand before its pairs.
+    # Both partners have counted a switch, hence the half. They counted it by lane, since a sum by chain in each step
+    # would cost more than the moves. The arcs of a chain stand before its pairs.
     base = jnp.minimum(jnp.arange(chains, dtype=jnp.int32), used) * labels
     inside = (jnp.arange(chains, dtype=jnp.int32) < used).astype(jnp.int32)
     begins = jnp.stack([base, base + inside * fixed.arcs], axis=1).reshape(-1)

@@ -342,7 +342,7 @@ def _decide_alone(
     # The two dyads of a lane stand side by side, because a GPU's cache holds the counters of their chain for a while.
     touched = side_by_side(jnp.where(where.live, old, nowhere), jnp.where(proposed, new, nowhere))
     alone = proposed & all_occur(nowhere, [touched], [old, new], [1, 1], _most_touches(fixed))
-    # Either both labels of a pair move or none does.
+    # Either both partners move or neither does.
     return alone & take(alone, partner)
 
 

@@ -11,7 +11,7 @@ A move has the probability of its reverse, except that a move which adds collisi
 depends on their number alone (Metropolis, weight ``rise ** collisions``). Hence an excursion from x to y has the
 probability of the reversed one, and the uniform distribution over graphs without collisions is stationary. A walk is a
 fixed number of excursions. A walk that takes too long is given up and the chain stays where the walk began, which is
-symmetric too. (This is a trace chain, which is what a reversible chain looks like while it is in part of its states.)
+symmetric too. (This is a trace chain: a reversible chain that is looked at only while it is in some of its states.)
 """
 
 from __future__ import annotations

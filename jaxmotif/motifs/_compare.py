@@ -110,8 +110,8 @@ def plot_tree(ax: Axes, names: Sequence[str], distances: np.ndarray, words: str)
 def compare_motifs(motifs: Mapping[str, Motifs], key: int | PRNGKey | None = None) -> MotifComparison:
     """Compare networks by their significance profiles.
 
-    A profile is the vector of the z of all classes, scaled to length 1. For undirected classes of four nodes, whose z
-    grow with the network, the ratios (count - mean) / (count + mean + 4) take the place of z.
+    A profile is the vector of z over all classes, scaled to length 1. For undirected classes of four nodes, where z
+    grows with the network, the ratio (count - mean) / (count + mean + 4) takes the place of z.
 
     Args:
       motifs: the motifs of each network, by the networks' names. They have one size, and all are directed or none is.

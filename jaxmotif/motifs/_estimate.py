@@ -290,7 +290,7 @@ class _Work:
         rate = expected_hits(skeletons, samples, maps)
         low, high = binomial_interval(hits, sum(samples), self.level)
         weight = 1 / rate
-        # This is the largest weight that a class may have: the weight of a tree that only the first proposal meets.
+        # The largest weight that a class may have is that of a tree which only the first proposal meets.
         largest = maps[0] / (samples[0] * self.size) if samples[0] else float(weight.max(initial=0.0))
         ends = gamma_interval(float((hits * weight).sum()), float((hits * weight**2).sum()), largest, self.level)
         return CensusEstimate(
@@ -328,7 +328,7 @@ class _Work:
         # Chances are the hits of each class by a draw of each proposal, with as few subgraphs as the pilot leaves
         # possible.
         chances = trees_by_proposal(shapes) / pilot.maps * pilot.low[seen][:, None]
-        # The fewest draws with which all classes have hits enough are fixed before the draws begin, as intervals need.
+        # Intervals need numbers of draws that are fixed beforehand: here the fewest that give all classes enough hits.
         scale = chances.max(axis=1, keepdims=True)
         plan = optimize.linprog(np.ones(len(LIMITS)), -chances / scale, -1 / scale[:, 0], method="highs")
         shares = plan.x * wanted if plan.success else np.full(len(LIMITS), wanted / scale.min() / len(LIMITS))

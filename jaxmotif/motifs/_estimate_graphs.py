@@ -30,7 +30,7 @@ class HitCounter:
         self._seed, self._device = seed, device
         self._task = DrawTask(Draws(graph, size, thirds(draws), seed, PURPOSE), device, memory)
         sampler = self._task.sampler
-        # There are no more lanes than a graph has draws of a kind, which for many graphs are few.
+        # There are no more lanes than one proposal has draws from a graph; these are often few.
         most = max(proposal.draws for proposal in sampler.draws.proposals)
         sampler.lanes = min(sampler.lanes, bucket_size(max(most, LEAST_LANES)))
 

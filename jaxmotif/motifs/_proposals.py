@@ -157,7 +157,7 @@ class Sampler:
         tables = 8 * ((size - 2) * slots + (8 * size + 2) * rows) + 32 * slots
         least = tables + LANE_BYTES * BLOCK
         allowed = working_memory(memory, device, least, f"tables of maps of {size} nodes and their draws")
-        # since a large graph's tables may take all of the default, and as many draws as elsewhere need room, too
+        # The tables of a large graph may take all of the default, and the usual number of draws needs room beside them.
         if memory is None:
             allowed = max(allowed, tables + LANE_BYTES * LANES[self._fast])
         self.lanes = min(LANES[self._fast], max(BLOCK, floor_power_of_two((allowed - tables) // LANE_BYTES)))

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 DEFAULT_SWITCHES = 15.0
 """Moves that a chain makes for each edge: see experiments/results/motifs_mixing.md."""
 MOST_ATTEMPTS = {False: 1000.0, True: 4000.0}
-"""Most pair switches that are tried for each edge; chains come to it where few switches are accepted.
+"""Most pair switches that are tried for each edge; the limit matters where few of them are accepted.
 
 The second number holds where a null model keeps labels, blocks or distances beside degrees, for which most switches
 are refused.
@@ -410,7 +410,7 @@ class Chains:
         if capacity not in self._fixed:
             self._fixed[capacity] = plan.wiring.fixed(capacity, self._device, plan.pace.slow)
         fixed = self._fixed[capacity]
-        if ends.tail.size != lanes:  # a short program arranges the states, so that there is one long one for all
+        if ends.tail.size != lanes:  # a short program rearranges the states, so that one long program serves all calls
             ends = begin_chains(fixed, ends, origin, used, lanes=lanes)
             origin = np.arange(chains, dtype=np.int32)
         ends, made = run_chains(

@@ -137,8 +137,8 @@ def _rewired(
     # Labels of arcs are sorted by their tails.
     tails, by_tail = lax.sort((jnp.where(row < arcs, tail, np.iinfo(np.int32).max), row), num_keys=1, is_stable=True)
     starts = jnp.searchsorted(tails, jnp.arange(2 * rows + 1, dtype=jnp.int32)).astype(jnp.int32)
-    # No pilot can measure here how fast each kind moves. Where pairs are few, a quarter of the steps is theirs alone,
-    # in which no proposed arc is in their way.
+    # No pilot can measure here how fast each kind moves. Where pairs are few, a quarter of the steps therefore proposes
+    # pairs alone, so that no proposed arc is in their way.
     focus = (pairs >= 2) & (arcs > 2 * pairs)
     fixed = Fixed(by_tail, starts, arcs, pairs, there.sum(dtype=jnp.int32), row >= arcs, focus, ordered=ordered)
     one = jnp.zeros(1, jnp.int32)

@@ -181,7 +181,7 @@ class Matches:
         return tuple(region[list(inner._shrink(np.searchsorted(region, rest), needed))].tolist())
 
     def _shrink(self, rest: np.ndarray, forced: frozenset[int]) -> tuple[int, ...]:
-        """Find a match among some vertices where the sieve answers yes, as it did before on the whole graph."""
+        """Find a match, beginning with vertices ``rest`` on which the sieve has answered yes."""
         while True:
             # Group testing: vertices are taken away in groups, which are halved where the sieve then answers no.
             needed = set(forced)
