@@ -157,7 +157,7 @@ def normal_places(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, 
     off = (young != old)[:, :, None]
     near = (values[None, None] >> (codes.place(young, size) + old * width).astype(word)[:, :, None]) & mask(width)
     if codes.directed:
-        # A state fits 32 bits, of which a TPU has divisions.
+        # A state fits 32 bits, and a TPU can divide numbers of 32 bits but not of 64.
         state, entries = near.astype(np.uint32), np.uint32(codes.entries)
         turned = (state // entries + state % entries * entries).astype(word)
         near = xp.where((pairs[0] > pairs[1])[:, :, None], turned, near)

@@ -22,7 +22,7 @@ NORMAL_AT_ONCE = 1 << 17  # codes brought to normal form together on a device
 
 
 def merged_codes(codes: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct codes of sorted ones, and how often each occurs, or the sum of its counts."""
+    """Find the distinct ones of sorted codes, and how often each occurs, or with ``counts`` the sum of its counts."""
     begins = np.flatnonzero(first_of_each(codes))
     if counts is None:
         return codes[begins], np.diff(np.append(begins, codes.size))
@@ -92,13 +92,13 @@ def distinct_from(ordered: SortedCodes, first: jax.Array, *, room: int) -> Disti
 
 @partial(jit64, static_argnames="bits")
 def _in_order(codes: jax.Array, *, bits: int) -> SortedCodes:
-    """Sort codes of ``bits`` bits (all ones for none) as narrow as they are, which takes half of the time."""
+    """Sort codes of ``bits`` bits, all ones for no code; as uint32, if they fit, which takes half of the time."""
     return sort_codes(codes.astype(jnp.uint32) if bits < 32 else codes, None)
 
 
 @partial(jit64, static_argnames=("form", "nodes", "room"))
 def _grouped(ordered: SortedCodes, first: jax.Array, *, form: Codes, nodes: int, room: int) -> DistinctCodes:
-    """List the different normal forms of the different codes from one on, as many as there is room for."""
+    """Take the distinct codes from number ``first`` on, as there is room for, and list their distinct normal forms."""
     distinct = distinct_from(ordered, first, room=room)
     part = min(room, NORMAL_AT_ONCE)
 

@@ -45,11 +45,11 @@ def count_many(
 
     Args:
       graphs: the graphs.
-      size: as for :func:`jaxmotif.subgraph_census`.
-      per_node: likewise.
-      devices: likewise.
-      memory: likewise.
-      progress: likewise.
+      size: nodes of a subgraph, 2 to 8.
+      per_node: also count the occurrences that each node lies in.
+      devices: where to run; only graphs that are counted alone are divided among several devices.
+      memory: bytes to work in beyond the graph, on each device.
+      progress: show a meter on standard error.
     """
     check_size(graphs, size)
     device = select_devices(devices).main
@@ -76,7 +76,7 @@ def count_many(
 
 
 def _parts(graphs: Graphs, which: np.ndarray, size: int) -> Iterator[tuple[np.ndarray, int, int]]:
-    """Yield graphs of about one size, the nodes that each has room for, and how many graphs there is room for."""
+    """Yield groups of graphs of similar size, each with the room for nodes in a graph and the room for graphs."""
     n = graphs.n[which]
     # Graphs with the same room are counted together, so that few programs are compiled.
     room = np.array([power_of_four(int(x), 16) for x in range(int(n.max(initial=0)) + 1)], np.int64)[n]
@@ -201,7 +201,7 @@ def subgraph_census(
 
     work = Work("census", graph, size, graph.n if per_node else 0, count, (size, per_node))
     sums = count_all(work, select_devices(devices), memory, checkpoint, progress)
-    # Classes are told in the order of their strings, whatever order they were met in.
+    # The result has the classes in the order of their strings, whatever the order in which they were met.
     order = np.argsort(sums["classes"])
     present = order[sums["counts"][order] > 0]
     nodes = sums["nodes"][:, present] if per_node else None

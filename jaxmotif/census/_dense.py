@@ -23,7 +23,7 @@ from jaxmotif.kernels._expand import take
 MAX_DENSE_NODES, MAX_DENSE_NODES_5 = 128, 64
 """Largest node capacities that :func:`dense_census` takes, the second for subgraphs of five nodes.
 
-It looks at every set of nodes.
+They are low, since :func:`dense_census` looks at every set of nodes.
 """
 
 MAX_CODE_BITS = 20
@@ -42,8 +42,8 @@ def dense_census_classes(
     Args:
       size: as for :func:`dense_census`.
       directed: whether the classes have directions.
-      node_labels: as for :func:`dense_census`.
-      edge_labels: likewise.
+      node_labels: the labels that nodes may have, as for :func:`dense_census`.
+      edge_labels: the labels that edges may have, as for :func:`dense_census`.
 
     Raises:
       ValueError: as for :func:`dense_census`.
@@ -198,7 +198,7 @@ def _sets(nodes: int, size: int, block: int) -> tuple[np.ndarray, int]:
 
 @cache
 def _table(size: int, alphabet: Alphabet) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the classes, and the number of each code's class, int32, past the last where it has none."""
+    """Return the classes, and the number of the class of each code, int32; codes of no class have the next number."""
     if size not in (3, 4, 5):
         raise ValueError(f"dense_census takes size 3 to 5, got {size}; use subgraph_census")
     if (bits := alphabet.code_bits(size)) > MAX_CODE_BITS:

@@ -38,10 +38,11 @@ class _Portion(NamedTuple):
     """Codes that came together.
 
     Attributes:
-      kind: the room for them, and whether each counts once: codes of pairs differ less than others.
+      kind: the room for the codes, and whether each counts once. Windows have a size for each kind, since codes of
+        pairs have fewer distinct values than others.
       ordered: the codes, sorted.
-      different: the different ones among them, from number ``base`` on.
-      base: the number of the first of these.
+      different: the distinct codes among them, from number ``base`` on.
+      base: the number of the first distinct code in ``different``.
     """
 
     kind: tuple[int, bool]
@@ -51,7 +52,7 @@ class _Portion(NamedTuple):
 
 
 class _Window(NamedTuple):
-    """Some different codes of a portion, counted as far as their forms were known.
+    """A range of the distinct codes of a portion, counted as far as the device knew their forms.
 
     Attributes:
       numbers: int32 ``[3]``: different codes from the portion's base on, forms of the window, and new ones among them.
@@ -71,10 +72,11 @@ _PendingWindow = tuple[_Portion, int, int, _Window]
 
 
 class DeviceEngine(shared.CensusEngine):
-    """The engine for accelerators: the host hears of new forms alone, while the device counts the next portion.
+    """The engine for accelerators, in which the host only classifies the forms that are new to the device.
 
-    The different codes of a portion are looked at in windows. A window with few new forms counts them apart; one with
-    many counts nothing, and is counted again once the device knows them.
+    While it does so, the device counts the next portion of codes. The distinct codes of a portion are counted in
+    windows. If a window has few new forms, they are counted apart from the known ones. If it has many, nothing is
+    counted, and the window is counted again when the device has learned them.
     """
 
     def __post_init__(self) -> None:
@@ -332,7 +334,7 @@ def _sort_portion(
 
 
 def _number_forms(forms: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Give numbers to the distinct forms among some (all ones stand for no form).
+    """Give numbers to the distinct forms of an array, in which all ones stand for no form.
 
     A sort remembers the places, the sorted forms are ranked, and a scatter takes the ranks back to the places.
 
@@ -350,11 +352,14 @@ def _number_forms(forms: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
 
 
 def signed_forms(code: jax.Array, real: jax.Array, codes: Codes, nodes: int) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Give numbers to the forms that codes count in: each in its own, and less in that of the pair without its edge.
+    """Give numbers to the normal forms in which codes count.
+
+    Each code adds to the count of its own form. The code of a pair of candidates with an edge also takes from the count
+    of another form, that of the same pair without the edge.
 
     Args:
       code: uint64 ``[L]``, codes without a graph's number.
-      real: bool ``[L]``, which of them there are.
+      real: bool ``[L]``, which entries are codes; the others are padding.
       codes: how subgraphs are written as codes.
       nodes: nodes of a subgraph.
 

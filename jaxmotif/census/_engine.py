@@ -67,7 +67,7 @@ class CensusEngine(ABC):
       size: nodes of a counted subgraph.
       classifier: the classes met so far; it is asked for the class of every new form.
       sizes: how much is held at once.
-      advance: called now and then with the number of subgraphs of one node less that were extended.
+      advance: called now and then with how many more subgraphs of ``size - 1`` nodes were extended.
     """
 
     graphs: CensusGraphs

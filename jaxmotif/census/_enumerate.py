@@ -38,8 +38,8 @@ class Part(NamedTuple):
     Attributes:
       first: the first place.
       stop: the place after the last one.
-      later: int64 ``[n + 1]``, how many adjacent pairs there are before each node as their lower one; ``None`` where
-        the places are nodes.
+      later: int64 ``[n + 1]``, for each node how many adjacent pairs have a lower node that comes before it; ``None``
+        where the places are nodes.
     """
 
     first: int
@@ -79,8 +79,9 @@ def count_classes(
       size: at least 2.
       classifier: the classes met so far; new ones are added to it.
       sizes: how much is held at once.
-      advance: called now and then with the number of subgraphs of one node less that were extended.
-      part: of a single graph, count only what begins there: at nodes for three nodes, at pairs for more.
+      advance: called now and then with how many more subgraphs of ``size - 1`` nodes were extended.
+      part: for a single graph, count only the subgraphs whose search begins in this part. Its places are nodes if
+        ``size`` is 3, and pairs if it is larger.
 
     Returns:
       int64 ``[graphs, classes]``, with as many classes as the classifier knows at the end.

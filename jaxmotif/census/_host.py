@@ -108,7 +108,7 @@ class HostEngine(shared.CensusEngine):
         # Several codes may belong to one cell, and each of them adds to it.
         np.add.at(counts, cell + index, times)
         joined = without >= 0
-        # All pairs were counted as if without an edge: those with one are taken back there.
+        # All pairs were counted as if without an edge, so each pair with an edge is taken off the class without it.
         np.subtract.at(counts, (cell + without)[joined], times[joined])
         return counts.reshape(self.graphs.count, classes)
 
@@ -127,7 +127,7 @@ class HostEngine(shared.CensusEngine):
         codes = np.concatenate([np.zeros(0, np.uint64), *(part[0].astype(np.uint64) for part in self._parts)])
         counts = np.concatenate([np.zeros(0, np.int64), *(part[1] for part in self._parts)])
         if len(self._parts) > 1:
-            # Each part is in order already, and a stable sort merges runs that are.
+            # Each part is sorted already, and a stable sort merges sorted runs.
             order = np.argsort(codes, kind="stable")
             codes, counts = merged_codes(codes[order], counts[order])
         self._parts = [(codes, counts)]
@@ -137,8 +137,8 @@ class HostEngine(shared.CensusEngine):
 def pattern_runs(keys: np.ndarray, first: int, bits: int) -> tuple[Runs, int, int]:
     """Count how often each pattern occurs among the candidates of each row.
 
-    It does what :func:`jaxmotif.kernels._subgraphs.pattern_runs` does, for the candidates alone and not for a whole
-    block.
+    This is :func:`jaxmotif.kernels._subgraphs.pattern_runs` in NumPy, which works on the candidates alone and not on a
+    whole block.
 
     Args:
       keys: unsigned ``[B]``, keys of candidates, ascending, then all ones.

@@ -40,8 +40,9 @@ class Work(NamedTuple):
       graph: the graph.
       size: nodes of a subgraph.
       rows: rows of ``nodes``, as :func:`merge_counts` takes them.
-      count: counts the subgraphs of a part, or of all: called with the graphs, the sizes, a part or ``None``, and what
-        is told of progress. It returns counts as :func:`merge_counts` takes them, rows in the graph's order.
+      count: a function that counts the subgraphs of a part. Its arguments are the graphs, the sizes, the part (``None``
+        for all), and a function to call with progress. It returns counts as :func:`merge_counts` takes them, with rows
+        in the graph's order.
       identity: what the counts depend on besides the graph.
     """
 
@@ -56,10 +57,10 @@ class Work(NamedTuple):
 def count_all(
     work: Work, selection: Selection, memory: int | None, checkpoint: str | os.PathLike | None, show: bool
 ) -> Arrays:
-    """Count all subgraphs, at one go, or part by part on several devices or with a checkpoint.
+    """Count all subgraphs, in one go, or part by part on several devices or with a checkpoint.
 
     Args:
-      work: the count. Two nodes are counted at one go.
+      work: what to count. Subgraphs of two nodes are always counted in one go.
       selection: the devices that share the work.
       memory: bytes to work in on each device.
       checkpoint: the folder of the checkpoint.

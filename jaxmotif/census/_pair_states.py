@@ -37,16 +37,15 @@ CPU_LEAST = Room(2**9, 2**15, 2**18)
 ACCELERATOR_LEAST, ACCELERATOR_SAMPLE = Room(2**16, 2**18, 2**26), Room(2**19, 2**21, 2**26)
 """Lengths of the smallest arrays, on a CPU and on an accelerator: all graphs that need less share their programs.
 
-On an accelerator random graphs, of which dozens or hundreds are counted together, have lengths of their own.
-
-Padding takes no time in any step on an accelerator, but it takes memory on a CPU.
+``ACCELERATOR_SAMPLE`` is for random graphs, dozens or hundreds of which are counted together. On an accelerator padding
+takes no time in any step, but on a CPU it takes memory.
 """
 
 
 MOST_CELLS = 2**31 - 64
-"""Cells of the largest matrix: their numbers are int32, and one more number stands for none.
+"""Most cells of a matrix: the numbers of cells are int32, and one more number stands for no cell.
 
-They are whole lines of a GPU's memory, which it clears in a quarter of the time.
+So many cells take whole lines of a GPU's memory, which the GPU clears in a quarter of the time.
 """
 
 SHARED_SLOTS = 2**22
@@ -180,7 +179,7 @@ def _total_degrees(graph: Graph) -> np.ndarray:
 
 
 def content_of(graph: Graph) -> tuple:
-    """Return what tells a graph from others in a checkpoint: edges, nodes, directions, and labels without padding."""
+    """Return what identifies a graph in a checkpoint: edges, nodes, directions, and labels without padding."""
     ends = (graph.node_labels, graph.n), (graph.edge_labels, graph.m * (2 - graph.directed))
     labels = [None if x is None else np.asarray(x)[:stop] for x, stop in ends]
     return graph.edge_list(), graph.n, graph.directed, labels
@@ -325,7 +324,7 @@ def _sorted_on_host(
 RowsOf = Callable[[Alphabet, np.ndarray, int, RowForm], tuple[Any, ...]]
 """A function that makes rows and matrix on a device.
 
-It takes the alphabet, the nodes' numbers, the number of graphs with empty ones, and the form of the rows.
+It takes the alphabet, the new number of each node, the number of graphs including empty ones, and the form of the rows.
 """
 
 
@@ -342,7 +341,7 @@ def census_graphs(
       edges: the edges of the graphs, on the host; ``None`` for those of ``graph`` itself.
       matrix_bytes: most bytes of the matrix of states; where it takes more, states are searched for instead.
       device: where the arrays lie.
-      count: the number of graphs that empty ones fill up to.
+      count: the number of graphs after padding with empty ones.
       least: the least lengths of the arrays (default: those of the kind of device).
     """
     if edges is None and not target_of(device).is_accelerator:
@@ -376,7 +375,7 @@ def graphs_of_rows(
       rows: makes the rows and the matrix.
       matrix_bytes: most bytes of the matrix of states.
       device: where the arrays lie.
-      count: the number of graphs that empty ones fill up to.
+      count: the number of graphs after padding with empty ones.
       least: the least lengths of the arrays (default: those of the kind of device).
     """
     alphabet, n = Alphabet.of(graph), graph.n
@@ -431,11 +430,11 @@ def _with_labels(
       graph: the graph that has the nodes of all graphs, or of each of them.
       alphabet: what states and node codes stand for.
       arrays: offsets, neighbours, states and matrix.
-      place: the number of each of these nodes.
+      place: the number in the rows of each node of ``graph``.
       sizes: the nodes of a graph, and how many graphs there are.
       device: where the arrays lie.
-      copies: how often the nodes are there.
-      alike: how many graphs have their degrees.
+      copies: how often the nodes of ``graph`` are repeated: once for each graph, or 1 if it has the nodes of all.
+      alike: how many graphs have the degrees of ``graph``.
     """
     n, count = sizes
     codes, degrees = None, _total_degrees(graph)
@@ -465,7 +464,7 @@ def mixed_graphs(
       graphs: the data set.
       which: the numbers of the graphs.
       n: the nodes that each graph has room for.
-      count: the number of graphs that empty ones fill up to.
+      count: the number of graphs after padding with empty ones.
       alphabet: what states and node codes stand for.
       matrix_bytes: most bytes of the matrix of states.
       device: where the arrays lie.

@@ -36,10 +36,10 @@ def role_counts(
       graph: a simple graph.
       size: nodes of a subgraph.
       per: whose roles are counted.
-      devices: as for :func:`jaxmotif.subgraph_census`.
-      memory: likewise.
-      checkpoint: likewise.
-      progress: likewise.
+      devices: where to run, as for :func:`jaxmotif.subgraph_census`.
+      memory: bytes to work in beyond the graph, on each device.
+      checkpoint: a folder in which finished work is kept.
+      progress: show a meter on standard error.
 
     Returns:
       The names of the roles, as :func:`jaxmotif.pattern_features` calls them, by ascending class, for the classes that
@@ -75,12 +75,15 @@ def role_counts(
 def _columns(
     classifier: Classifier, forms: np.ndarray, names: list[str], places: dict[str, np.ndarray], per: str
 ) -> np.ndarray:
-    """Return the columns of the places of forms: those of their classes, with the nodes in another order."""
+    """Return the columns in which the nodes, or pairs of nodes, of each form count, as ``count_places`` takes them.
+
+    They are the columns of the form's class, with the nodes in the order of the form.
+    """
     alphabet, size = classifier.alphabet, classifier.size
     labels, entries = decode(forms, alphabet.codes, size)
     columns = np.zeros((forms.size, size), np.int64) if per == "node" else np.full((forms.size, size, size), -1)
     for i, (name, label, entry) in enumerate(zip(names, labels, entries, strict=True)):
-        # The form of a pair without its edge may be known though no subgraph has it.
+        # A form may be known only because a pair without its edge has it; then no subgraph does, and no column is read.
         if name in places:
             # Node p of the form is node place[p] of the canonical form.
             place = np.argsort(canonical_order(labelled_pattern(alphabet, label, entry)))

@@ -1,4 +1,4 @@
-"""Results that are told by class, and how they are shown."""
+"""Results with an entry for each class, and how they are shown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jaxmotif.patterns import class_columns, class_labels, named_pattern
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class OfClasses(Presented):
-    """The base of results that are told by class.
+    """Base class of results that have an entry for each class of subgraphs.
 
     Attributes:
       size, directed, classes, counts, label_words: as in :class:`Census`.
@@ -31,7 +31,7 @@ class OfClasses(Presented):
 
     @property
     def names(self) -> list[str]:
-        """Name in the field of each class, ``""`` for a class without one."""
+        """Usual name of each class in the literature, ``""`` for a class without one."""
         return class_columns(self.classes, self.directed, self.label_words)["name"]
 
     @property

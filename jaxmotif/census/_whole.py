@@ -1,9 +1,10 @@
 """The census of a small graph on an accelerator, in one program.
 
-A small census takes an accelerator no time. What takes milliseconds step by step is that the host calls a dozen
-programs and waits for numbers between them, from which the sizes of the next tables follow. Here all tables have sizes
-that hold for any small graph, so that the host calls one program and waits once. Graphs that prove too large for these
-sizes are counted by :class:`~jaxmotif.census._device.DeviceEngine`, which does the same steps one by one.
+The work of a small census takes an accelerator almost no time. Step by step it takes milliseconds all the same, because
+the host calls a dozen programs, and waits between them for numbers that decide the sizes of the next tables. Here all
+tables have sizes that are enough for any small graph, so that the host calls one program and waits once. Graphs that
+prove too large for these sizes are counted by :class:`~jaxmotif.census._device.DeviceEngine`, which takes the same
+steps one by one.
 """
 
 from __future__ import annotations
@@ -48,10 +49,10 @@ LIMITS = Limits()
 
 
 def expects_room(likely: Callable[[int], float], size: int, limits: Limits = LIMITS) -> bool:
-    """Return whether a graph is expected to have room: where it has none, its program was compiled and run in vain.
+    """Return whether a graph is expected to fit the limits; if it does not, its program is compiled and run in vain.
 
     Args:
-      likely: estimates how many subgraphs of some nodes the graph has.
+      likely: a function that estimates how many connected subgraphs of a given number of nodes the graph has.
       size: nodes of a counted subgraph.
       limits: what there is room for.
     """

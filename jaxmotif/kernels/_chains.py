@@ -14,7 +14,7 @@ from jaxmotif.kernels._switching import FOCUS_EVERY, TRIPLES_EVERY, Accepted, En
 from jaxmotif.kernels._walking import walk
 
 Moves = tuple[Ends, Array, Array, Array, Array]
-"""States, and the moves made so far: switches and others by lane, turns by pair of triples, walks by chain."""
+"""States and the moves so far: switches by lane, other moves by lane, turns as in ``no_turns``, walks by chain."""
 
 Words = tuple[Array, Array]
 """The two words of keys, or of what is encrypted, uint32 of shapes that are broadcast."""
@@ -33,10 +33,10 @@ def begin_chains(fixed: Fixed, ends: Ends, origin: Array, used: Array, *, lanes:
 
 
 def _threefry(key: Words, words: Words) -> Words:
-    """Encrypt pairs of words by Threefry-2x32 of 20 rounds (Salmon et al., SC 2011), which JAX's random numbers are.
+    """Encrypt pairs of words by Threefry-2x32 of 20 rounds (Salmon et al., SC 2011), as JAX's random numbers do.
 
-    It is written out because it then is a part of one loop over all pairs. JAX's own primitive is a loop over rounds,
-    and three of these took a quarter of the time to compile a chain.
+    The rounds are written out here, so that they become part of one loop over all pairs. JAX's own primitive is a loop
+    over rounds, and three such loops took a quarter of the time to compile a chain.
     """
     keys = *key, key[0] ^ key[1] ^ jnp.uint32(0x1BD11BDA)
     x, y = words[0] + keys[0], words[1] + keys[1]
@@ -96,9 +96,10 @@ def run_chains(
       fixed: the properties that no move changes.
       ends: states, one after another, and padding.
       origin: int32 ``[chains]``, the state at which each chain starts.
-      key: with the same key a chain's steps are the same, in whatever company and however divided into calls.
+      key: a random key. With the same key a chain takes the same steps, whichever chains run beside it and however the
+        steps are divided into calls.
       which: int32 ``[chains]``, the chains' numbers.
-      used: int32, how many of them there are; the others are padding.
+      used: int32, how many of the entries are chains; the others are padding.
       first: int32 scalar, the first step, at a whole round of ``TRIPLES_EVERY`` steps.
       count: int32 scalar, the number of steps, whole rounds.
       lanes: static, room for the labels of all chains.
@@ -146,7 +147,7 @@ def run_chains(
 
         ends, switches = lax.fori_loop(0, TRIPLES_EVERY, switched, (ends, switches))
         salts = salts[-1]
-        # Word 2 is the salt of the hashes of both; every other word serves one kind of move.
+        # Word 2 is the salt of hashes, for switches and for turns; every other word serves one kind of move.
         before = ends
         ends, turns = switching.turn_triples(fixed, where_at(begin), ends, salts[:, :4], used)
         others = others + (ends.head != before.head).astype(jnp.int32)
@@ -161,8 +162,8 @@ def run_chains(
     begin = ends, none, none, switching.no_turns(lanes, chains), jnp.zeros((2, chains), jnp.int32)
     first, stop = first // TRIPLES_EVERY, (first + count) // TRIPLES_EVERY
     ends, switches, others, turned, walked = lax.fori_loop(first, stop, round_, begin)
-    # Both labels of a pair count their switch: by lane, since sums by chain cost more than the moves. The arcs of a
-    # chain stand before its pairs.
+    # Both partners have counted a switch, hence the half. They counted it by lane, since a sum by chain in each step
+    # would cost more than the moves. The arcs of a chain stand before its pairs.
     base = jnp.minimum(jnp.arange(chains, dtype=jnp.int32), used) * labels
     inside = (jnp.arange(chains, dtype=jnp.int32) < used).astype(jnp.int32)
     begins = jnp.stack([base, base + inside * fixed.arcs], axis=1).reshape(-1)

@@ -28,7 +28,7 @@ from jaxmotif.kernels._lane_body import Read, each_lane, each_position
 from jaxmotif.kernels._scatter import add_at
 from jaxmotif.kernels._triangles import TriangleBlock
 
-_LANES = 256  # of a tile; few, because all rows of a tile take as many steps as its longest
+_LANES = 256  # lanes of a tile; few, because all rows of a tile take as many steps as its longest
 
 
 def row_words(order: DegreeOrder, whole: bool = False) -> Array:
@@ -62,7 +62,7 @@ class Matrices(NamedTuple):
     Attributes:
       base: The first word of each node's matrix, int32 ``[N]``.
       lower: The result of :func:`lower_places`, for whole matrices.
-      inside: Of whole matrices, the first node that has one, and the node to stop before.
+      inside: For whole matrices, the first node that has a matrix, and the node to stop before; ``None`` for all nodes.
     """
 
     base: Any
@@ -76,7 +76,7 @@ class _Corner(NamedTuple):
     Attributes:
       hit: Whether there is a triangle.
       i, j: The rows of v and w.
-      below: The columns before that of row 0.
+      below: The number of columns before the column of the node of row 0; they are those of u's lower neighbours.
       words: The words of a row.
       first: The first word of the matrix.
     """
@@ -126,7 +126,7 @@ def set_bits(order: DegreeOrder, matrices: Matrices, bits: Array, tri: TriangleB
     bits = enter(bits, at_u, at_u.j, at_u.below + at_u.i)
     if matrices.lower is None:
         return bits
-    # Whole, the matrix of v has a row of w, in which u is a column before that of row 0.
+    # A whole matrix of v has a row of w, too, with a column for u, which is a lower neighbour of v.
     at_v = _corner(order, matrices, found, tri.vw, tri.vw)
     return enter(bits, at_v, at_v.i, take(matrices.lower, jnp.where(found, tri.uv, 0)))
 
@@ -254,7 +254,7 @@ def _count_bits(read: Read, bits: Array, rows: Sequence[Array], words: Array, af
 
 
 def _nth_after(read: Read, bits: Array, rows: Sequence[Array], words: Array, after: Array, number: Array) -> Array:
-    """Return the place of the bit of the AND of rows before which ``number`` bits after the place ``after`` are set."""
+    """Return the place of set bit ``number``, counted from 0, among the bits of the AND of rows after a place."""
 
     def behind(state: tuple[Array, ...]) -> tuple[Array, ...]:
         word, left, here = state

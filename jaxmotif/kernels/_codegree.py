@@ -1,9 +1,10 @@
-"""4-cycles through every edge, by codegree: each of the L(v, w) wedges v - u - w is in L - 1 of them.
+"""4-cycles through every edge, by codegree.
 
-The wedges come grouped by v. A node v with many wedges is heavy, and its L are counted in a dense row of n counters.
-Other nodes are light, and whole blocks of them share a small hash table. Each pair (v, w) writes its key into a slot of
-the table. The pairs whose keys are then in their slots are counted exactly, and the others try again with another salt.
-Memory is bounded for any graph.
+Two nodes v and w of codegree L(v, w) have L wedges v - u - w, each of which is in L - 1 4-cycles. The wedges come
+grouped by v. A node v with many wedges is heavy, and its L are counted in a dense row of n counters. Other nodes are
+light, and whole blocks of them share a small hash table. Each pair (v, w) writes its key into a slot of the table. The
+pairs whose keys are then in their slots are counted exactly, and the others try again with another salt. Memory is
+bounded for any graph.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ def codegree_plan(xp: ModuleType, order: DegreeOrder, most_light: int, fill: int
       xp: NumPy, or jax.numpy in its 64-bit mode.
       order: The graph.
       most_light: The number of wedges of a light node at most.
-      fill: A node is heavy, too, if it has at least one wedge for every ``fill`` counters of a dense row, which has one
-        for each node that is no padding.
+      fill: A node is also heavy if it has at least one wedge for every ``fill`` counters of a dense row. A row has one
+        counter for each node that is not padding.
     """
     nodes = order.node_capacity
     lengths = wedge_lengths(xp, order)

@@ -132,7 +132,7 @@ def long(number: Array) -> Array:
 
 
 def blocks_of(positions: Array, block: Any) -> Array:
-    """Return how many blocks of ``block`` positions it takes to hold some, int32; none where there are fewer than 0."""
+    """Return how many blocks of ``block`` positions hold ``positions`` of them, int32; 0 for a negative number."""
     positions = jnp.maximum(positions, 0)
     if not isinstance(block, int) or block & (block - 1):
         return (-(-positions // block)).astype(jnp.int32)

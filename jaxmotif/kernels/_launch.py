@@ -1,9 +1,9 @@
 """The ways in which a GPU runs a kernel: a Pallas body through Triton, as PTX of our own, or interpreted.
 
 This file alone knows these forms, and imports each only where a program takes it. A kernel's body may use what Pallas
-allows on every backend, the operations at the end of this file, and the arithmetic of ``_gf256``. Some of these are
-small compiled functions whose own body is their meaning. An interpreted kernel runs that body; the translation to PTX
-recognises them by their names.
+allows on every backend, the operations at the end of this file, and the arithmetic of ``_gf256``. Some of these
+operations are small jitted functions, whose bodies define what they do. An interpreted kernel runs that body; the
+translation to PTX recognises the functions by their names.
 """
 
 from __future__ import annotations

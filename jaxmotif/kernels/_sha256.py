@@ -10,7 +10,7 @@ from jax import Array, lax
 
 from jaxmotif.kernels._lane_body import Read, each_lane
 
-_LANES = 64  # of a tile; few, so that the tiles of a large table keep all of a GPU busy until the end
+_LANES = 64  # lanes of a tile; few, so that the tiles of a large table keep all of a GPU busy until the end
 
 Words = tuple[Array, ...]
 

@@ -34,13 +34,13 @@ WIDTHS = (2, 1)
 """Numbers of neighbour sums that are taken at once, the largest first; each sum takes 27 registers for each word."""
 
 LABEL_WIDTHS = (3, 2, 1)
-"""The same for sums of labels, which wait for memory and not for registers."""
+"""The same for sums of labels, which are limited by memory and not by registers."""
 
 MOST_COPIES = 4
-"""Most forms of labels in a word: each takes a scalar, all of which a lane has at once."""
+"""Most label forms in a word: each form takes a scalar, and a lane holds the scalars of all of them at once."""
 
 FORMS_AT_ONCE = 2**18
-"""Most vertices whose label forms are kept at a time: those of all could take as much memory as a word of all rows."""
+"""Most vertices whose label forms are kept at a time; those of all could take as much memory as a word of all rows."""
 
 WARP = 32
 """Number of lanes of a warp, all of which have a word to work on."""
@@ -95,7 +95,7 @@ class _Lanes(NamedTuple):
         each_alone(lane_by_lane)
 
     def shape(self, *rows: int, words: int) -> tuple[int, ...]:
-        """Return the shape of an array of words: a lane that is alone has its planes together, other lanes a plane."""
+        """Return the shape of an array of words: planes are the last axis if each lane has a vertex of its own."""
         return (*rows, PLANES, words) if self.rows == 1 else (*rows, words, PLANES)
 
     def load(self, ref: Any, *rows: Any, words: Any) -> Sequence[Array]:

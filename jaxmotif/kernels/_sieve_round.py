@@ -178,7 +178,7 @@ def extend(P: Array, size, first_form, keys: Array, rows: Rows) -> Array:
 
 
 def by_plane(P: Array, words: int) -> Array:
-    """Return rows of :func:`start` or :func:`extend`, or one of them, as ``[.., V, 8, words]`` in every form."""
+    """Return rows, or one row, of :func:`start` or :func:`extend` as ``[.., V, 8, words]``, also where kernels run."""
     if target().fused:
         from jaxmotif.kernels import _sieve_pallas as fused
 

@@ -1,17 +1,20 @@
 """Degree-preserving random moves of a graph's edges, many at a time, exactly uniform in the long run.
 
-A state is a list of labelled dyads, where each dyad has at most one label. An *arc* label always keeps its tail, and
-moves permute the heads. A *pair* label has two equal ends. No step changes in-, out- and pair-degrees. The states of
-many chains lie one after another in one row of *lanes*, arcs before pairs. The length of a chain and the number of
-chains are data, so that one program serves graphs of all sizes. No random draw depends on where a chain lies.
+Edges are numbered, and the number is called the edge's *label*. (It has nothing to do with a graph's node and edge
+labels.) A state is a list of dyads by label, and each dyad has at most one label. There are two sorts of labels. An
+*arc* always keeps its tail, and moves permute the heads. A *pair*, which is two opposite arcs or an undirected edge,
+has two equal ends. No step changes in-, out- and pair-degrees. The states of many chains lie one after another in one
+row of *lanes*, arcs before pairs. The number of labels in a chain and the number of chains are data, so that one
+program serves graphs of all sizes. No random draw depends on where a chain lies.
 
-In a step of pair switches, labels are paired by an involution that does not depend on the state. A pair exchanges its
-heads if and only if each of its two old and two new dyads is touched by nothing else. The dyads that are *touched* are
-the present dyads of all labels and the new dyads of all proposals. This multiset is the same after the step, so that
-for fixed random bits the step undoes itself, and leaves the uniform distribution exactly as it is. Dyads are compared
-by a hash with a fresh salt, and a collision is symmetric too.
+In a step of pair switches, each label has a partner, by an involution that does not depend on the state. Two partners
+exchange their heads if and only if each of their two old and two new dyads is touched by nothing else. The dyads that
+are *touched* are the present dyads of all labels and the new dyads of all proposals. This multiset is the same after
+the step, so that for fixed random bits the step undoes itself, and leaves the uniform distribution exactly as it is.
+Dyads are compared by a hash with a fresh salt, and a collision is symmetric too.
 
-Where hubs meet, many proposals touch one dyad and refuse each other. Fewer of these are tried (:func:`_tried`).
+Between nodes of high degree, many proposals touch the same dyad and block each other. Fewer of them are tried there
+(:func:`_tried`).
 
 Every few steps, triples of arcs turn their heads cyclically under the same rule. Half of the triples follow a
 path s > x > y > t, and the others are any three arcs. This includes the reversal of directed 3-cycles.
@@ -45,9 +48,9 @@ TRIPLES_EVERY = 4  # steps from one round of triples (and one walk) to the next
 ARCS_PER_TRIPLE = 16  # arcs for each triple of either kind
 SLOTS_PER_LABEL = 20  # hash slots; with more of them, fewer moves are rejected by chance
 FOCUS_EVERY = 4  # one in this many steps is focused, where there are focused steps
-TRIED = 0.9375  # the part of the proposals that are tried, away from hubs
+TRIED = 0.9375  # the part of the proposals that are tried, away from nodes of high degree
 DEGREE_BITS = 21  # bits of each of the three degrees in one word
-MOST_DEGREE = 2 ** (DEGREE_BITS - 1) - 1  # so that the sum of two fits; larger ones are taken for it
+MOST_DEGREE = 2 ** (DEGREE_BITS - 1) - 1  # so that the sum of two degrees fits; larger degrees count as this one
 BLOCK_BITS = 15  # bits of a node's block, two of which fit an int32
 
 
@@ -92,8 +95,9 @@ class Fixed:
       slow: bool ``[arcs or more]``, the labels of the kinds that move slowly; they alone are proposed in focused steps.
       focus: bool scalar, whether one step of ``FOCUS_EVERY`` is focused.
       ordered: static; whether (u, v) and (v, u) are different dyads, so that both may be held.
-      groups: which labels exchange heads with each other alone; ``None`` where arcs do, and pairs do.
-      kinds: the kinds of dyads that are kept; ``None`` where none are.
+      groups: groups of labels that exchange heads only with each other. With ``None`` all arcs are one group, and all
+        pairs are another.
+      kinds: kinds of dyads, if moves keep how many dyads there are of each kind; else ``None``.
     """
 
     by_tail: Array
@@ -155,13 +159,13 @@ def whole_rounds(steps: int) -> int:
 
 
 def lanes_of(labels: Array, lanes: int, used: Array) -> Lanes:
-    """Divide lanes among the first ``used`` chains of so many labels each."""
+    """Divide lanes among the first ``used`` chains, which have ``labels`` labels each."""
     chain = jnp.arange(lanes, dtype=jnp.int32) // jnp.maximum(labels, 1)
     return labels_of(jnp.where(chain < used, chain, 0), labels, used)
 
 
 def labels_of(chain: Array, labels: Array, used: Array) -> Lanes:
-    """Find the label in each lane, given its chain, 0 where it has none: the first ``used`` chains have labels."""
+    """Find the label in each lane, given the lane's chain; lanes past the ``used`` chains are not live, and get 0."""
     lane, base = jnp.arange(chain.shape[0], dtype=jnp.int32), chain * labels
     live = lane < used * labels
     return Lanes(chain, jnp.where(live, lane - base, 0), base, live)
@@ -191,7 +195,9 @@ def degrees_of(fixed: Fixed, where: Lanes, ends: Ends) -> Array:
 
 
 def shifts_of(fixed: Fixed, salts: Array) -> Array | None:
-    """Draw the sum of two partners' numbers, once for each chain and step, since XLA would divide in each lane.
+    """Draw the number to which the labels of two partners add up, for each chain and step.
+
+    It is drawn here, once for each chain, since inside a step XLA would repeat the division in each lane.
 
     Args:
       fixed: the properties that no move changes.
@@ -251,13 +257,13 @@ def switch_pairs(
 
 
 def _tried(fixed: Fixed, degrees: Array, coin: Array, tails: tuple[Array, Array], heads: tuple[Array, Array]) -> Array:
-    """Decide which proposals are tried, bool ``[lanes]``: 15 of 16, and of those that meet many others fewer.
+    """Decide which proposals are tried, bool ``[lanes]``: 15 of 16, and fewer between nodes of high degree.
 
-    So a chain has no period, and the edges among hubs move. If all proposals were tried, then some
-    ``out(a) in(b) / arcs`` of them would touch the dyad of two nodes a and b in every step, and where this is a large
-    number, that dyad would stay for ever as the given graph has it. Of the proposals near such a dyad, one in twice as
-    many is tried. This number depends on the degrees of the four nodes alone, so that a move and its reverse are tried
-    with the same probability.
+    As not all are tried, a chain has no period, and edges between nodes of high degree move, too. If all proposals were
+    tried, then about ``out(a) in(b) / arcs`` of them would touch the dyad of two nodes a and b in every step. Where
+    this number is large they would block each other, and the dyad would stay for ever as the given graph has it. Of the
+    proposals near such a dyad, only one in twice this number is tried. The number depends on the degrees of the four
+    nodes alone, so that a move and its reverse are tried with the same probability.
 
     Args:
       fixed: the properties that no move changes.
@@ -308,13 +314,13 @@ def _pairs_near(where: Lanes, salts: Array) -> Array:
 
 
 def _near_partners(place: Array, size: Array, chain: Array, salts: Array) -> Array:
-    """Return the partner of each label a number of places away, in its list of arcs or pairs.
+    """Return the partner of each label, at a random number of places from it in the list of arcs or of pairs.
 
     The lists are ordered by where the tails of the given graph are in space. Where tails are near each other, an
     exchange of heads hardly changes lengths. The tails of arcs stay; those of pairs may change, but this order does
     not, so that the partners do not depend on the state. The number of places is drawn for each chain, from all orders
-    of magnitude. A block of so many labels is paired with the one after it or before it; a label without a partner is
-    its own.
+    of magnitude. The list is cut into blocks of that many labels, and each block is paired with the one after it or the
+    one before it. A label without a partner is its own.
     """
     draw = [take(mix(jnp.full(salts.shape[:1], i, jnp.uint32), salts[:, 0]), chain) for i in range(3)]
     magnitude = scaled(draw[0], 32 - lax.clz(jnp.maximum(size, 1)))
@@ -336,7 +342,7 @@ def _decide_alone(
     # The two dyads of a lane stand side by side, because a GPU's cache holds the counters of their chain for a while.
     touched = side_by_side(jnp.where(where.live, old, nowhere), jnp.where(proposed, new, nowhere))
     alone = proposed & all_occur(nowhere, [touched], [old, new], [1, 1], _most_touches(fixed))
-    # Either both labels of a pair move or none does.
+    # Either both partners move or neither does.
     return alone & take(alone, partner)
 
 
@@ -413,10 +419,10 @@ def turn_triples(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Arr
     if fixed.kinds is not None:
         proposed = proposed & same_kinds(fixed.kinds, jnp.zeros_like(proposed), tail, head, turned)
 
-    # This is the rule of pairs for groups of three. A group turns if no other group names its labels and nothing else
-    # touches its old and new dyads. The labels that are named and the dyads that are touched are the same after the
-    # turn. A path s > x > y > t is drawn as often as s > y > x > t, and any three arcs as often as in the order that
-    # turns them back.
+    # This is the rule of pair switches, for groups of three. A group turns if no other group names its labels and
+    # nothing else touches its old and new dyads. The labels that are named and the dyads that are touched are the same
+    # after the turn. A path s > x > y > t is drawn as often as s > y > x > t, and any three arcs as often as in the
+    # order that turns them back.
     uses = count_at(lanes, _by_chain(jnp.where(named, at, lanes)))
     slot = partial(slots, fixed, chain[None], tail, salt=take(salts[:, 2], chain)[None])
     own = once(fixed, jnp.concatenate([slot(head), slot(turned)]))  # Without `once` these are hashed 36 times.
@@ -434,9 +440,9 @@ def turn_triples(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Arr
 
 
 def no_turns(lanes: int, chains: int) -> Array:
-    """Return zeros for the turns of each path and the three arcs that are drawn beside it, int32.
+    """Return zeros to which turns are added: one for each path and the three arcs that are drawn beside it, int32.
 
-    Turns are added up by chain at the end alone, by :func:`turns_by_chain`.
+    Only at the end are turns added up by chain, by :func:`turns_by_chain`.
     """
     return jnp.zeros(lanes // ARCS_PER_TRIPLE + chains, jnp.int32)
 

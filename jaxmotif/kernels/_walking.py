@@ -2,16 +2,16 @@
 
 In dense graphs the moves of :mod:`jaxmotif.kernels._switching` leave some ensembles in pieces, because arcs and pairs
 block each other. Here the two parts of a graph, its one-way arcs (which keep in- and out-degrees) and its pairs (which
-keep degrees), switch independently and may collide for a while. A dyad then has several of an arc, the opposite arc and
-a pair, and the excess over one is its number of *collisions*. An **excursion** starts at a graph without collisions. It
-takes one elementary move at a time (a switch of two arcs, a turn of three arcs along a path, or a switch of two pairs),
-never has more than two collisions at once, and ends when there are none again.
+keep degrees), switch independently and may collide for a while. A dyad then has more than one of these three: an arc,
+the opposite arc and a pair. The excess over one is its number of *collisions*. An **excursion** starts at a graph
+without collisions. It takes one elementary move at a time (a switch of two arcs, a turn of three arcs along a path, or
+a switch of two pairs), never has more than two collisions at once, and ends when there are none again.
 
 A move has the probability of its reverse, except that a move which adds collisions is refused with a probability that
 depends on their number alone (Metropolis, weight ``rise ** collisions``). Hence an excursion from x to y has the
 probability of the reversed one, and the uniform distribution over graphs without collisions is stationary. A walk is a
 fixed number of excursions. A walk that takes too long is given up and the chain stays where the walk began, which is
-symmetric too. (This is a trace chain, which is what a reversible chain looks like while it is in part of its states.)
+symmetric too. (This is a trace chain: a reversible chain that is looked at only while it is in some of its states.)
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._switching import Ends, Fixed, Lanes, arc_from, mix, once, one_group, same_kinds, scaled
 
 WALK_NODES, WALK_LABELS = 32, 256
-"""Number of nodes and of labels of a graph that walks, at most. In larger graphs an excursion hardly ever ends."""
+"""Most nodes, and most labels, of a graph whose chains walk. In larger graphs an excursion hardly ever ends."""
 
 COLLISIONS = 2
-"""Number of collisions at once, at most. One alone leaves some ensembles of 5 nodes in pieces, as
+"""Most collisions at a time. With at most one, some ensembles of 5 nodes would be left in pieces, as
 experiments/motifs_uniformity.py shows by listing them."""
 
 PATIENCE = 16  # moves that are tried for each excursion, on average, before a walk is given up
@@ -229,7 +229,7 @@ def _outcome(fixed: Fixed, chain: Array, now: _Walk, move: _Move) -> tuple[Array
 
 
 def _cell(fixed: Fixed, chain: Array, u: Array, v: Array, is_pair: Array) -> tuple[Array, Array]:
-    """Return the cell of a dyad among those of all chains, and what a label there would be."""
+    """Return the cell of a dyad among those of all chains, and which holder a label there is: ARC, BACK or PAIR."""
     forward = jnp.ones(u.shape, bool) if fixed.ordered else u <= v
     low, high = jnp.where(forward, u, v), jnp.where(forward, v, u)
     cell = (chain * fixed.nodes + low) * fixed.nodes + high

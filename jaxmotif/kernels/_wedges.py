@@ -21,7 +21,7 @@ class WedgeBlock(NamedTuple):
     """The wedges at a block of positions.
 
     Attributes:
-      uv: The arcs between u and v, int32 ``[block]``; where a position is not valid they are no safe indices.
+      uv: The arcs between u and v, int32 ``[block]``. Where a position is not valid, these fields are not safe indices.
       uw: The arcs between u and w, likewise.
       v: The ends v, likewise.
       w: The ends w, likewise.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 RESAMPLES = 1000
-"""Number of times that the random graphs of each network are drawn again for an interval."""
+"""Number of bootstrap samples for an interval: each draws from the random graphs of a network, with replacement."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -32,16 +32,16 @@ class MotifComparison(Presented):
     """Correlations of the significance profiles of several networks.
 
     Attributes:
-      names: the networks.
-      classes: the classes of any of them, ascending.
+      names: the names of the networks.
+      classes: the classes that occur in the motifs of any network, ascending.
       labels: a short label for each class.
       profiles: float64 ``[networks, classes]``, of unit length; 0 where a class has no z.
-      profile_low, profile_high: the ends of their 95 % intervals, from random graphs drawn again.
+      profile_low, profile_high: the ends of the profiles' 95 % intervals, by bootstrap over the random graphs.
       correlation: float64 ``[networks, networks]``, Pearson's over the classes; NaN where a profile is constant.
-      low, high: the ends of its 95 % interval, from random graphs drawn again (percentiles). Each network itself is one
-        draw, which the interval does not tell.
+      low, high: the ends of the correlations' 95 % intervals, by the same bootstrap (percentiles). They do not allow
+        for chance in the networks themselves, of each of which there is only one.
       tested: bool ``[classes]``, the classes that do not follow from others in any of the networks.
-      tested_correlation: the same over these classes alone.
+      tested_correlation: the correlation over the tested classes alone.
     """
 
     names: tuple[str, ...]
@@ -92,7 +92,7 @@ class MotifComparison(Presented):
 
 
 def plot_tree(ax: Axes, names: Sequence[str], distances: np.ndarray, words: str) -> None:
-    """Draw the tree of :func:`average_tree` on axes of matplotlib, its height called by ``words``."""
+    """Draw the tree of :func:`average_tree` on axes of matplotlib, with ``words`` as the label of the heights."""
     order, brackets = average_tree(distances)
     for places, heights in brackets:
         ax.plot(heights, places, color=INK, linewidth=1.2)
@@ -110,13 +110,12 @@ def plot_tree(ax: Axes, names: Sequence[str], distances: np.ndarray, words: str)
 def compare_motifs(motifs: Mapping[str, Motifs], key: int | PRNGKey | None = None) -> MotifComparison:
     """Compare networks by their significance profiles.
 
-    A profile is z over the length of all z; of undirected classes of four nodes it is the ratio
-    (count - mean) / (count + mean + 4), normalised likewise, since z of these grows with the network.
+    A profile is the vector of z over all classes, scaled to length 1. For undirected classes of four nodes, where z
+    grows with the network, the ratio (count - mean) / (count + mean + 4) takes the place of z.
 
     Args:
-      motifs: the motifs of each network, by the networks' names; of one size, all directed or none.
-      key: a seed, or ``jax.random.key(seed)``, of the random graphs that are drawn again for intervals; seed 0 when not
-        given.
+      motifs: the motifs of each network, by the networks' names. They have one size, and all are directed or none is.
+      key: a seed, or ``jax.random.key(seed)``, for the bootstrap that gives intervals; seed 0 when not given.
 
     Raises:
       ValueError: the networks cannot be compared.
@@ -148,7 +147,7 @@ def compare_motifs(motifs: Mapping[str, Motifs], key: int | PRNGKey | None = Non
             parts[-1][:, at] = values
     first, drawn = np.concatenate(profiles), np.stack(again, axis=1)
     draws = np.stack([_correlations(some) for some in drawn])
-    # Graphs drawn again may have a constant profile; one that always has gets no interval.
+    # A bootstrap sample may have a constant profile, and thus no correlation. If all have, there is no interval.
     draws[:, np.isnan(draws).all(axis=0)] = 0.0
     low, high = np.where(np.isnan(_correlations(first)), np.nan, np.nanquantile(draws, [0.025, 0.975], axis=0))
     lows, highs = np.quantile(drawn, [0.025, 0.975], axis=0)
@@ -185,8 +184,9 @@ def average_tree(distances: np.ndarray) -> tuple[list[int], list[tuple[np.ndarra
       distances: float64 ``[networks, networks]``; NaN stands for the largest of them.
 
     Returns:
-      The order of the networks, in which the smaller part comes first, and the brackets of the tree: of each the four
-      places along the networks, which stand at 0, 1, 2, .., and the four heights.
+      The order of the networks, in which the smaller of two branches comes first; and the brackets of the tree, each
+      with four corners. For each bracket there are the corners' four places along the axis of networks, which stand at
+      0, 1, 2, .., and their four heights.
 
     Example:
       >>> order, brackets = average_tree(np.array([[0, 4, 1], [4, 0, 5], [1, 5, 0.0]]))
@@ -206,7 +206,7 @@ def average_tree(distances: np.ndarray) -> tuple[list[int], list[tuple[np.ndarra
 
 
 def _profiles(found: Motifs, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the profile of a network, and those from its random graphs drawn again, ``[.., classes]`` each."""
+    """Return the profile of a network, and those of the bootstrap samples, ``[.., classes]`` each."""
     random = found.random_counts.astype(np.float64)
     r = len(random)
     center = random.mean(axis=0)
@@ -215,7 +215,7 @@ def _profiles(found: Motifs, rng: np.random.Generator) -> tuple[np.ndarray, np.n
     shift = times @ (random - center)
     variance = (times @ (random - center) ** 2 - shift**2) * r / (r - 1)
     s = found.significance
-    # What estimates add to the spread of counts stays as it is.
+    # The variance that draws add to estimated counts is not resampled.
     drawn = _scaled(found, center + shift, np.sqrt(np.maximum(variance, 0) + np.maximum(s.scale**2 - s.sd**2, 0)))
     return _scaled(found, s.mean[None], s.scale[None]), drawn
 
@@ -240,7 +240,7 @@ def _correlations(profiles: np.ndarray) -> np.ndarray:
 
 
 def check_comparable(kinds: Mapping[str, tuple[bool, int]]) -> None:
-    """Raise ValueError, which names two networks, unless all are directed or none, and of one size of subgraphs."""
+    """Raise ValueError, naming two networks, unless all or none are directed and all have one size of subgraphs."""
     (first, (directed, size)), *others = kinds.items()
     for name, kind in others:
         if kind[0] != directed:
@@ -254,7 +254,7 @@ def check_comparable(kinds: Mapping[str, tuple[bool, int]]) -> None:
 
 
 def check_networks(graphs: Mapping[str, Graph], size: int) -> None:
-    """Raise ValueError, which names two networks, unless their classes can be compared: directions and labels agree."""
+    """Raise ValueError, naming two networks, unless all networks agree in size, directions and kinds of labels."""
     check_comparable({name: (graph.directed, size) for name, graph in graphs.items()})
     for what in ("node", "edge"):
         having = {name: getattr(graph, f"{what}_labels") is not None for name, graph in graphs.items()}
@@ -269,11 +269,11 @@ def check_networks(graphs: Mapping[str, Graph], size: int) -> None:
 def correct_together(motifs: Sequence[Motifs]) -> list[Motifs]:
     """Return motifs of several networks whose q accounts for the tested classes of all networks together.
 
-    It is for a claim about all of them, such as "no network has a motif".
+    This is for claims about all networks, such as "no network has a motif".
 
     Raises:
-      ValueError: rules that differ, corrections by the largest deviation, which belongs to one network, or random
-        graphs of a number that :class:`jaxmotif.motifs.Until` has found, which decides for one network.
+      ValueError: if rules differ, if they correct by the largest deviation, which is defined for a single network, or
+        if :class:`jaxmotif.motifs.Until` has chosen a number of random graphs, which it does for a single network.
 
     Example:
       >>> from jaxmotif import datasets, find_motifs

@@ -67,7 +67,7 @@ CHAIN_RATE = 6e9  # edges times steps of chains that an accelerator gets through
 OTHER_SIZE = {False: 2, True: 8}  # least factor of a change of the batch size, for which an accelerator compiles
 MOST_UNITS = 4096  # units, at most, that the random graphs are dealt out in
 MIXING_GRAPHS = 100  # chains, at most, that go on to ``LONGER`` times the length, to see whether they have mixed
-LEAST_MIXING = 20  # of as many random graphs or more
+LEAST_MIXING = 20  # such chains, at least, where there are as many random graphs
 LEAST_MOVES = 10  # moves for each edge, below which there is no verdict
 DEFAULT_RULE = Rule()
 LONGER = 4  # a factor, since doubling hardly shows a slow drift, while a GPU waits for the steps of few chains
@@ -92,32 +92,34 @@ def find_motifs(
 ) -> Motifs:
     """Find the connected subgraphs of ``size`` nodes that occur more often than in random graphs with the same degrees.
 
-    A class is a motif if it is rare in random graphs (q), clearly more frequent than there, and not met by accident a
-    few times; :class:`jaxmotif.motifs.Rule` has the numbers. A note says where there are too few random graphs to show
-    any motif. There is no verdict where the chains that make random graphs are too short.
+    A class is a motif if its count would be unusual for a random graph (its q is small), if it is clearly larger than
+    the mean count of the random graphs, and if it is more than a few; :class:`jaxmotif.motifs.Rule` has the thresholds.
+    A note says if there are too few random graphs to show that any class is a motif. There is no verdict if the chains
+    that make the random graphs are too short.
 
     Args:
       graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one; its labels are
         part of a class.
-      size: 2 to 8; of estimates 3 to 10, directed to 8.
-      num_random: how many random graphs, at least 2; or as many as decide for every class whether its q is at most
-        the rule's ``alpha``, in stages of 100, 200, 400, ..: :class:`jaxmotif.motifs.Until` says with what error, and
-        how many at most; ``"auto"``: with error 0.01 and 10,000.
+      size: nodes of a subgraph: 2 to 8, or with ``estimate`` 3 to 10 (in a directed graph 3 to 8).
+      num_random: how many random graphs, at least 2. With a :class:`jaxmotif.motifs.Until` there are first 100, then
+        200, 400 and so on, until it is decided for every class whether its q is at most the rule's ``alpha``; ``Until``
+        says with what error, and how many graphs at most. ``"auto"`` is ``Until()``: error 0.01, at most 10,000 graphs.
       key: a seed, or ``jax.random.key(seed)``; seed 0 when not given.
       keep, switches, attempts: the null model and how long its chains are, as in :func:`jaxmotif.random_graphs`.
-      rule: what a motif is.
-      estimate: a number of draws from each graph, from which counts are estimated instead of counted, of the given one
-        and the random ones alike (:func:`jaxmotif.estimate_census`). It is for graphs with too many subgraphs to be met
-        one by one. What the draws add to the spread of counts is in z (:class:`jaxmotif.motifs.Significance` says how);
-        a class that no draw of a graph fell on has a count of 0 there.
-      checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
-        there and gives the same bits. So does a call for more random graphs, where both are for 200 or more.
+      rule: the conditions under which a class is a motif.
+      estimate: how many draws to make from each graph, the given one and the random ones. Counts are then not exact but
+        estimated from the draws (:func:`jaxmotif.estimate_census`), for graphs with too many subgraphs to enumerate. z
+        allows for the spread that the draws add to counts (:class:`jaxmotif.motifs.Significance` says how). A class
+        that no draw from a graph fell on has a count of 0 in that graph.
+      checkpoint: a folder in which finished work is kept. The same call made again, however the first one ended,
+        goes on from there and gives the same bits. So does a call that differs only in a larger ``num_random``, if both
+        numbers are 200 or more.
       devices: where to run, see :data:`jaxmotif.devices.Devices`; random graphs are divided among them.
       memory: bytes to work in beyond the graph, on each device (default: half of what is free).
       progress: show a meter on standard error.
 
     Returns:
-      Counts, statistics, and what the random graphs are worth.
+      The counts of each class, their statistics, and evidence on whether the chains were long enough.
 
     Raises:
       TypeError: an estimate that is no integer.
@@ -149,8 +151,9 @@ def find_motifs(
     chains = plan_chains(graph, key, keep, switches, attempts)
     selection = select_devices(devices)
     until, stops = (until, [*until.stages()]) if isinstance(until, Until) else (None, [until])
-    # One chain in ten goes on, of few more, so that a correlation means something; of an open number one in five. The
-    # first ones do, so that of 200 random graphs or more these are the same whatever the number.
+    # One chain in ten goes on to the longer length. With few random graphs it is a larger part, so that a correlation
+    # means something, and with an open number it is one in five. Chains with low numbers go on, so that from 200 random
+    # graphs on a call for more of them does not change which of the earlier chains do.
     every = min(max(stops[-1] // LEAST_MIXING, 1), 10) if until is None else min(stops[0], 5)
     most = MIXING_GRAPHS if every == 10 else min(MIXING_GRAPHS, max(LEAST_MIXING, stops[-1] // 10))
     longer = min(-(-stops[-1] // every), most)
@@ -195,7 +198,8 @@ def _counted(
 
     def identity() -> tuple:
         how = chains.key, chains.model.identity, chains.steps, chains.pace.slow
-        # A checkpoint's identity includes which chains go on. A number that is given may grow: the first ones stay.
+        # The identity includes which chains go on. A number of graphs that was given is left out, so that a call for
+        # more graphs goes on from the same checkpoint.
         what = work.size, stage.first, work.estimate, work.every, *(() if grows else (stage.stop, work.longer))
         return ("counts of motifs", *pair_states.content_of(chains.graph), *how, *what)
 
@@ -244,7 +248,8 @@ class _Work(NamedTuple):
 class _Batch(NamedTuple):
     """Counts of some graphs, or hits where counts are to be estimated.
 
-    There is a row for each graph: first graphs of items, the given one or random ones, then graphs of longer chains.
+    There is a row for each graph: first the graph of each item, which is the given graph or a random one, then the
+    graphs of the chains that went on.
 
     Attributes:
       items: int64 ``[b]``: 0 for the given graph, and 1 more than the number of each random graph.
@@ -264,10 +269,10 @@ class _Batch(NamedTuple):
 
 
 class _Task:
-    """Draws random graphs on a device and counts them, a batch at a time; the counts are on the host already.
+    """Task of one worker: draw random graphs on a device, count their subgraphs, and fetch the counts, batch by batch.
 
-    A batch is what fits, but is bounded by time, too: a first one where many subgraphs are to be expected is small, and
-    later ones are made longer or shorter by what the last took. No count depends on the batch.
+    A batch is limited by memory and by time. The first one is small if many subgraphs are expected, and the size of
+    later ones follows from the time that the last one took. No count depends on the division into batches.
     """
 
     def __init__(self, work: _Work, device: jax.Device, most: int, memory: int | None, begin: int = 0):
@@ -337,7 +342,7 @@ class _Task:
             self._compiled.add(self._batch)
         elif len(batch) == self._batch:
             fits = int(min(STEP_SECONDS * len(batch) / max(seconds, 1e-9), self._most))
-            # A size changes by a factor at least, since each size of a batch may compile anew.
+            # The size changes only by a large factor, since programs may be compiled anew for each size.
             other = OTHER_SIZE[target_of(self._device).is_accelerator]
             if fits >= other * self._batch:
                 # It never grows by much more at once, since a short batch says little of a long one.
@@ -470,13 +475,13 @@ def _motifs(
         columns = np.array([column[name] for name in batch.classes.tolist()], np.int64)
         at = np.concatenate([batch.items, 1 + num_random + batch.longer // work.every])
         all_counts[at[:, None], columns], maps[at], moves[batch.items] = batch.counts, batch.maps, batch.moves
-    # What occurs nowhere but at the longer length is no class of the result.
+    # A class that occurs only in the graphs of chains that went on is left out of the result.
     met = np.flatnonzero(all_counts[: 1 + num_random].any(axis=0))
     classes, all_counts = [classes[i] for i in met], all_counts[:, met]
     moves = moves[1:]
     few_moves = chain_notes(chains, *moves.T)
     notes = (*few_moves, *notes)
-    # Where the pilot has found that no edge has another place, longer chains would say no more.
+    # If the pilot has found that no edge can move at all, longer chains would give the same graphs again.
     fixed = chains.pace.steps > 0 and not chains.pace.still and not moves.any()
     noise = None
     if work.estimate is not None:
@@ -523,7 +528,10 @@ def _motifs(
 
 
 def _tested(chains: ChainPlan, classes: list[str], size: int, rule: Rule) -> np.ndarray:
-    """Return which classes the rule tests, bool ``[classes]``: not those that follow from others by what is kept."""
+    """Return which classes the rule tests, bool ``[classes]``.
+
+    A class is left out if its count follows from the counts of other classes and from what the null model keeps.
+    """
     graph, model = chains.graph, chains.model
     labelled = graph.node_labels is not None or graph.edge_labels is not None
     if rule.family == "all" or size != 3 or labelled or (graph.directed and model.ordered):

@@ -1,4 +1,4 @@
-"""Counts of connected induced subgraphs by class where enumeration does not reach: estimates, with intervals."""
+"""Estimated counts of connected induced subgraphs by class, with intervals, where there are too many to enumerate."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ if TYPE_CHECKING:
 SMALLEST, LARGEST, LARGEST_DIRECTED = 3, 10, 8
 DEFAULT_SAMPLES = 1_000_000
 PILOT = 1 << 17
-"""Draws of each proposal from which those for a wanted error are planned."""
+"""Number of pilot draws of each proposal, from which the draws for a wanted error are planned."""
 MOST_SAMPLES = 10**8
-"""Draws for a wanted error, at most: the rarest classes that the pilot met would take any number."""
+"""Most draws for a wanted error; for the rarest classes that the pilot met, any number might be needed."""
 SEEN = 10  # hits in the pilot that a class needs to be planned for
 UNITS = 64  # units of draws for each device, which at the end waits for a unit of another at most
 EXACT_PER_DRAW = 30
-"""Subgraphs that an exact census counts in the time of a draw, about, on a CPU as on a GPU."""
+"""About how many subgraphs an exact census counts in the time of one draw, on a CPU as on a GPU."""
 PAUSE = 19
 """The pause between two texts in units of the time of a text; texts thus take a twentieth of all time at most."""
-MOST_SUBTREES = 2**24  # numbers of subtrees that are held at once, of as many classes as they suffice for
+MOST_SUBTREES = 2**24  # most numbers of subtrees held at once, which limits how many classes are counted together
 _trees_of_forms: defaultdict[int, dict[int, np.ndarray]] = defaultdict(dict)
 """Numbers of trees by size and normal code, kept for the next estimate, as names of classes are."""
 
@@ -85,10 +85,11 @@ class CensusEstimate(OfClasses):
       total_low: the lower end of an interval for it (Fay and Feuer).
       total_high: the upper end of this interval.
       level: the level of the intervals.
-      samples: draws of each proposal (trees of any kind, with at most two children a node, paths).
-      accepted: draws of each proposal that fell on subgraphs.
-      maps: maps of trees of each proposal; 0 for one without draws.
-      notes: what to know of the estimate, in words.
+      samples: how many draws each proposal made. The proposals are trees of any kind, trees of at most two children a
+        node, and paths.
+      accepted: how many draws of each proposal fell on subgraphs.
+      maps: from how many maps of trees each proposal draws; 0 for a proposal without draws.
+      notes: warnings about the estimate, in words.
       label_words: the words that node labels and edge labels stand for, each ``None`` where they are numbers.
     """
 
@@ -163,26 +164,28 @@ def estimate_census(
 ) -> CensusEstimate:
     """Estimate how many connected induced subgraphs of ``size`` nodes there are of each isomorphism class.
 
-    Random maps of trees into the graph are drawn: any trees, trees of at most two children a node, and paths. Those
-    that meet a node twice are thrown away; any other falls on a given subgraph with a chance that its class alone
-    decides (the number of its spanning trees, by the number of maps). So the hits of a class are independent events of
-    a known chance: the estimate is unbiased, and its interval holds for any number of hits. The same key gives the
-    same bits on any devices. Node and edge labels, where the graph has them, are part of a class.
+    Random maps of trees into the graph are drawn: of any trees, of trees with at most two children a node, and of
+    paths. A map that meets a node of the graph twice is thrown away. Any other map falls on a given subgraph with a
+    chance that depends on the subgraph's class alone: its number of rooted spanning trees of that kind, divided by the
+    number of maps. So the hits of a class are independent events of a known chance. Hence the estimate is unbiased, and
+    its interval holds for any number of hits. The same key gives the same bits on any devices. Node and edge labels,
+    where the graph has them, are part of a class.
 
     Args:
       graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
-      size: 3 to 10, directed to 8.
-      samples: draws, a third of each kind of tree (default: a million). The interval of a class that was hit h times
-        is about ``2 / sqrt(h)`` of its count to either side.
-      error: instead of samples: the half width wanted of an interval, as a part of the count, for each class that 10
-        of 393,216 pilot draws hit. At most 100 million draws are made for it; a note says how many classes want more.
+      size: nodes of a subgraph, 3 to 10, or in a directed graph 3 to 8.
+      samples: how many draws to make, a third with each kind of tree (default: a million). The interval of a class that
+        was hit h times reaches about ``2 / sqrt(h)`` of its count to either side.
+      error: instead of samples, the wanted half width of an interval as a part of the count. It is meant for each class
+        that at least 10 of 393,216 pilot draws hit. At most 100 million draws are made for it; a note says for how many
+        classes these may be too few.
       level: the level of the intervals, between 0 and 1.
       key: a seed, or ``jax.random.key(seed)``; seed 0 when not given.
       devices: where to run, see :data:`jaxmotif.devices.Devices`; draws are divided among them.
       memory: bytes to work in beyond the graph, on each device (default: half of what is free).
-      checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
-        there and gives the same bits.
-      progress: show a meter on standard error, with how far the largest class's interval reaches to either side by now.
+      checkpoint: a folder in which finished work is kept. The same call made again, however the first one ended,
+        goes on from there and gives the same bits.
+      progress: show a meter on standard error, with the half width of the largest class's interval so far.
 
     Returns:
       The classes drawn, with estimates, intervals and hits; ``notes`` says when enumeration would be better.
@@ -287,7 +290,7 @@ class _Work:
         rate = expected_hits(skeletons, samples, maps)
         low, high = binomial_interval(hits, sum(samples), self.level)
         weight = 1 / rate
-        # This is the largest weight that a class may have: the weight of a tree that only the first proposal meets.
+        # The largest weight that a class may have is that of a tree which only the first proposal meets.
         largest = maps[0] / (samples[0] * self.size) if samples[0] else float(weight.max(initial=0.0))
         ends = gamma_interval(float((hits * weight).sum()), float((hits * weight**2).sum()), largest, self.level)
         return CensusEstimate(
@@ -325,7 +328,7 @@ class _Work:
         # Chances are the hits of each class by a draw of each proposal, with as few subgraphs as the pilot leaves
         # possible.
         chances = trees_by_proposal(shapes) / pilot.maps * pilot.low[seen][:, None]
-        # The fewest draws with which all classes have hits enough are fixed before the draws begin, as intervals need.
+        # Intervals need numbers of draws that are fixed beforehand: here the fewest that give all classes enough hits.
         scale = chances.max(axis=1, keepdims=True)
         plan = optimize.linprog(np.ones(len(LIMITS)), -chances / scale, -1 / scale[:, 0], method="highs")
         shares = plan.x * wanted if plan.success else np.full(len(LIMITS), wanted / scale.min() / len(LIMITS))
@@ -343,7 +346,7 @@ class _Work:
 
 
 class _SoFar:
-    """Text for a meter: what the draws show so far; little of the time goes into it."""
+    """Text for a meter that says how precise the draws are so far; making it takes little of the time."""
 
     def __init__(self, estimated: Callable[[Arrays], CensusEstimate]):
         self.tasks: list[DrawTask] = []

@@ -1,4 +1,4 @@
-"""Estimated censuses of random graphs: what is drawn from each of many graphs of the same nodes and degrees."""
+"""Estimated censuses of random graphs, by draws from each of many graphs with the same nodes and degrees."""
 
 from __future__ import annotations
 
@@ -21,13 +21,16 @@ CLASSES_AT_ONCE = 1 << 12
 
 
 class HitCounter:
-    """Draws subgraphs of one graph after another, on a device. What is drawn of a graph depends on its number alone."""
+    """Counter of hits by class, which draws from one graph after another on a device.
+
+    The random numbers for a graph depend only on the graph's number, not on the graphs before it.
+    """
 
     def __init__(self, graph: Graph, size: int, draws: int, seed: int, device: jax.Device, memory: int | None):
         self._seed, self._device = seed, device
         self._task = DrawTask(Draws(graph, size, thirds(draws), seed, PURPOSE), device, memory)
         sampler = self._task.sampler
-        # There are no more lanes than a graph has draws of a kind, which for many graphs are few.
+        # There are no more lanes than one proposal has draws from a graph; these are often few.
         most = max(proposal.draws for proposal in sampler.draws.proposals)
         sampler.lanes = min(sampler.lanes, bucket_size(max(most, LEAST_LANES)))
 
@@ -85,7 +88,8 @@ def to_estimates(
       draws: how many maps were drawn from each graph.
       maps: maps of trees into each graph, the given one first, ``[graphs, proposals]``; 0 for a proposal without draws.
       hits: hits in the same graphs, float64 ``[graphs, classes]``.
-      num_random: how many random graphs follow the given one; the others do not count for the noise.
+      num_random: how many random graphs follow the given one. Further rows, which are graphs of longer chains, do not
+        count in the mean of the variances.
     """
     noise = np.zeros((2, len(classes)))
     skeletons = np.array([skeleton_of(name, directed) for name in classes])

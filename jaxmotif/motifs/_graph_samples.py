@@ -1,4 +1,4 @@
-"""Random graphs of one wiring, and how the census takes them: from the host, or where chains have left them."""
+"""Random graphs with one wiring, prepared for a census from the host or from the device where chains have left them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LEAST_EDGES = 2**17
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Sample:
-    """Graphs with the nodes of one graph and its wiring: states ``[num, labels]``."""
+    """Random graphs on the host, all with the wiring of the graph ``source``: states ``[num, labels]``."""
 
     source: Graph
     wiring: Wiring
@@ -57,8 +57,8 @@ class LaneSample:
     """Sample of random graphs that lie where chains have left them, on their device.
 
     Attributes:
-      parts: states, one after another, and padding.
-      begins: int32 ``[num]``, the first lane of each graph's labels in all parts together.
+      parts: arrays of lanes, each with states one after another, then padding.
+      begins: int32 ``[num]``, the first lane of each graph's labels, counted through all parts.
     """
 
     source: Graph
@@ -86,7 +86,7 @@ def sample_graphs(
 
     Args:
       sample: the graphs.
-      count: the number of graphs that empty ones fill up to.
+      count: the number of graphs after padding with empty ones.
       matrix_bytes: most bytes of the matrix of states.
       device: where the arrays lie.
       least: the least lengths of the arrays (default: those for many random graphs).

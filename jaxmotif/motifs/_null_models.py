@@ -1,9 +1,12 @@
 """Null models: what random graphs keep of a graph, and how a graph becomes labels for the moves and a graph again.
 
-A null model is one entry of :data:`NULL_MODELS`: its name, what it keeps and what moves make it (read by the command,
-the messages and the results), and which edges are arcs and which pairs for :mod:`jaxmotif.kernels._switching`. Those
-that keep something of the nodes beside their degrees (:class:`Also`) are made by :func:`keep_labels`,
-:func:`keep_blocks` and :func:`keep_distances`.
+A :class:`NullModel` has a name, says in words what it keeps and by which moves (for the command, messages and results),
+and divides edges into the arcs and the pairs of :mod:`jaxmotif.kernels._switching`. Models that need nothing but the
+graph are entries of :data:`NULL_MODELS`. Models that keep another property beside degrees (:class:`Also`) are made by
+:func:`keep_labels`, :func:`keep_blocks` and :func:`keep_distances`.
+
+Moves work on a graph's :class:`Wiring`. There an edge is called a *label*, a number that stays while the moves change
+the two ends. These labels have nothing to do with the node and edge labels of a graph.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 MOST_COMPARED = 1000
-"""Labels of a kind that are tried against all others to see whether the degrees leave it any switch."""
+"""Most labels of a kind that are compared with all others of it, to see whether the degrees allow it any switch."""
 POSITION_BITS = 29
 """Bits of a coordinate, with which squares of differences, added over 16 axes, stay within 62 bits."""
 
@@ -42,7 +45,10 @@ class States(NamedTuple):
 
 
 Division = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Rows of an edge list as labels, int64: the arcs, the pairs, and for each pair the row of its edge the other way."""
+"""Rows of an edge list, int64: those of the arcs, those of the pairs, and for each pair that of its opposite arc.
+
+A pair of an undirected graph has the same row twice.
+"""
 
 
 def _all_arcs(edges: np.ndarray) -> Division:
@@ -80,7 +86,7 @@ class Also:
       words: the property in words.
       place: the block of every node, int64 ``[n]``, or its position, int64 ``[n, axes]``; ``None``: the graph's labels.
       limits: limits of distances, int64 ``[bins]`` (:class:`jaxmotif.kernels._switching.Kinds`).
-      connects: whether moves reach all graphs, where they do so with the degrees alone.
+      connects: whether the moves reach all graphs with this property, if they reach all graphs with the same degrees.
     """
 
     words: str
@@ -100,7 +106,7 @@ class NullModel:
       divide: divides a graph's edges (rows ``[m, 2]``, ascending) into arcs and pairs, as the moves treat them.
       ordered: whether (u, v) and (v, u) are different dyads, so that both may be held by arcs.
       reaches: the graphs over which chains are uniform in the long run, in words.
-      reaches_large: the same for graphs that do not walk.
+      reaches_large: the same for graphs that are too large for walks; empty where it is the same.
       also: the property kept beside the degrees, if any.
     """
 
@@ -121,7 +127,7 @@ class NullModel:
 
     @property
     def identity(self) -> tuple:
-        """Return what tells this model from others, for checkpoints."""
+        """Values that distinguish this model from others, for checkpoints."""
         return (self.name,) if self.also is None else (self.name, self.keeps, self.also.place, self.also.limits)
 
 
@@ -184,7 +190,8 @@ def keep_labels(degrees: Literal["bidegree", "degree"] = "bidegree") -> NullMode
     So the number of edges between two labels stays, too. The graph must have labels of nodes or of edges.
 
     Args:
-      degrees: of a directed graph, whether the number of reciprocated neighbours stays (``"bidegree"``) or not.
+      degrees: for directed graphs, whether every node also keeps its number of reciprocated neighbours
+        (``"bidegree"``), or its in- and out-degree alone (``"degree"``).
 
     Example:
       >>> from jaxmotif import random_graphs
@@ -200,15 +207,15 @@ def keep_labels(degrees: Literal["bidegree", "degree"] = "bidegree") -> NullMode
 def keep_blocks(blocks: ArrayLike, degrees: Literal["bidegree", "degree"] = "bidegree") -> NullModel:
     """Build a null model that keeps degrees and how many edges there are between every two blocks (and in each).
 
-    One-way arcs and reciprocated pairs are counted apart with ``degrees="bidegree"``. Of what a degree-corrected
-    stochastic block model fits on average this keeps all exactly.
+    With ``degrees="bidegree"`` one-way arcs and reciprocated pairs are counted apart. A degree-corrected stochastic
+    block model keeps the same numbers on average; here every random graph keeps them exactly.
 
     Args:
       blocks: the block of every node, integers or words ``[n]``; at most 32,768 different ones.
       degrees: as in :func:`keep_labels`.
 
     Raises:
-      ValueError: blocks of another shape, or too many; with a graph: not one for each node.
+      ValueError: for blocks of another shape, or for too many; later, for a graph with another number of nodes.
 
     Example:
       >>> from jaxmotif import random_graphs
@@ -235,12 +242,13 @@ def keep_distances(
     Args:
       positions: where the nodes are, finite numbers ``[n, axes]``, up to 16 axes; they are rounded to 2^-29 of the
         largest extent, so that lengths are the same on all devices.
-      bins: how many bins, of about as many edges each; or the ascending lengths ``[b]`` at which a bin ends and the
-        next begins.
+      bins: how many bins, each of which then has about the same number of the graph's edges; or the ascending lengths
+        ``[b]`` at which one bin ends and the next begins.
       degrees: as in :func:`keep_labels`.
 
     Raises:
-      ValueError: positions of another shape or not finite, or bins that are none; with a graph: not one for each node.
+      ValueError: for positions of another shape or that are not finite, or for bins that are not as above; later, for a
+        graph with another number of nodes.
 
     Reference:
       Betzel, Bassett: Specificity and robustness of long-distance connections in weighted, interareal connectomes,
@@ -269,7 +277,7 @@ def keep_distances(
     else:
         if not 1 <= bins <= 1000:
             raise ValueError(f"bins must be 1 to 1,000, got {bins}")
-        # The ends of these bins depend on the graph.
+        # The ends of these bins depend on the graph, and -1 stands for them until `_kinds` has it.
         limits, classes = np.full(int(bins) - 1, -1, np.int64), int(bins)
     words = f", and the number of edges of each of {classes} classes of length"
     place = np.rint((x - low) * scale).astype(np.int64)
@@ -281,12 +289,12 @@ NULL_MODELS: dict[str, NullModel] = {**_DEGREES, "labels": keep_labels()}
 
 
 def null_model_of(keep: str | NullModel, directed: bool) -> NullModel:
-    """Return the null model that is meant.
+    """Return the null model of a name, or the given one, in its form for directed or undirected graphs.
 
-    In an undirected graph, whose degrees are of one kind, it is the model that keeps these.
+    Undirected graphs have one kind of degree, so that ``"bidegree"`` and ``"degree"`` are the same for them.
 
     Raises:
-      ValueError: a name that there is not.
+      ValueError: an unknown name.
       TypeError: neither a name nor a null model.
 
     Example:
@@ -306,17 +314,21 @@ def null_model_of(keep: str | NullModel, directed: bool) -> NullModel:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Wiring:
-    """Graph in the form that moves work on: labels, each with two ends.
+    """Graph in the form that moves work on: numbered *labels* (see the module), each with two ends.
+
+    A label is an arc or a pair. A pair stands for two opposite arcs, or for an undirected edge. Nodes are numbered
+    anew, without those that have no edges.
 
     Attributes:
-      ends: the two ends of the labels, int32 ``[labels]`` each, arcs first; nodes without edges have no number.
-      nodes: int32, the graph's number of each numbered node.
+      ends: the tails and the heads of the labels, int32 ``[labels]`` each, arcs before pairs.
+      nodes: int32, for each node by its new number the node's number in the graph.
       arcs: how many labels are arcs.
-      both_ways: whether a pair stands for two arcs (else for one undirected edge).
-      edge_labels: labels of all edges in the order of :meth:`edges`, or ``None``.
+      both_ways: whether a pair stands for two arcs.
+      edge_labels: the graph's edge labels in the order of :meth:`edges`, or ``None``.
       ordered: as in :class:`NullModel`.
-      groups: which labels exchange heads with each other alone (arrays ``[labels]``); ``None``: arcs, and pairs.
-      kinds: the kinds of dyads, if moves keep them (arrays of the numbered nodes).
+      groups: groups of labels that exchange heads only with each other (arrays ``[labels]``). With ``None`` all arcs
+        are one group, and all pairs are another.
+      kinds: the kinds of dyads (arrays over the new numbers of nodes), if moves keep how many there are of each kind.
     """
 
     ends: States
@@ -330,7 +342,7 @@ class Wiring:
 
     @classmethod
     def of(cls, graph: Graph, model: NullModel) -> Wiring:
-        """Divide a graph's edges into arcs and pairs, in an order that has nothing to do with the input's (host)."""
+        """Divide a graph's edges into arcs and pairs, on the host, in an order that does not depend on the input's."""
         edges = graph.edge_list().astype(np.int32)
         arcs, pairs, back = model.divide(edges)
         rng = np.random.default_rng(0)  # a fixed shuffle
@@ -366,17 +378,17 @@ class Wiring:
 
     @property
     def edges_each(self) -> int:
-        """Edges of a graph: a label each, or two arcs of a pair."""
+        """Number of edges of the graph: one for each label, or two for each pair that stands for two arcs."""
         return self.labels + (self.labels - self.arcs) * self.both_ways
 
     @property
     def walks(self) -> bool:
-        """Property of the graph: it is small enough for walks."""
+        """Whether chains of this graph walk, which they do in small graphs (:mod:`jaxmotif.kernels._walking`)."""
         return self.nodes.size <= WALK_NODES and self.labels <= WALK_LABELS
 
     @property
     def pairs_a_step(self) -> float:
-        """Pair switches that a step tries, for each label (near hubs they are fewer)."""
+        """Number of pair switches that a step tries for each label; it tries fewer at nodes of high degree."""
         if self.groups is None:
             proposed = self.arcs // 2 + (self.labels - self.arcs) // 2
         else:
@@ -386,7 +398,7 @@ class Wiring:
 
     @property
     def label_kinds(self) -> np.ndarray:
-        """Kind that a label has for ever, int64 ``[labels]``, numbered from 0: arc or pair, or its group."""
+        """Kind of each label, int64 ``[labels]``, numbered from 0: arc or pair, or its group. No move changes it."""
         of_pairs = np.arange(self.labels) >= self.arcs
         kinds = of_pairs if self.groups is None else self.groups.first
         return np.unique(kinds, return_inverse=True)[1].reshape(-1)
@@ -413,7 +425,7 @@ class Wiring:
         return np.array(can, bool)[kinds]
 
     def _can_switch(self, members: np.ndarray) -> bool:
-        """Say whether labels that exchange ends with each other alone have a switch, if all others made way.
+        """Say whether labels that exchange ends only with each other have a switch, as if no others were in the way.
 
         Args:
           members: int ``[b]``, the labels of one kind.
@@ -477,8 +489,8 @@ def _grouped(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Groups]:
     """Divide arcs and pairs into groups of equal labels.
 
-    Arcs of a group have one label of tail, head and edge. Pairs of a group have one pair of labels at each of their
-    ends: of the node, and of its arc.
+    The arcs of a group agree in the graph's labels of tail, head and edge. The pairs of a group agree at each end in
+    two labels: that of the node there, and that of the arc from it to the other end.
 
     Returns:
       Rows of the arcs, the pairs and their opposite arcs, each group together; the edges, with pairs turned to be alike
@@ -514,7 +526,7 @@ def _grouped(
 
 
 def _along_space(place: np.ndarray) -> np.ndarray:
-    """Return Morton's numbers of positions, int64 ``[n]`` of ``[n, axes]``; near positions mostly have near numbers."""
+    """Return the Morton codes of positions ``[n, axes]``, int64 ``[n]``; near positions mostly have near codes."""
     code = np.zeros(len(place), np.int64)
     for bit in range(POSITION_BITS - 1, POSITION_BITS - 1 - min(POSITION_BITS, 62 // place.shape[1]), -1):
         for axis in place.T:

@@ -33,7 +33,7 @@ LIMITS = (0, 2, 1)
 """The proposals: trees whose nodes have any number of children, at most two, and one (paths)."""
 
 BLOCK = 1 << 14
-"""Maps of an item of a job: as many as a CPU draws at once, their tables staying in its cache."""
+"""Number of maps that are an item of a job. A CPU draws so many at once, and their tables stay in its cache."""
 
 LANES = BLOCK, 1 << 22  # maps drawn at once by a CPU and by an accelerator
 LANE_BYTES = 1 << 10
@@ -71,15 +71,16 @@ def thirds(samples: int) -> tuple[Proposal, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Draws:
-    """Draws of subgraphs: everything about them but where they are made.
+    """Description of draws of subgraphs: everything about them except the device that makes them.
 
     Attributes:
       graph: the graph that is drawn from.
       size: the number of nodes of a subgraph.
       proposals: the proposals, with the draws of each.
       seed: the seed of all draws.
-      purpose: which of the parts of the work that share the seed.
-      together: whether the maps of a proposal share the roots among them.
+      purpose: a number that keeps these draws apart from other draws of the same seed.
+      together: whether the roots of a proposal's maps are stratified: each map draws its root from an equal share of
+        its own.
     """
 
     graph: Graph
@@ -95,17 +96,17 @@ class Draws:
         return np.concatenate([np.zeros(1, np.int64), np.cumsum([-(-p.draws // BLOCK) for p in self.proposals])])
 
     def work(self, at_once: int) -> np.ndarray:
-        """Return the maps before each item, then the number of all, int64.
+        """Return how many maps there are before each item, then the number of all, int64.
 
-        Maps that are drawn at once count at the last of them: units, which are cut by this, then are whole steps, and
-        no map is drawn in vain.
+        Maps that are drawn at once all count for the last of their items. Units are cut by these numbers, so that they
+        consist of whole steps and no map is drawn in vain.
         """
         item, starts, step = np.arange(self.starts[-1] + 1), self.starts, at_once // BLOCK
         first = starts[np.searchsorted(starts, item, side="right") - 1]
         return (item - (item - first) % step) * BLOCK
 
     def stream(self, number: int) -> int:
-        """Return the counter's start for a proposal."""
+        """Return the stream of a proposal, which is the number where its counter of random numbers starts."""
         # Every proposal, part and size has numbers of its own, so that estimates of several sizes are independent.
         which = self.size << 16 | self.purpose << 8 | LIMITS.index(self.proposals[number].limit)
         return scrambled(self.seed ^ scrambled(which))
@@ -134,7 +135,7 @@ def code_places(alphabet: Alphabet, size: int) -> np.ndarray:
 
 
 class Sampler:
-    """Draws on one device, with the tables of one proposal at a time.
+    """Sampler that makes draws on one device, and holds the tables of one proposal at a time.
 
     Attributes:
       draws: the draws, and the graph that is drawn from at first.
@@ -156,7 +157,7 @@ class Sampler:
         tables = 8 * ((size - 2) * slots + (8 * size + 2) * rows) + 32 * slots
         least = tables + LANE_BYTES * BLOCK
         allowed = working_memory(memory, device, least, f"tables of maps of {size} nodes and their draws")
-        # since a large graph's tables may take all of the default, and as many draws as elsewhere need room, too
+        # The tables of a large graph may take all of the default, and the usual number of draws needs room beside them.
         if memory is None:
             allowed = max(allowed, tables + LANE_BYTES * LANES[self._fast])
         self.lanes = min(LANES[self._fast], max(BLOCK, floor_power_of_two((allowed - tables) // LANE_BYTES)))
@@ -165,9 +166,11 @@ class Sampler:
         self.take(None, draws.seed)
 
     def take(self, sample: Sample | LaneSample | None, seed: int) -> None:
-        """Draw from the one graph of a sample (``None``: the graph itself), of the same degrees, from here on.
+        """Draw from another graph from here on, without compiling programs anew.
 
-        The programs stay the same.
+        Args:
+          sample: a sample of one graph, with the degrees of the graph before; ``None`` for the graph of ``draws``.
+          seed: the seed of the draws from this graph.
         """
         self.draws = dataclasses.replace(self.draws, seed=seed)
         self._sample, self._held = sample, None
@@ -193,8 +196,8 @@ class Sampler:
         # Without directions and labels every edge has state 1.
         states = None if self.graphs.alphabet.state_bits == 1 else dyads.states
         starts, tags, states, fullest = index_on(self.device, dyads.offsets, dyads.near, states, *bits)
-        # The number is predicted, so that programs that draw can be compiled by now, and it is rounded up to a multiple
-        # of eight, so that many graphs share a program.
+        # How full a bucket gets is predicted, so that the programs that draw can be compiled already. The number is
+        # rounded up to a multiple of eight, so that many graphs share a program.
         likely = likely_fullest(self.draws.graph.m, bits[1]) + 1
         (fullest,) = fetched(fullest, (likely,))
         return PairIndex(starts, tags, states, *bits, most=-(-max(fullest, likely) // 8) * 8)
@@ -233,10 +236,11 @@ class Sampler:
 
 
 class DrawTask:
-    """Counts the codes of what is drawn, on a device.
+    """Task of one worker: draw maps on a device, and count their codes.
 
-    The next maps are drawn while the host looks at those before, from one stretch to the next too: of the last stretch
-    all is held apart until it is whole, so that of one that runs out of memory, and is done again, nothing counts.
+    The device draws the next maps while the host counts the codes of the last ones, also from one stretch of items to
+    the next. The counts of the last stretch are held apart until it is whole. A stretch that runs out of memory is done
+    again, and nothing of its first attempt may count.
     """
 
     def __init__(self, draws: Draws, device: jax.Device, memory: int | None):
@@ -274,7 +278,14 @@ class DrawTask:
     def _waited(
         self, number: int, drawn: int, maps: float, counted: Callable[[], tuple[np.ndarray, np.ndarray]]
     ) -> Arrays:
-        """Wait for maps of a proposal that are being drawn, of so many maps in all, and count their codes."""
+        """Wait for maps that are being drawn, and count their codes.
+
+        Args:
+          number: the number of the proposal.
+          drawn: how many maps are drawn.
+          maps: from how many maps the proposal draws.
+          counted: waits, and returns the codes and how often each occurs.
+        """
         codes, times = counted()
         here = np.arange(len(self.sampler.draws.proposals)) == number
         return {

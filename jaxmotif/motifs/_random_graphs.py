@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 DEFAULT_SWITCHES = 15.0
 """Moves that a chain makes for each edge: see experiments/results/motifs_mixing.md."""
 MOST_ATTEMPTS = {False: 1000.0, True: 4000.0}
-"""Pair switches tried for each edge at most, where few are accepted.
+"""Most pair switches that are tried for each edge; the limit matters where few of them are accepted.
 
 The second number holds where a null model keeps labels, blocks or distances beside degrees, for which most switches
 are refused.
@@ -51,7 +51,7 @@ PILOT_STEPS = (8, 16, 32, 64, 128)
 ENOUGH_SEEN = 24
 """Moves of each kind, at least, from which a pilot may end early."""
 FEW_MOVES = 2 / 3
-"""A kind that made less than this part of the moves asked for is told."""
+"""A note names the kinds of edges that made less than this part of the moves asked for."""
 OF_PAIRS = "reciprocated pairs", "edges"
 """Names of pairs in a directed graph, and in an undirected one."""
 LEFT_BEHIND = 0.05
@@ -64,14 +64,16 @@ _paces: weakref.WeakKeyDictionary[Graph, dict[tuple[NullModel, float], Pace]] = 
 CPU_LANES = 2**13  # labels that a CPU moves at once, so that their tables stay in its cache
 CPU_CHAINS = 512  # chains that walk, for which a CPU's program has room
 CPU_LABELS = 64, 512
-"""Labels of the shortest chains of a CPU's two programs for chains that do not walk: one for graphs with fewer labels
-than the second number, one for others. A program has room for as many such chains as its lanes hold, and takes time for
-each of them."""
+"""Lengths of chains, in labels, that decide for how many chains a CPU's programs have room, where chains do not walk.
+
+There is one program for graphs with fewer labels than the second number, and one for all others. Each has room for as
+many chains of the first, or of the second, length as its lanes hold, and takes time for each of these chains.
+"""
 
 LEAST = {False: (16, CPU_LANES), True: (1024, 2**15)}
 """Least chains, and labels of one chain, to make room for: on a CPU and on an accelerator."""
 LANE_BYTES = 4 * (2 * SLOTS_PER_LABEL) + 256  # the tables of a step and of a round of triples, and all else
-MOST_BYTES = 2**35  # that chains at a time take by default, at most: with more of them a GPU is no faster
+MOST_BYTES = 2**35  # most bytes for the chains that run at a time, by default: a GPU is no faster with more of them
 MOST_LANES = 2**26  # because their slots are numbered by int32
 
 
@@ -80,9 +82,9 @@ class Pace(NamedTuple):
 
     Attributes:
       steps: the steps after which every kind of edge has made the moves asked for.
-      slow: bool ``[labels]``, edges of the kinds that move slowly; if there are any, one step of ``FOCUS_EVERY``
-        proposes these alone.
-      still: how many edges are of kinds that made no move in the pilot, though their degrees leave them some.
+      slow: bool ``[labels]``, which edges are of kinds that move slowly. If there are any, one in ``FOCUS_EVERY`` steps
+        is *focused*, which means that it proposes moves of these edges alone.
+      still: how many edges are of kinds that made no move in the pilot, though the degrees would allow some.
     """
 
     steps: int
@@ -98,7 +100,7 @@ class ChainPlan(NamedTuple):
       model: the null model.
       wiring: the graph in the form that moves work on.
       key: the key of all chains.
-      switches: moves asked for, of each kind for each of its edges.
+      switches: the moves asked for: how many each kind of edges is to make for each of its edges.
       steps: the steps that each chain takes.
       attempts: the pair switches that a chain tries with these steps for each edge.
       bounded: whether more steps than allowed would be needed for the moves asked for.
@@ -159,9 +161,9 @@ def plan_chains(
 def _find_pace(plan: ChainPlan) -> Pace:
     """Run the pilot: find how many steps let every kind of edge make its moves, and whether some should be focused.
 
-    A kind is what no move mixes with another: one-way arcs, reciprocated pairs, the groups of labels, and for blocks
-    and distances the dyads of two blocks or of one class of length. A kind whose degrees leave it no switch asks for
-    nothing.
+    A kind is a set of edges that no move mixes with others: the one-way arcs, the reciprocated pairs, a group of
+    labels, or where blocks or distances are kept, the dyads between two blocks or of one class of length. A kind that
+    the degrees leave no switch needs no moves.
     """
     wiring, switches = plan.wiring, plan.switches
     # The pilot has a seed of its own ("pilo"), since the chains' own moves must not decide how long they are.
@@ -205,8 +207,8 @@ def _find_pace(plan: ChainPlan) -> Pace:
 def _all_but_slowest(rates: np.ndarray, sizes: np.ndarray, of_pairs: np.ndarray) -> np.ndarray:
     """Return which kinds are to make all their moves, bool ``[kinds]``.
 
-    All kinds of arcs are but the slowest, which hold ``LEFT_BEHIND`` of the arcs together; so it is with pairs. Kinds
-    that do not move are not among them.
+    These are all kinds of arcs except the slowest ones, which together hold at most ``LEFT_BEHIND`` of the arcs, and
+    likewise for pairs. A kind that does not move at all is never among them.
     """
     asks = rates > 0
     for alike in (of_pairs, ~of_pairs):
@@ -303,8 +305,8 @@ class Chains:
     """Chains on one device, as many at a time as its memory allows.
 
     Attributes:
-      asked: how many are wanted at a time.
-      most: chains at a time.
+      asked: how many chains the caller wants to run at a time.
+      most: how many chains can run at a time.
     """
 
     def __init__(self, plan: ChainPlan, device: jax.Device, memory: int | None, num: int):
@@ -326,7 +328,7 @@ class Chains:
         self._cpu_sizes: tuple[int, int, int] | None = None
         if not self._accelerated:
             chains = CPU_CHAINS if plan.wiring.walks else CPU_LANES // CPU_LABELS[labels >= CPU_LABELS[1]]
-            if target_of().is_accelerator:  # it runs all chains but those of a pilot, which are few
+            if target_of().is_accelerator:  # which runs all chains; only those of a pilot, which are few, run here
                 chains = min(chains, power_of_four(num, LEAST[False][0]))
             self.most = min(self.most, chains)
             if labels <= CPU_LANES <= room:
@@ -390,7 +392,7 @@ class Chains:
           done: the steps that they have made before.
           steps: the steps to make.
           rows: which state of ``start`` each chain stands at (default: each at its own).
-          room: the number of chains whose program is taken, if it is more than theirs.
+          room: if this is larger than ``b``, run the program for so many chains, which may be compiled already.
         """
         plan = self._plan
         lanes, chains, capacity = self._sizes(max(numbers.size, room))
@@ -408,7 +410,7 @@ class Chains:
         if capacity not in self._fixed:
             self._fixed[capacity] = plan.wiring.fixed(capacity, self._device, plan.pace.slow)
         fixed = self._fixed[capacity]
-        if ends.tail.size != lanes:  # a short program arranges the states, so that there is one long one for all
+        if ends.tail.size != lanes:  # a short program rearranges the states, so that one long program serves all calls
             ends = begin_chains(fixed, ends, origin, used, lanes=lanes)
             origin = np.arange(chains, dtype=np.int32)
         ends, made = run_chains(
@@ -417,7 +419,7 @@ class Chains:
         return Lot(ends, made, numbers.size)
 
     def given(self, room: int = 0) -> Ends:
-        """Return the given graph as a state on the device, in as many lanes as ``room`` chains have (default: one)."""
+        """Put the given graph on the device as a state, in as many lanes as ``room`` chains have (default: one)."""
         lanes = self._sizes(max(room, 1))[0]
         if lanes not in self._given:
             self._given[lanes] = self._put(self._plan.wiring.ends, lanes)
@@ -453,17 +455,17 @@ class RandomGraphs(Sequence):
     Attributes:
       source: the given graph.
       model: the null model.
-      steps: steps each chain took.
-      attempts: pair switches tried per edge, in each chain.
+      steps: how many steps each chain took.
+      attempts: how many pair switches each chain tried per edge.
       numbers: int32 ``[num]``, the numbers of the graphs among all graphs of the key.
       switches: int64 ``[num]``, pair switches made.
       triples: int64 ``[num]``, turns of three arcs made.
       walked: int64 ``[num]``, moves of walks made.
-      of_pairs: int64 ``[num]``, how many of these were moves of pairs.
-      ends: the states, int32 arrays ``[num, labels]`` (host).
-      wiring: the given graph in the same form.
+      of_pairs: int64 ``[num]``, how many of all these moves were moves of pairs.
+      ends: the graphs as states of ``wiring``, int32 arrays ``[num, labels]`` on the host.
+      wiring: the given graph, in the form that moves work on.
       pace: which steps were focused on slow edges.
-      notes: what to know of the chains, in words (that they could not move, or moved little).
+      notes: warnings in words, such as that chains could not move, or moved little.
     """
 
     source: Graph
@@ -589,7 +591,7 @@ def chain_notes(plan: ChainPlan, moves: np.ndarray, of_pairs: np.ndarray) -> tup
 
 
 def _not_for_want_of_places(plan: ChainPlan, few: dict[str, float]) -> dict[str, float]:
-    """Leave out the kinds that made few moves because the degrees leave many of their edges none."""
+    """Leave out the kinds that made few moves only because the degrees allow many of their edges no move at all."""
     wiring, movable = plan.wiring, plan.wiring.movable()
     parts = {name: movable[wiring.arcs :] if name in OF_PAIRS else movable[: wiring.arcs] for name in few}
     return {name: made for name, made in few.items() if made < FEW_MOVES * plan.switches * float(parts[name].mean())}
@@ -613,32 +615,37 @@ def random_graphs(
     """Draw random graphs with the degrees of a given graph, each by a chain of its own that starts there.
 
     With ``keep="bidegree"`` every node keeps its numbers of one-way predecessors, one-way successors and reciprocated
-    neighbours; with ``"degree"`` its in- and out-degree, and reciprocation is free. An undirected graph keeps its
-    degrees either way. The stationary distribution is uniform: over all simple graphs with these degrees for
-    ``"degree"`` and for undirected graphs; for ``"bidegree"`` over those that the moves reach from the given graph. In
-    graphs of at most 32 nodes and 256 edges, whose chains also walk through graphs where arcs and pairs collide, these
-    are all in every one of the 8,609 ensembles of 4 to 6 nodes that were enumerated; in larger sparse ones presumably
-    (:attr:`RandomGraphs.null_model` says which). How near to it chains are is a matter of their length. Node
-    labels stay with their nodes, an arc's label with its tail. :func:`jaxmotif.motifs.keep_labels` (``"labels"``),
-    :func:`~jaxmotif.motifs.keep_blocks` and :func:`~jaxmotif.motifs.keep_distances` keep more than degrees.
+    neighbours. With ``"degree"`` it keeps its in- and out-degree, and reciprocation is free. An undirected graph keeps
+    its degrees either way. :func:`jaxmotif.motifs.keep_labels` (``"labels"``), :func:`~jaxmotif.motifs.keep_blocks` and
+    :func:`~jaxmotif.motifs.keep_distances` keep more than degrees. Node labels stay with their nodes, an arc's label
+    with its tail.
+
+    The stationary distribution of the chains is uniform, and longer chains come nearer to it. For ``"degree"``, and for
+    undirected graphs, it is uniform over all simple graphs with these degrees. For ``"bidegree"`` it is uniform over
+    the graphs that the moves reach from the given graph. If that has at most 32 nodes and 256 edges, its chains also
+    walk through graphs where arcs and pairs collide; then the moves reached all graphs in every one of the 8,609
+    ensembles of 4 to 6 nodes that were enumerated. In larger sparse graphs they presumably reach all, too.
+    :attr:`RandomGraphs.null_model` says what holds for a graph.
 
     Args:
       graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
-      num: how many graphs.
+      num: how many random graphs to draw.
       key: a seed, or ``jax.random.key(seed)``; seed 0 when not given. Graph i is the same whatever ``num``, the devices
         and the memory.
-      keep: the null model, one of ``NULL_MODELS`` or its name.
-      switches: moves that a chain makes for each edge, about (it tries at most 1,000 switches per edge for these, 4,000
-        where labels, blocks or distances are kept).
-      attempts: pair switches to try per edge, instead.
+      keep: the null model, or its name in ``NULL_MODELS``.
+      switches: about how many moves a chain makes for each edge. To make them it tries at most 1,000 pair switches per
+        edge, or 4,000 where labels, blocks or distances are kept.
+      attempts: how many pair switches a chain tries per edge, instead of ``switches``.
       first: the number of the first graph: ``first=500, num=100`` are the graphs 500..599 of a longer run.
-      start: graphs of an earlier call with the same key, whose chains go on: for ``attempts`` more, else as long again.
+      start: graphs of an earlier call with the same key, whose chains go on: for ``attempts`` more tries per edge, or
+        without ``attempts`` for as many steps again.
       devices: where to run, see :data:`jaxmotif.devices.Devices`; chains are divided among them.
       memory: bytes to work in beyond the graph, on each device (default: half of what is free).
       progress: show a meter on standard error.
 
     Returns:
-      The graphs, with what was tried and made; ``notes`` says when chains could not move, or little.
+      The graphs, and how many moves their chains tried and made; ``notes`` says if chains could not move, or moved
+      little.
 
     Raises:
       ValueError: a wrong option, or too little memory.
@@ -657,7 +664,7 @@ def random_graphs(
     plan = plan_chains(graph, key, keep, switches, 0.0 if start is not None and attempts is None else attempts)
     numbers, states, done = first + np.arange(num, dtype=np.int32), None, 0
     if start is not None:
-        # Graphs are compared by what they hold, since those that workers of a cluster drew have a source of their own.
+        # Sources are compared by content, since graphs that workers of a cluster drew have another source object.
         same = fingerprint(*content_of(start.source)) == fingerprint(*content_of(graph))
         if not same or (len(start), start.model) != (num, plan.model):
             raise ValueError("start must hold the same number of graphs of the same source and keep")
@@ -692,7 +699,7 @@ def random_graphs(
 
 
 class _Task:
-    """Draws graphs on a device, some chains at a time; what they are is on the host already."""
+    """Task of one worker: draw graphs on a device, some chains at a time, and fetch them to the host."""
 
     def __init__(self, chains: Chains, start: States | None, numbers: np.ndarray, done: int, steps: int):
         self._chains, self._start, self._numbers, self._done, self._steps = chains, start, numbers, done, steps

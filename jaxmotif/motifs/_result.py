@@ -24,15 +24,16 @@ _FURTHER = "fold_low", "fold_high", "p_high", "p_low", "profile", "mean_low", "m
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Motifs(OfClasses):
-    """Classes that occur in the graph or, with a census of these, in a random graph, and how unusual their counts are.
+    """Counts of all classes that occur in the graph or in a random graph, and how unusual they are.
 
     Attributes:
       size: nodes of a subgraph.
-      directed: whether classes tell directions.
+      directed: whether the classes have directions.
       classes: canonical strings, ascending.
-      counts: int64 ``[classes]``, in the graph (0 for classes found in random graphs alone); float64 where estimated.
-      random_counts: int64 ``[num_random, classes]``, in every random graph; float64 where estimated.
-      rule: what a motif is.
+      counts: int64 ``[classes]``, counts in the graph (0 for classes that occur only in random graphs); float64 if they
+        are estimates.
+      random_counts: int64 ``[num_random, classes]``, counts in every random graph; float64 if they are estimates.
+      rule: the conditions under which a class is a motif.
       tested: bool ``[classes]``, which classes are tested (:attr:`jaxmotif.motifs.Rule.family`).
       significance: the statistics, one entry a class.
       mixing: how far the random graphs are from independent draws.
@@ -40,15 +41,15 @@ class Motifs(OfClasses):
       attempts: pair switches tried per edge.
       accepted: moves made per edge.
       accepted_by_kind: moves made per edge of each kind (one-way arcs, reciprocated pairs), by its name.
-      notes: what to know, in words: random graphs that could not move, or little; smaller steps where memory ran out.
+      notes: warnings in words, such as that chains could hardly move, or that steps became smaller when memory ran out.
       label_words: as in :class:`jaxmotif.motifs.Census`.
       estimate: the number of draws from each graph by which its counts are estimated; ``None`` for exact counts.
-      decided: bool ``[classes]``, whether more random graphs would leave it as it is whether q is at most ``alpha``;
-        ``None`` where their number was not adaptive.
+      decided: bool ``[classes]``, whether it is decided that q is at most ``alpha``, or that it is not, so that more
+        random graphs would not change this (:class:`jaxmotif.motifs.Until`); ``None`` where their number was given.
       error: float64 ``[classes]``, the standard error of each of ``counts``; 0 where no draw fell on the class, and for
         exact counts.
-      random_error: float64 ``[classes]``, the standard error of one of ``random_counts``, as root mean square over the
-        random graphs; 0 for exact counts.
+      random_error: float64 ``[classes]``, the standard error of a single one of ``random_counts``: the root mean square
+        over the random graphs; 0 for exact counts.
       few_moves: whether chains made too few moves for a verdict.
     """
 
@@ -181,7 +182,7 @@ def null_interval(motifs: Motifs) -> tuple[np.ndarray, np.ndarray]:
 
 
 def class_axes(ax: Axes | None, labels: Sequence[str]) -> Axes:
-    """Return axes, new ones when not given, with classes at the places 0, 1, 2, .., sideways where there are many."""
+    """Return axes, new ones when not given, with classes at 0, 1, 2, ..; many or long labels are turned sideways."""
     ax = new_axes(ax, (max(4.0, min(0.5 * len(labels), 12.0)), 3.2))
     few = len(labels) <= 16 and max(map(len, labels), default=0) <= 8
     ax.set_xticks(range(len(labels)), labels if len(labels) <= 80 else [""] * len(labels))

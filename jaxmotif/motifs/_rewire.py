@@ -34,7 +34,8 @@ def rewire_edges(
     """Draw a random graph with the degrees of a given one, by the chains of :func:`jaxmotif.random_graphs`.
 
     The function is pure: jit it, and vmap it over keys, and over graphs padded to one size. The arrays may be traced,
-    and nothing is looked at but shapes.
+    since the function looks only at their shapes. In graphs of at most 32 nodes and 256 rows the chain also walks
+    through graphs that are not simple, because switches alone leave some ensembles of dense graphs in pieces.
 
     Args:
       edges: integers ``[m, 2]``. Rows with an id outside 0..num_nodes-1 are padding; self loops and repeated edges (of
@@ -44,12 +45,13 @@ def rewire_edges(
       directed: static, whether rows are arcs.
       keep: static; for a directed graph ``"bidegree"`` (in-, out- and reciprocal degree) or ``"degree"`` (in- and
         out-degree).
-      attempts: static, pair switches to try for each edge, about; at most a million. Sparse graphs accept most of
-        them, dense ones few: :func:`jaxmotif.random_graphs` finds out how many are needed, and says what came of them.
+      attempts: static, about how many pair switches to try for each edge, at most a million. Sparse graphs accept most
+        of them, dense ones few. :func:`jaxmotif.random_graphs` finds out how many are needed, and reports how many were
+        made.
 
     Returns:
-      int32 ``[m, 2]``: a new edge in each row, of an undirected graph either way round; -1 in rows that were padding or
-      left out. Graphs of at most 32 nodes and 256 rows also walk, so that dense ensembles hang together.
+      The new edges, int32 ``[m, 2]``. The ends of an undirected edge are in either order, and rows that were padding or
+      left out hold -1.
 
     Raises:
       ValueError: edges of another shape, or an option out of range, when traced.
@@ -135,8 +137,8 @@ def _rewired(
     # Labels of arcs are sorted by their tails.
     tails, by_tail = lax.sort((jnp.where(row < arcs, tail, np.iinfo(np.int32).max), row), num_keys=1, is_stable=True)
     starts = jnp.searchsorted(tails, jnp.arange(2 * rows + 1, dtype=jnp.int32)).astype(jnp.int32)
-    # No pilot can measure here how fast each kind moves. Where pairs are few, a quarter of the steps is theirs alone,
-    # in which no proposed arc is in their way.
+    # No pilot can measure here how fast each kind moves. Where pairs are few, a quarter of the steps therefore proposes
+    # pairs alone, so that no proposed arc is in their way.
     focus = (pairs >= 2) & (arcs > 2 * pairs)
     fixed = Fixed(by_tail, starts, arcs, pairs, there.sum(dtype=jnp.int32), row >= arcs, focus, ordered=ordered)
     one = jnp.zeros(1, jnp.int32)

@@ -37,13 +37,14 @@ def sample_subgraphs(
 ) -> np.ndarray:
     """Draw connected induced subgraphs of ``size`` nodes, each exactly as likely as any other, independently.
 
-    Random maps of trees into the graph (:func:`jaxmotif.estimate_census`) that are subgraphs fall on one as often as it
-    has spanning trees: of these all but one in as many are thrown away. That takes long where every subgraph is dense.
+    A random map of a tree into the graph (:func:`jaxmotif.estimate_census`) falls on a subgraph with a chance that is
+    proportional to the subgraph's number of spanning trees. It is therefore kept with probability one over that number.
+    This takes long in a graph where all subgraphs are dense.
 
     Args:
       graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one; directions do not matter.
-      size: 3 to 10, directed to 8.
-      num: how many; a larger number begins with the same ones.
+      size: nodes of a subgraph, 3 to 10, or in a directed graph 3 to 8.
+      num: how many subgraphs to draw. A larger number begins with the same subgraphs.
       key: a seed, or ``jax.random.key(seed)``, seed 0 when not given; the same bits on any device.
       devices: where to run, see :data:`jaxmotif.devices.Devices`; one is used.
       memory: bytes to work in beyond the graph, on each device (default: half of what is free).
@@ -92,13 +93,13 @@ def sample_subgraphs(
 
 
 def thinned(sampler: Sampler, codes: np.ndarray, nodes: np.ndarray, first: int) -> np.ndarray:
-    """Return the nodes of the maps that are kept, int32 ``[kept, size]``.
+    """Keep each map with probability one over its subgraph's spanning trees; return the nodes, int32 ``[kept, size]``.
 
     Args:
-      sampler: what drew the maps.
+      sampler: the sampler that drew the maps.
       codes: uint64 ``[maps]``, codes of the maps.
       nodes: int32 ``[size, maps]``, nodes of the maps.
-      first: the number of the first of them.
+      first: the number of the first map.
     """
     good = np.flatnonzero(codes != NO_CODE)
     different, which = np.unique(codes[good], return_inverse=True)

@@ -1,4 +1,4 @@
-"""Statistics per class that say whether a count is unusual among those of random graphs, and what these are worth."""
+"""Statistics of each class: whether its count is unusual for a random graph, and whether the chains have mixed."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ FALSE_ALARM = 0.001
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Mixing:
-    """Evidence that independent chains have mixed, some of which went on for longer: float64, one entry a class.
+    """Evidence on whether the chains have mixed, from some that went on to a longer length; arrays are ``[classes]``.
 
     Attributes:
       graphs: how many chains went on.
-      lag_correlation: between a chain's counts at full and at that length, over these chains (0 where constant).
-      effective_size: random graphs times (1 - c) / (1 + c), c the lag correlation where positive: the
-        independent draws that the counts are worth, by a cautious reckoning (the chains themselves are independent).
-      longer_z: mean of all chains at full length minus mean of those that went on, in standard errors of their
-        difference.
-      times: the longer length, in full lengths.
+      lag_correlation: the correlation of a chain's counts at full length with its counts at the longer length, over the
+        chains that went on, float64; 0 where counts do not vary.
+      effective_size: how many independent draws the random graphs are worth, float64: their number times
+        (1 - c) / (1 + c), where c is the lag correlation, or 0 if that is negative. This is cautious, since the chains
+        are independent of each other.
+      longer_z: the mean count of all chains at full length minus that of the chains that went on, in standard errors of
+        the difference, float64.
+      times: how many times the full length the longer length is.
     """
 
     graphs: int
@@ -39,8 +41,8 @@ class Mixing:
     def disagrees(self) -> np.ndarray:
         """Classes whose two lengths have different means, bool ``[classes]``: for these the chains are too short.
 
-        The bar is 4 standard errors, and more where there are many classes, so that among all classes together chance
-        passes it once in a thousand times.
+        The threshold is 4 standard errors, or more if there are many classes, so that by chance alone any class passes
+        it at most once in a thousand times.
         """
         tail = FALSE_ALARM / (2 * max(self.longer_z.size, 1))
         return np.abs(self.longer_z) > max(4.0, statistics.NormalDist().inv_cdf(1 - tail))
@@ -50,14 +52,14 @@ class Mixing:
 class Significance:
     """Statistics of a count ``f`` against counts ``g_1 .. g_r`` of random graphs: float64, one entry a class.
 
-    Where counts are estimates, ``f`` has a variance ``v`` of its draws, and ``g_i`` has ``v_i``, all known from the
-    hits, with mean ``w``. The variance ``s^2`` of the ``g_i`` is then that of the counts themselves plus ``w``, since
-    draws are independent: ``sd^2 = max(s^2 - w, 0)``. Under the hypothesis that the graph is one of the random ones,
-    ``f - mean`` has the variance of the counts plus that of the draws. Both ``w`` and ``v`` estimate the latter
-    (``v`` is 0 for a class that was not drawn), and the larger is taken: ``scale^2 = sd^2 + max(v, w)``, and z comes
-    near the z of exact counts as draws grow many, from below. Ranks need no correction: by the hypothesis ``f`` is one
-    more of the ``g_i``, its draws too, and so p_high, p_low and q are as valid as those of exact counts, if less
-    powerful.
+    Where counts are estimates, the draws give ``f`` a variance ``v`` and each ``g_i`` a variance ``v_i``, all known
+    from the hits; ``w`` is the mean of the ``v_i``. Since draws are independent, the variance ``s^2`` of the ``g_i`` is
+    that of the true counts plus ``w``, and hence ``sd^2 = max(s^2 - w, 0)``. Under the hypothesis that the graph is one
+    of the random ones, ``f - mean`` has the variance of the true counts plus that of the draws. Both ``w`` and ``v``
+    estimate the latter (``v`` is 0 for a class that was not drawn), and the larger is taken:
+    ``scale^2 = sd^2 + max(v, w)``. With more draws, z approaches the z of exact counts from below. Ranks need no
+    correction: under the hypothesis ``f`` is one more of the ``g_i``, with the same kind of draws. Hence p_high, p_low
+    and q are as valid as those of exact counts, though less powerful.
 
     Attributes:
       mean: mean of the random counts.
@@ -106,14 +108,14 @@ def significance_of(
     Args:
       counts: counts in the graph.
       random_counts: counts in random graphs.
-      mixing: what the random graphs are worth.
-      noise: where counts are estimated, their variances by the draws, float64 ``[2, classes]``: of the count in the
-        graph, and the mean over the random graphs.
+      mixing: the evidence from longer chains; the intervals of means follow from its ``effective_size``.
+      noise: the variances that draws give to estimated counts, float64 ``[2, classes]``: of the count in the graph, and
+        the mean over the random graphs. ``None`` for exact counts.
       tested: which classes are tested, bool ``[classes]``; all by default.
-      correction: how q accounts for the number of these.
+      correction: how q accounts for the number of tested classes.
     """
     r, mean, sd = random_counts.shape[0], random_counts.mean(axis=0), random_counts.std(axis=0, ddof=1)
-    # The mean of equal numbers may differ from them in the last bit, and so has a spread.
+    # The mean of equal numbers may differ from them in the last bit, which would look like a spread.
     varies = (random_counts != random_counts[:1]).any(axis=0)
     mean, sd = np.where(varies, mean, random_counts[0]), np.where(varies, sd, 0.0)
     high, low = (random_counts >= counts).sum(axis=0), (random_counts <= counts).sum(axis=0)
@@ -141,7 +143,7 @@ def significance_of(
 
 
 def correction_factor(tests: int, correction: Correction) -> float:
-    """Return what false discovery rates are multiplied by: 1, or for any dependence the sum of 1/i over the tests."""
+    """Return the factor of false discovery rates: 1, or for ``"by"`` the sum of 1/i for i up to the number of tests."""
     return float((1 / np.arange(1, tests + 1)).sum()) if correction == "by" and tests else 1.0
 
 
@@ -188,7 +190,7 @@ def mixing_of(random_counts: np.ndarray, longer: np.ndarray, every: int = 1, tim
       longer: ``[c, classes]``, counts of one chain in ``every`` at ``times`` the length.
     """
     r, c = random_counts.shape[0], longer.shape[0]
-    # These are the chains that went on, and the same chains before.
+    # The counts of the chains that went on: at full length, and at the longer length.
     a, b = random_counts[::every][:c].astype(np.float64), longer.astype(np.float64)
     da, db = a - a.mean(axis=0), b - b.mean(axis=0)
     spread = np.sqrt((da**2).sum(axis=0) * (db**2).sum(axis=0))

@@ -10,21 +10,22 @@ import numpy as np
 from jaxmotif.motifs._significance import benjamini_hochberg
 
 FIRST = 100
-"""Random graphs of the first stage; each later one doubles what there is."""
+"""Number of random graphs after the first stage; each later stage doubles it."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Until:
-    """Draw random graphs until it is decided for every tested class whether its q is at most the rule's ``alpha``.
+    """Stopping rule: draw random graphs until it is decided for every tested class whether its q is at most ``alpha``.
 
-    The p-value of a class is the probability that a random graph has its count or a more extreme one; of r graphs some
-    do, which leaves an interval for it that holds at all r at once (Robbins 1970). A class is decided where
-    Benjamini and Hochberg's procedure gives the same with the lower and with the upper ends of all intervals (Gandy and
-    Hahn 2014): more random graphs would not change it, with probability ``1 - error`` for all classes together.
+    The p-value of a class is the probability that a random graph has the graph's count or a more extreme one. The
+    random graphs drawn so far leave an interval for it, and the intervals after all numbers of graphs hold at once
+    (Robbins 1970). A class is decided if Benjamini and Hochberg's procedure gives the same answer with the lower ends
+    of all intervals as with the upper ends (Gandy and Hahn 2014). More random graphs would then not change the answer,
+    with probability ``1 - error`` for all classes together.
 
     Attributes:
-      error: the probability of a wrong decision, at most, shared by the classes met.
-      most: random graphs at most; classes that are not decided by then are told.
+      error: the probability, at most, that any of the tested classes is decided wrongly.
+      most: how many random graphs to draw at most; a note says how many classes are not decided by then.
 
     Raises:
       ValueError: numbers out of range.

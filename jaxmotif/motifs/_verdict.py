@@ -31,8 +31,9 @@ class Rule:
         (1995). ``"by"``: that of Benjamini and Yekutieli (2001), which holds under any dependence. ``"max"``:
         the family-wise error, by the largest deviation in every random graph (Westfall and Young 1993), under any
         dependence.
-      family: which classes are tested. ``"closed"``: of three nodes without labels, where random graphs keep what
-        decides the others, those whose nodes are all adjacent; in all other cases, and with ``"all"``: all.
+      family: which classes are tested. ``"all"``: all. ``"closed"``: also all, except for subgraphs of three nodes
+        without labels. There, if random graphs keep what decides the counts of the other classes, only the *closed*
+        classes are tested, whose nodes are all adjacent.
 
     Raises:
       ValueError: numbers out of range, or names that there are not.
@@ -65,7 +66,7 @@ class Rule:
         return f"q <= {self.alpha:g}{method}, at least {self.min_fold:g}-fold, at least {least}"
 
     def least_graphs(self, classes: int) -> int:
-        """Return how many random graphs can show that a single one of so many tested classes is unusual.
+        """Return the fewest random graphs that can show that a single one of ``classes`` tested classes is unusual.
 
         The least p-value of r random graphs is 2 / (1 + r).
         """
@@ -75,7 +76,7 @@ class Rule:
 
 
 def too_few_graphs(graphs: int, rule: Rule, tests: int) -> tuple[str, ...]:
-    """Return a note where so many random graphs cannot show that one of ``tests`` classes is unusual.
+    """Return a note if ``graphs`` random graphs cannot show that a single one of ``tests`` classes is unusual.
 
     Example:
       >>> too_few_graphs(100, Rule(), 2), too_few_graphs(20, Rule(), 1)[0][:20]
@@ -115,11 +116,11 @@ def judge(
       significance: the statistics of the same classes.
       tested: which classes are tested, bool ``[classes]``.
       graphs: the number of random graphs.
-      rule: what a motif is.
+      rule: the conditions under which a class is a motif.
       too_short: whether the chains were too short, so that nothing can be said.
-      counts: occurrences of each class, of which there must be enough, where the values are no counts.
-      kinds: words for classes whose values are large, and small.
-      drawn: word for what is drawn at random.
+      counts: where the values are not counts, the occurrences of each class, which must be at least ``rule.min_count``.
+      kinds: the verdicts on a class whose value is unusually large, and on one whose value is unusually small.
+      drawn: the noun in the explanations for what is drawn at random.
     """
     s, needed = significance, rule.least_graphs(significance.tests)
     more = values > s.mean
@@ -159,7 +160,7 @@ def judge(
 
 
 def _number(value: float) -> str:
-    """Return a count or a mean count with three digits or all whole ones.
+    """Write a count or a mean count: with three digits below 100, and from there on as a whole number.
 
     Example:
       >>> _number(13.42), _number(1234.5)
@@ -171,10 +172,11 @@ def _number(value: float) -> str:
 def closed_classes(classes: tuple[str, ...]) -> np.ndarray:
     """Return which classes of three nodes, without labels, have all nodes adjacent, bool ``[classes]``.
 
-    The paths of each kind that pass a node are fixed by its numbers of one-way predecessors, one-way successors and
-    reciprocated neighbours. So 021D + 030T + 120D, 021U + 030T + 120U, 021C + 030T + 3 030C + 120C,
-    111U + 2 120U + 120C + 210, 111D + 120C + 2 120D + 210, 201 + 210 + 3 300, and without directions 2-stars + 3
-    triangles, are the same in all random graphs, and the open classes follow from the closed ones.
+    How many paths of each kind have a node in their middle is fixed by the node's numbers of one-way predecessors,
+    one-way successors and reciprocated neighbours. So the sums 021D + 030T + 120D, 021U + 030T + 120U,
+    021C + 030T + 3 030C + 120C, 111U + 2 120U + 120C + 210, 111D + 120C + 2 120D + 210, 201 + 210 + 3 300, and without
+    directions 2-stars + 3 triangles, are the same in all random graphs. The counts of the open classes therefore follow
+    from those of the closed ones.
 
     Example:
       >>> closed_classes(("000000110", "000100110")).tolist()

@@ -18,7 +18,7 @@ from jaxmotif.sieve._polynomials import check_size
 ColorsLike: TypeAlias = Mapping[Hashable, object] | Iterable[object]
 
 Color = Hashable
-# To a type checker a dict with strings as keys is no mapping with hashable keys, so that strings are named apart.
+# To a type checker, dict[str, int] is not a Mapping[Hashable, int], hence the alternatives for strings and integers.
 MotifLike = Mapping[str, int] | Mapping[int, int] | Mapping[Color, int]
 
 

@@ -1,4 +1,4 @@
-"""The extraction of matches from the vertices that lie in one.
+"""The extraction of matches, once it is known which vertices lie in any match.
 
 A component of exactly k such vertices is a match. In a larger one, a growing ball is sieved until it holds a match.
 Then groups of its vertices are taken away for as long as the sieve still answers yes on the rest, until k remain (group
@@ -27,8 +27,8 @@ from jaxmotif.sieve._runner import Sieve, smaller_capacities
 def is_match(graph: prune.ColoredGraph, motif: Motif, vertices: Iterable[int]) -> bool:
     """Return whether vertices form a match.
 
-    They do if they are k distinct ones, if they are connected (with arcs: if one reaches all), and if they can take
-    all shades, one each.
+    They do if there are k distinct vertices, if these are connected (in a directed graph: if one of them reaches all
+    others), and if they can take all shades, one each.
     """
     from scipy import sparse
     from scipy.sparse import csgraph
@@ -150,11 +150,12 @@ class Matches:
         return None
 
     def _regions(self, part: np.ndarray, forced: frozenset[int]) -> Iterator[np.ndarray]:
-        """Yield where to look for a match in a component: growing balls, then all of it, as often as needed.
+        """Yield where to look for a match in a component: in growing balls, then ``repetitions`` times in all of it.
 
-        The balls are the 2 k vertices nearest to a forced vertex, or to one that has the color that is rarest in the
-        component, then half as many more, and so on. A match with that vertex lies within k - 1 steps of it, so that
-        this is all where the vertex is forced.
+        The balls are the 2 k vertices nearest to a root, then half as many more, and so on. The root is a forced
+        vertex, or without one a vertex of the color that is rarest in the component. A match with the root lies within
+        k - 1 steps of it. If the root is forced, the vertices at this distance therefore take the place of the whole
+        component.
         """
         inside, ids = prune.restrict(self.graph, self._mask(part))
         able = [np.flatnonzero(inside.shades & np.uint32(mask)) for mask in self.motif.masks.values()]
@@ -180,7 +181,7 @@ class Matches:
         return tuple(region[list(inner._shrink(np.searchsorted(region, rest), needed))].tolist())
 
     def _shrink(self, rest: np.ndarray, forced: frozenset[int]) -> tuple[int, ...]:
-        """Find a match among some vertices where the sieve answers yes, as it did before on the whole graph."""
+        """Find a match, beginning with vertices ``rest`` on which the sieve has answered yes."""
         while True:
             # Group testing: vertices are taken away in groups, which are halved where the sieve then answers no.
             needed = set(forced)

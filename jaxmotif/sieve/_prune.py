@@ -167,7 +167,7 @@ def candidates(graph: ColoredGraph, motif: Motif) -> np.ndarray:
 
 
 def candidates_on_device(offsets: jax.Array, targets: jax.Array, shades: jax.Array, motif: Motif) -> np.ndarray:
-    """Find :func:`candidates` of a graph on a device, in padded arrays, bool ``[N]``; padding is none."""
+    """Find the :func:`candidates` of a graph in padded arrays, on their device: bool ``[N]``, false for padding."""
     # The arrays have room for the colors of every motif, so that all motifs share a program.
     masks, numbers = np.zeros(32, np.uint32), np.full(32, np.iinfo(np.int32).max, np.int32)
     for place, (color, number) in enumerate(motif.counts.items()):

@@ -27,7 +27,7 @@ _STEP_WORK = {"cpu": 4e9, "accelerator": 2e12}
 """Word operations of a unit, which take a fraction of a second, so that progress shows and Ctrl-C works."""
 
 _UNIT_WORDS = {"cpu": 8, "accelerator": 32}
-"""Fewest words of a unit: fewer would share the work of preparing a vertex's neighbours, or leave lanes idle."""
+"""Fewest words of a unit. The words share the work of preparing a vertex's neighbours; too few leave lanes idle."""
 
 _ITEMS = 2**12  # most items of a job, each of equally many words; checkpoints record which items are done
 
@@ -213,10 +213,10 @@ def capacities(graph: ColoredGraph) -> tuple[int, int]:
 
 
 def smaller_capacities(graph: ColoredGraph, whole: tuple[int, int]) -> tuple[int, int]:
-    """Return capacities for a part of a graph: a sixteenth of the whole's, of that again, ..., while there is room.
+    """Return capacities for a part of a graph: those of the whole, divided by 16 as often as the part still fits.
 
-    So all parts of a graph share few programs, and a ball in a large graph takes a small one's time. Fewer than 256
-    vertices would save less than another program costs.
+    So all parts of a graph share few programs, and a ball in a large graph takes no longer than one in a small graph.
+    To divide below 256 vertices would save less time than another program costs.
     """
     vertices, slots = whole
     while vertices // 16 >= max(graph.n, 256) and slots // 16 >= _num_slots(graph):

@@ -1,4 +1,4 @@
-"""The front door of the sieve: the vertices in a match, up to an error, and the matches themselves."""
+"""The public search of the sieve: it finds the vertices that lie in a match, up to an error, and extracts matches."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from jaxmotif.sieve._extract import Matches
 from jaxmotif.sieve._runner import Placed, Sieve, Uploaded, capacities
 
 PRUNED_ON_DEVICE = 2**16
-"""Vertices from which on an accelerator finds components faster than the host."""
+"""Number of vertices from which an accelerator finds components faster than the host does."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -39,7 +39,8 @@ class ColorMotifs(Presented):
 
     Attributes:
       found: whether there is a match.
-      vertices: int64, ascending, the vertices that lie in a match, or with a direction are its root; none is wrong.
+      vertices: int64, ascending, the vertices that lie in a match, or in a directed graph are the root of one. Each of
+        them certainly is; others may be missing.
       matches: the vertices of each match, as ascending tuples; each match is verified.
       repetitions: runs of the sieve; 0 where cheaper tests had decided.
       false_negative_bound: bound on the probability that a vertex is wrongly missing from ``vertices``.
@@ -103,9 +104,10 @@ def find_color_motif(
 ) -> ColorMotifs:
     """Find the connected subgraphs whose colors are a given multiset (the graph motif problem).
 
-    A match is a set of ``k`` vertices that induces a connected subgraph, and whose colors, where each vertex counts as
-    one of its own, are exactly the motif. A run takes time ``O(2^k m k log k)``. The answer is one-sided: vertices
-    reported lie in a match, and any vertex that lies in one is missed with probability at most ``error``.
+    A match is a set of ``k`` vertices that induces a connected subgraph, and that has exactly the colors of the motif
+    when each vertex counts as one of its colors. One run of the sieve takes time ``O(2^k m k log k)``. Errors are
+    one-sided: every vertex reported lies in a match, and a vertex that lies in a match is missed with probability at
+    most ``error``.
 
     In a graph with edge labels (edge colors), only the edges with one of ``edge_labels`` count. In a directed graph a
     match has a *root*. With ``direction="out"`` all other vertices of the match are reached from the root along arcs

@@ -40,7 +40,7 @@ WRAPPING = {"add": "+", "sub": "-", "mul": "*"}
 REDUCED = {"reduce_sum": "Sum", "reduce_max": "Max", "reduce_min": "Min", "reduce_or": "Or", "reduce_and": "And"}
 SAME = ("broadcast_in_dim", "broadcast_to", "reshape", "squeeze", "expand_dims", "stop_gradient", "copy")
 SMALL = 16
-"""Number of values of an array that is not a vector, at most."""
+"""Most values of an array that is not a vector."""
 
 
 class Program(NamedTuple):
