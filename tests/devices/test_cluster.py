@@ -192,6 +192,9 @@ def test_a_listing(cluster, tmp_path):
     assert len(list(tmp_path.glob("matches.parquet/part-*.parquet"))) > 2
     rows = parquet.read_table(file.path)
     np.testing.assert_array_equal(np.stack([column.to_numpy() for column in rows.columns], axis=1), whole)
+    # Planning alone finds that there is none.
+    none = find_matches("triangle", path, sink=tmp_path / "none.parquet", devices=cluster)
+    assert (none.count, none.exact, parquet.read_table(none.path).num_rows) == (0, True, 0)
     with pytest.raises(FileExistsError, match="is there already"):
         listed(sink=tmp_path / "matches.parquet", devices=cluster)
     with pytest.raises(ValueError, match="sink must end in .parquet"):

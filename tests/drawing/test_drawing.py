@@ -1,6 +1,7 @@
 """Drawings: every line and head is there, nodes do not lie on lines, words are text."""
 
 import math
+import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -86,6 +87,14 @@ def test_labels_signs_and_marks():
     assert "bin…" in svg
     assert svg.count("--accent") == 1
     ET.fromstring(svg)
+
+
+def test_marked_nodes_have_the_accent_and_are_larger():
+    svg = draw_pattern(named_pattern("ffl"), marked=[1]).svg()
+    radii = [float(radius) for radius in re.findall(r'<circle.*? r="(.*?)"', svg)]
+    fills = re.findall(r'<circle.*? fill="(.*?)"', svg)
+    assert radii == [radii[0], radii[0] + 1, radii[0]]
+    assert ["--accent" in fill for fill in fills] == [False, True, False]
 
 
 def test_unlike_arcs_of_a_pair_go_side_by_side():
