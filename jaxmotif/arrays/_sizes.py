@@ -1,11 +1,11 @@
-"""Sizes of buffers: few different ones, so that few programs are compiled. The only place that rounds sizes.
+"""Rounding of array sizes to few different ones, so that few programs are compiled. No other module rounds sizes.
 
 | rule | for |
 |---|---|
 | :func:`graph_class` | a graph for a run: a few pairs of capacities for all graphs |
 | :func:`chain_lanes` | random graphs that are drawn together |
-| :func:`bucket_size` | arrays as large as a graph: at most half more, of large graphs an eighth |
-| :func:`power_of_four` | small tables of a search, whose padding costs little: fewest sizes |
+| :func:`bucket_size` | arrays as large as a graph: padded by at most a half, for large graphs by an eighth |
+| :func:`power_of_four` | small tables of a search, whose padding costs little, so that few sizes are best |
 | :func:`power_of_two` | what must be a power of two, such as hash tables and batches |
 | :func:`floor_power_of_two` | what has to fit: blocks and batches within a budget |
 """
@@ -37,11 +37,11 @@ def _stepped(x: int, steps: int) -> int:
 def graph_class(nodes: int, slots: int, accelerated: bool) -> tuple[int, int]:
     """Return the capacities with which a graph is run, so that graphs of one class share all programs.
 
-    On an accelerator padding costs a small graph a millisecond or two, and compiling takes seconds: all graphs up to
-    2^17 nodes and 2^20 slots are of one class, and there are two more of up to 2^18 nodes and 2^22 slots. Graphs beyond
-    these run for so long that they are padded as :func:`bucket_size` says. On a CPU padding is work. Small
-    graphs are of classes that grow fourfold, with 16 slots a node; larger ones have powers of two of slots, and at
-    least an eighth as many nodes.
+    On an accelerator padding costs a small graph a millisecond or two, while compiling takes seconds. So all graphs of
+    up to 2^17 nodes and 2^20 slots are in one class, and there are two more classes of up to 2^18 nodes and 2^22 slots.
+    Larger graphs run for so long that they are padded as :func:`bucket_size` says. On a CPU padding takes time like
+    real entries. There the classes of small graphs grow fourfold, with 16 slots per node; the slots of larger graphs
+    are padded to a power of two, and their nodes to at least an eighth of that.
 
     Args:
       nodes, slots: how many the graph has.
