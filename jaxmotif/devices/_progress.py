@@ -21,7 +21,7 @@ FIRST_SECONDS = 1.5
 """Time after which there is a first line, with a forecast of the time left as soon as a unit is done."""
 
 LONG_SECONDS = 10.0
-"""Forecast of a whole job from which on it is shown at once, before a first unit is done."""
+"""If a whole job is forecast to take at least this long, the forecast is shown at once, before a first unit is done."""
 
 
 class Meter:
@@ -40,7 +40,7 @@ class Meter:
 
 
 METER: ContextVar[Progress | None] = ContextVar("METER", default=None)
-"""The meter of the job that is at work, which a worker tells what to expect of its first unit."""
+"""The meter of the job that is running; a worker tells it how long its first unit will take at least."""
 
 
 @dataclasses.dataclass(eq=False)
