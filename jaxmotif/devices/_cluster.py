@@ -162,7 +162,7 @@ class _Driver:
         for address, answer in sorted(met.items()):
             if isinstance(answer, Exception):
                 raise ClusterError(f"worker {address}: {type(answer).__name__}: {answer}")
-            expected = answer[0] | expected  # What this process does not say of itself, the first worker does.
+            expected = answer[0] | expected  # What this process does not know, such as devices, the first worker says.
             if unlike := worker.difference(answer[0], expected):
                 raise ClusterError(f"worker {address} has {unlike}")
         return expected, min(free for _, free in met.values())

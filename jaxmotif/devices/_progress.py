@@ -136,7 +136,7 @@ class Progress(Meter):
         if self._since is not None and now >= self._since[0] + FIRST_SECONDS and self.done > self._since[1]:
             # The first units took longer, since programs were compiled.
             rate = (self.done - self._since[1]) / (now - self._since[0])
-        elif self._advances:  # Workers that have told of nothing yet are about as far as those that have.
+        elif self._advances:  # Workers that have reported nothing yet are taken to be as far as the others.
             rate *= max(1.0, self.workers / self._advances)
         parts = [f"{self.label}:"] if self.label else []
         if self.total is None:
