@@ -203,7 +203,7 @@ def _statistics_cells(motifs: Motifs, row: int, longest_bar: float) -> list[html
 def _motif_roles(graph: Graph, motifs: Motifs, heading: str) -> str:
     """Return cards of the roles in the motifs of a network that are the most unusual ones."""
     if motifs.estimate is not None:
-        return ""  # Roles need every occurrence, and counts are estimated where there are too many to go through.
+        return ""  # Roles need every occurrence, of which there are too many if counts are estimated.
     order = np.argsort(-np.nan_to_num(motifs.significance.z, nan=-np.inf), kind="stable").tolist()
     best = [(motifs.classes[i], int(motifs.counts[i])) for i in order if motifs.is_motif[i] and motifs.counts[i]]
     best, which = best[: shared.MOST_RANKED], "of the most unusual motifs"
