@@ -1,4 +1,4 @@
-"""The ground floor: exact 64-bit integers for users; bits, rows and offsets, padded sizes within the library."""
+"""Foundations of the package: exact 64-bit integers for users; internally also bits, rows and padded sizes."""
 
 from jaxmotif.arrays._lazy import attach
 

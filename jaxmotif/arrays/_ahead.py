@@ -1,11 +1,13 @@
 """Programs compiled side by side, before they are called.
 
-XLA compiles a program on one core, one after the other as they are called, and a first call has some dozens. Most of
-these follow from shapes, not from what is counted, so a call is *rehearsed* while it is begun in earnest: its own code
-runs once more, in a thread in which functions of :func:`jaxmotif.arrays._compile.jit64` give but the shapes of their
-results, and have further threads compile them; numbers that decide what comes next are guessed (:func:`fetched`).
-What is compiled lies in JAX's own tables: the call finds it there, waits for it while it is under way, and compiles
-itself what nobody has begun.
+A first call runs some dozens of programs. Left alone, XLA compiles them on one core, one after the other as they are
+called. Which programs are needed mostly follows from the shapes of arrays, not from their values. So while a call
+does its work, it is also *rehearsed*: another thread runs the same code, and in that thread a function made by
+:func:`jaxmotif.arrays._compile.jit64` does not compute. It returns only the shapes of its results, and has further
+threads compile its program. Numbers on which the next step depends are guessed (:func:`fetched`).
+
+Compiled programs are kept in JAX's own caches. The real call finds a program there, waits for a compilation that is
+under way, and compiles the programs that no thread has begun.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from jax.stages import Wrapped
 T = TypeVar("T")
 
 THREADS = 16  # threads at most, one of which rehearses
-LEAST_CORES = 4  # cores from which on work is rehearsed, since fewer have enough to do
+LEAST_CORES = 4  # With fewer cores work is not rehearsed, since the call itself keeps them busy.
 
 _logger = logging.getLogger("jaxmotif")
 _rehearsal: ContextVar[Rehearsal | None] = ContextVar("rehearsal", default=None)
@@ -60,24 +62,25 @@ class Rehearsal:
         self._pool = pool
 
     def run(self, work: Callable[[], object], default: Any) -> None:
-        """Do the work as a rehearsal.
+        """Rehearse a piece of work.
 
         Args:
-          work: what is rehearsed.
-          default: JAX's default device where the work is done; each thread has its own, and programs heed it.
+          work: the function that is rehearsed.
+          default: JAX's default device in the thread that does the real work. Each thread has a default of its own,
+            and programs depend on it.
         """
         try:
             with set_within(_rehearsal, self), jax.default_device(default):
                 work()
         except Rehearsed:
             pass
-        except Exception as error:  # which the work itself will raise, if it is no matter of a placeholder
+        except Exception as error:  # The real work raises it too, unless placeholders were the reason.
             _logger.debug("a rehearsal ended early: %s", error)
 
     def take(self, jitted: Wrapped, args: Any, kwargs: Any) -> Any:
         """Have the program of a call compiled by another thread, and return placeholders of its results."""
         args, kwargs = jax.tree.map(_stand_in, (args, kwargs))
-        # Programs are kept by JAX's default device, too, and the work may have set another one here.
+        # JAX's caches of programs depend on its default device too, and the work may have set another one here.
         default = jax.config.jax_default_device  # pyright: ignore[reportAttributeAccessIssue]
         here = contextvars.copy_context()
 
@@ -101,12 +104,17 @@ def _stand_in(x: Any) -> Any:
 
 
 def fetched(numbers: jax.Array | int, as_if: Sequence[int]) -> list[int]:
-    """Fetch integers ``[N]``, or one, that decide what is done next; a rehearsal takes the likeliest ones."""
+    """Fetch integers that decide what is done next; in a rehearsal, return a guess instead.
+
+    Args:
+      numbers: integers ``[N]``, or one integer, on a device.
+      as_if: the likeliest values, which a rehearsal goes on with.
+    """
     return list(as_if) if rehearsal() is not None else np.asarray(numbers).reshape(-1).tolist()
 
 
 in_earnest = set_within(_rehearsal, None)
-"""The decorator of a function of little work that decides what comes next: a rehearsal does that work, too."""
+"""A decorator for short functions whose results decide what is done next: a rehearsal really runs them."""
 
 
 def end_rehearsal() -> None:
@@ -116,7 +124,7 @@ def end_rehearsal() -> None:
 
 
 def threads_for(device: jax.Device) -> int:
-    """Return how many threads rehearse and compile; none for a CPU, or where there are few cores."""
+    """Return how many threads rehearse and compile; it is 0 if the device is a CPU, or if there are few cores."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return 0 if device.platform == "cpu" or cores < LEAST_CORES else min(THREADS, cores)
 
@@ -124,13 +132,13 @@ def threads_for(device: jax.Device) -> int:
 def rehearsed(
     work: Callable[[], T], device: jax.Device, what: Hashable, rehearsal_of: Callable[[], object] | None = None
 ) -> T:
-    """Return the result of ``work()``, rehearsed by another thread where that makes the first call of its kind shorter.
+    """Return the result of ``work()``, which another thread also rehearses if that makes a first call shorter.
 
     Args:
       work: a function without side effects, since it is run twice.
-      device: where it works.
-      what: the values that decide its programs; work with equal values is rehearsed once in a process.
-      rehearsal_of: what is rehearsed instead of the work, which then may have side effects.
+      device: the device on which it works.
+      what: the values that decide which programs it needs. Work with equal values is rehearsed only once in a process.
+      rehearsal_of: a function that is rehearsed in place of ``work``, which then may have side effects.
     """
     threads = threads_for(device)
     if threads < 2 or what in _known or rehearsal() is not None:
@@ -142,5 +150,5 @@ def rehearsed(
     try:
         return work()
     finally:
-        # Nobody waits for compilations that have proved useless, and no more of them begin.
+        # Compilations that are still waiting proved unnecessary, so they are cancelled, and running ones not awaited.
         pool.shutdown(wait=False, cancel_futures=True)

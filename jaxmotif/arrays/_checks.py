@@ -27,7 +27,9 @@ def whole_number(number: object, name: str) -> int:
 
 
 def check_switch(value: object, name: str) -> None:
-    """Raise TypeError unless a user gave True or False: words and numbers, meant for another argument, are true, too.
+    """Raise TypeError unless a user gave True or False.
+
+    A word or a number that was meant for another argument would otherwise silently count as true.
 
     Example:
       >>> check_switch("no", "induced")

@@ -74,15 +74,16 @@ _UNOPTIMISED: Options = (*_UNFUSED, ("xla_backend_optimization_level", 0))
 
 
 class QuickLimits(NamedTuple):
-    """The largest arguments, in bytes, with which a program is compiled quickly where that is asked for.
+    """Limits, in bytes of all arguments, up to which :func:`compile_quickly` leaves out optimisations of a program.
 
-    With arguments up to these sizes the program runs so briefly on a CPU that compiling it is what takes time, whatever
-    the values.
+    With arguments of at most this size, and whatever their values, the program runs so briefly on a CPU that most of
+    the time goes into compiling it.
 
     Attributes:
-      unoptimised: without LLVM's optimisations, which takes a fifth of the time to compile and two to eight times as
-        long to run.
-      unfused: without fusion emitters, which takes half of the time to compile and as a rule a little longer to run.
+      unoptimised: up to here without LLVM's optimisations. Compiling then takes a fifth of the time, and running two
+        to eight times as long.
+      unfused: up to here without fusion emitters. Compiling then takes half of the time, and running as a rule a
+        little longer.
     """
 
     unoptimised: int = 0
@@ -103,10 +104,10 @@ _find_form: Callable[[jax.Device, tuple[Kernels, ...]], Kernels] | None = None
 
 
 def register_kernels(find_form: Callable[[jax.Device, tuple[Kernels, ...]], Kernels]) -> None:
-    """Register the function that returns the first of some forms in which kernels run on a device.
+    """Register the function that tries some forms of kernels on a device, and returns the first one that runs.
 
-    The room of kernels lies above this one, so that it registers the function itself when it is imported. A program
-    that is compiled before then has no kernels, and its target says plain XLA.
+    This package cannot import :mod:`jaxmotif.kernels`, which builds on it. So that package registers the function when
+    it is imported. A program that is compiled before then has no kernels, and its target says plain XLA.
     """
     global _find_form
     _find_form = find_form
@@ -121,11 +122,11 @@ def default_device() -> jax.Device:
 def target_of(device: jax.Device | None = None) -> Target:
     """Return the target of programs for a device (default: JAX's default device).
 
-    ``JAXMOTIF_KERNELS`` says which form kernels take (one of :data:`Kernels`; those that a device does not have are
-    plain XLA).
+    The environment variable ``JAXMOTIF_KERNELS`` may name a form of kernels, one of :data:`Kernels`. If the device
+    does not have that form, it is plain XLA.
 
     Raises:
-      ValueError: it is set to something else.
+      ValueError: the variable is set to something else.
     """
     device = default_device() if device is None else device
     platform = device.platform
@@ -146,7 +147,7 @@ def target_of(device: jax.Device | None = None) -> Target:
 def target() -> Target:
     """Return the target of the function that is being traced.
 
-    It is known inside :func:`jit64`; elsewhere it is that of JAX's default device.
+    Inside :func:`jit64` it is the target of that function; elsewhere it is the target of JAX's default device.
     """
     return _traced_for.get() or target_of()
 
@@ -164,13 +165,14 @@ def jit64(function: Callable[..., Any] | None = None, *, quick: QuickLimits | No
     """Compile a function as ``jax.jit`` does, in 64-bit mode and for the device where its arguments lie.
 
     The user's own 64-bit switch is neither heeded nor changed. One compiled function is kept for each :class:`Target`
-    and choice of XLA's options, since the same shapes may take another form there. The decorator is used with and
-    without options, and its functions under ``jax.jit``, ``vmap`` and ``shard_map`` too.
+    and choice of XLA's options, since each may need another program for the same shapes. The decorator may be used
+    with or without options, and the functions that it returns may be called under ``jax.jit``, ``vmap`` and
+    ``shard_map``.
 
     Args:
-      function: what to compile; left out where the decorator is given options.
+      function: the function to compile; it is left out if the decorator is given options.
       quick: which of its programs may be compiled quickly on a CPU, see :func:`compile_quickly` (default: none).
-      options: those of ``jax.jit``.
+      options: the options of ``jax.jit``.
 
     Example:
       >>> import jax.numpy as jnp
@@ -186,7 +188,7 @@ def jit64(function: Callable[..., Any] | None = None, *, quick: QuickLimits | No
         if (now, how) not in compiled:
             # jax.jit shares its cache between equal functions, so each target and choice of options needs its own.
             own = functools.wraps(function)(lambda *args, **kwargs: function(*args, **kwargs))
-            # Threads may come here together: they must get the same object, or each would compile.
+            # Several threads may be here at once. They must get the same object, or each would compile the program.
             compiled.setdefault((now, how), jax.jit(own, **options, compiler_options=dict(how) or None))
         return compiled[now, how]
 
@@ -220,24 +222,26 @@ def jit64(function: Callable[..., Any] | None = None, *, quick: QuickLimits | No
         with compiling_for(now), jax.enable_x64(True):
             return run.lower(*args, **kwargs)
 
-    # A name of its own: ``jax.jit(jax.vmap(call))`` takes over what the function holds, and has a ``lower`` itself.
+    # It cannot be called ``lower``: ``jax.jit(jax.vmap(call))`` copies the attributes of ``call``, and this one would
+    # take the place of the method ``lower`` that the jitted function has itself.
     call.lower64 = lower  # pyright: ignore[reportAttributeAccessIssue]
     return call
 
 
 def call_program(run: Wrapped, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Call a program from the host: the one place through which all of the library's own calls go."""
-    # Where a user traces a function that closes over a graph, the graph's counts are made at once, and are constants.
+    # A user may trace a function that closes over a graph. The graph's counts are then computed at once, instead of
+    # being traced, and become constants of the user's program.
     with eval_context():
         return run(*args, **kwargs)
 
 
 def _look_at(arguments: object) -> tuple[jax.Device | None, bool, list[jax.Array | np.ndarray]]:
-    """Look at each argument once, since every call of every program does so.
+    """Gather from the arguments of a call what decides its program, in one pass, since every call does this.
 
     Returns:
-      The device of the first argument that is bound to one; whether there is a tracer among the arguments; and the
-      arrays among them.
+      The device of the first argument that is bound to a device; whether there is a tracer among the arguments; and
+      the arrays among them.
     """
     device, traced, arrays = None, False, []
     for leaf in jax.tree.leaves(arguments):
@@ -254,7 +258,10 @@ def _look_at(arguments: object) -> tuple[jax.Device | None, bool, list[jax.Array
 
 @functools.cache
 def _role(kind: type) -> Literal["tracer", "array", "numpy", "placeholder", "other"]:
-    """Return what arguments of a type are to a program; asking JAX of each argument takes longer than all else here."""
+    """Return what an argument of a type is to a program.
+
+    The answer is cached by type, since asking JAX about each argument would take longer than everything else here.
+    """
     if issubclass(kind, Tracer):
         return "tracer"
     if issubclass(kind, np.ndarray):
@@ -280,7 +287,7 @@ def _compiler_options(now: Target, quick: QuickLimits | None, arrays: list[jax.A
 
 
 def _is_unknown_option(error: Exception) -> bool:
-    """Say whether a program was refused for an option that this XLA does not know, and do without it from now on."""
+    """Return whether an error says that this XLA does not know an option; the option is then no longer used."""
     named = re.search(r"No such compile option: '(\w+)'", str(error))
     if named is None:
         return False
@@ -291,7 +298,7 @@ def _is_unknown_option(error: Exception) -> bool:
 def put64(arrays: T, place: jax.Device | Sharding | None) -> T:
     """Put a pytree on a device as ``jax.device_put`` does, keeping 64-bit values whatever the user's switch.
 
-    In a rehearsal it may hold placeholders of arrays.
+    In a rehearsal (:mod:`jaxmotif.arrays._ahead`) the pytree may hold placeholders of arrays.
     """
 
     def put(x: Any) -> Any:
@@ -305,7 +312,7 @@ def put64(arrays: T, place: jax.Device | Sharding | None) -> T:
     with jax.enable_x64(True):
         if rehearsal() is not None:
             return jax.tree.map(put, arrays)
-        # Arrays that are bound to the place already are left alone, since many small arrays take a while.
+        # Arrays that are bound to the place already are left alone, since moving many small arrays takes a while.
         if isinstance(place, jax.Device) and all(_is_on(place, x) for x in jax.tree.leaves(arrays)):
             return arrays
         return jax.device_put(arrays, place)

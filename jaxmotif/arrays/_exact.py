@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 LARGEST_SUM = 2.0**63 * (1 - 2.0**-20)
-"""The largest sum of 64-bit counts that surely fits 63 bits, where the sum was rounded."""
+"""The largest rounded sum of 64-bit counts for which the exact sum is sure to fit 63 bits."""
 
 
 def with_exact_sums(values: np.ndarray) -> np.ndarray:
     """Return integers as int64, or as Python integers where a sum of some of them may not fit 63 bits.
 
-    So no sum and no difference that NumPy makes of the result wraps.
+    NumPy's sums and differences of entries of the result then never wrap.
 
     Args:
       values: integers of any kind, also Python's; arrays of floats are returned as they are.
@@ -36,15 +36,15 @@ def with_exact_sums(values: np.ndarray) -> np.ndarray:
 
 
 def split_sum(terms: Any, axis: int | None = None) -> tuple[Any, Any]:
-    """Return the sums of the low 32 bits of int64 terms and of the bits above, over an axis or all (:func:`join_sums`).
+    """Sum the low 32 bits of int64 terms, and the bits above, over one axis or all; :func:`join_sums` joins the sums.
 
-    They fit int64 where there are fewer than 2^31 terms, whatever the terms are.
+    Both sums fit int64 if there are fewer than 2^31 terms, whatever the terms are.
     """
     return (terms & 0xFFFFFFFF).sum(axis), (terms >> 32).sum(axis)
 
 
 def join_sums(halves: Any) -> Any:
-    """Return the values ``low + high * 2**32`` of sums of low and of high bits, as Python integers of any size.
+    """Return ``low + high * 2**32`` for sums of low and of high bits, as Python integers of any size.
 
     Args:
       halves: the two sums of :func:`split_sum`, or such sums added up; numbers or arrays.

@@ -20,10 +20,10 @@ T = TypeVar("T")
 
 
 def look_ahead(begun: Iterable[T], most: int) -> Iterator[T]:
-    """Yield items in turn, each when the ``most`` items after it have been taken from ``begun``, too.
+    """Yield the items of ``begun`` in turn, but take ``most`` items ahead of the one that is yielded.
 
-    Where taking an item starts a program, devices have their next batches before the host waits for a result; results
-    wait on the devices, so their number is limited.
+    If taking an item starts a program, devices get their next batches before the host waits for a result. Results that
+    wait take memory on the devices, which is why their number is limited.
 
     Example:
       >>> next(look_ahead((print(i) for i in range(9)), most=1))
@@ -87,7 +87,7 @@ class Fetch(NamedTuple):
 
 @contextlib.contextmanager
 def _memory_may_end() -> Iterator[None]:
-    """Leave a ``with`` statement where there is not enough memory for a program, so that what follows it is done."""
+    """Leave a ``with`` statement early if a program runs out of memory, and go on with the code behind it."""
     try:
         yield
     except jax.errors.JaxRuntimeError as error:

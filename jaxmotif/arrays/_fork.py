@@ -1,4 +1,4 @@
-"""Forked processes: JAX's threads do not come along, so a child of a process that used JAX would wait for ever."""
+"""Detection of forked processes. JAX's threads are lost in a fork, so JAX in the child would wait for ever."""
 
 from __future__ import annotations
 

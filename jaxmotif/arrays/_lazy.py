@@ -9,15 +9,16 @@ from importlib.util import find_spec
 
 
 def attach(package: str, file: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, whose stub says where each name comes from.
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` for a package whose stub says where each name comes from.
 
-    Type checkers read the same stub (Scientific Python's SPEC 1). A module of the package that the stub does not name
-    is there, too, as after an import of its own.
+    Type checkers read the same stub (Scientific Python's SPEC 1). Public modules of the package that the stub does not
+    name can also be used as attributes of the package, and are then imported.
 
     Args:
       package: The name of the package.
       file: The path of its ``__init__.py``, beside which the stub ``__init__.pyi`` lies. A line of the stub such as
-        ``from jaxmotif.graph import Graph as Graph`` says where a name is; from the package itself it is a module.
+        ``from jaxmotif.graph import Graph as Graph`` says where a name is defined. A name that the stub imports from
+        the package itself is a module of the package.
     """
     homes: dict[str, str] = {}
     with open(f"{file}i", encoding="utf-8") as lines:

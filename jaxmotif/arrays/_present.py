@@ -115,8 +115,8 @@ class PerGraph(Presented, Generic[R]):
       starts: int64 ``[B + 1]``: the rows of graph ``i`` are ``values[starts[i] : starts[i + 1]]``: one row for counts
         of the whole graph, else one row for each edge or node.
       notes: messages about what was ignored, or done differently because memory ran out.
-      keys: returns columns that name the rows beside their graph, such as the ends of edges.
-      single: returns the result of one graph.
+      single: a function that returns the result of graph ``i``.
+      keys: a function that returns further columns that identify a row, such as the ends of its edge.
     """
 
     columns: tuple[str, ...]

@@ -33,11 +33,11 @@ def make_private(folder: Path) -> None:
 
 
 def why_not_private(folder: Path) -> str | None:
-    """Say why code that lies in a folder could be somebody else's; ``None`` where only this user, or root, wrote it.
+    """Return why the code in a folder could be somebody else's, or ``None`` if only this user or root can have put it.
 
-    Nobody else may write to the folder, or to a level above it unless that is sticky, as ``/tmp`` is, where nobody can
-    rename what is another's. In the folder everything must belong to this user or root. Where others may enter it,
-    they may write to no file.
+    Nobody else may be able to write to the folder. The same is true of each folder above it, except for sticky ones
+    such as ``/tmp``, in which nobody can rename the files of others. Everything in the folder must belong to this user
+    or root, and if others may enter the folder, they may not be able to write to any file in it.
     """
     if not hasattr(os, "geteuid"):  # Windows gives each user a cache folder of their own
         return None
@@ -51,7 +51,7 @@ def why_not_private(folder: Path) -> str | None:
         if status.st_mode & 0o022 and not shared_but_sticky:
             return f"others may write to {level}"
     is_closed = not os.lstat(real).st_mode & 0o077
-    for entry in real.rglob("*"):  # what was put there while the folder was open stays dangerous
+    for entry in real.rglob("*"):  # Files that others put there while the folder was open to them are dangerous.
         status = os.lstat(entry)
         is_plain = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
         if status.st_uid not in trusted or not is_plain or (status.st_mode & 0o022 and not is_closed):

@@ -115,14 +115,17 @@ def drop_oldest(folder: Path, max_bytes: int) -> None:
 
 
 def forget_broken(warning: str) -> bool:
-    """Remove the programs of which JAX has just warned that it cannot read one.
+    """Remove a compiled program from the cache if JAX has just warned that it cannot read it.
 
-    A process that was killed while JAX wrote a program leaves half of it, which JAX would neither read nor write again.
-    The warning names the program's function, so all programs of that function are removed. A process that is still
-    writing one of them loses nothing but the file.
+    If a process is killed while JAX writes a program, half of the file remains, which JAX can neither read nor would
+    write again. The warning only names the program's function, so all programs of that function are removed. This does
+    no harm to a process that is just writing one of them, except that its program is not kept.
+
+    Args:
+      warning: the text of a warning.
 
     Returns:
-      Whether the warning was of that kind.
+      Whether the warning is about a program that cannot be read.
     """
     named = re.match(r"Error reading persistent compilation cache entry for '(\w+)", warning)
     if named is None:

@@ -19,7 +19,7 @@ from jaxmotif.arrays._sums import running_sum
 
 
 def row_of(offsets: ArrayT, size: int) -> ArrayT:
-    """Return the row that each of ``size`` places lies in, int32 ``[size]``; places past the last row count to it.
+    """Return the row in which each of ``size`` places lies, int32 ``[size]``; the last row for places past its end.
 
     Example:
       >>> row_of(np.array([0, 2, 2, 3]), 5).tolist(), row_of(jnp.array([0, 2, 2, 3]), 5).tolist()
@@ -29,9 +29,9 @@ def row_of(offsets: ArrayT, size: int) -> ArrayT:
     if isinstance(offsets, np.ndarray):
         row = np.repeat(np.arange(rows, dtype=np.int32), np.diff(offsets))
         return np.concatenate([row, np.full(size - row.shape[0], max(rows - 1, 0), np.int32)])
-    # A mark at the start of every row but the first: as many as lie up to a place are the rows begun after the first.
-    # On a GPU marks at one place wait for one another. Padding makes many rows that are empty at either end: those at
-    # the beginning are counted at once, and those at the end need no marks.
+    # Every row but the first has a mark where it starts. The number of marks up to a place is then the place's row.
+    # On a GPU, adding several marks at one place is slow, and padding makes many empty rows at either end. So the
+    # empty rows at the beginning are counted all at once, and those at the end get no marks.
     starts = offsets[1:-1]
     marked = jnp.where((starts > 0) & (starts < offsets[-1]), starts, jnp.int32(size))
     marks = jnp.zeros(size, jnp.int32).at[marked].add(1, mode="drop")
@@ -42,7 +42,7 @@ def row_of(offsets: ArrayT, size: int) -> ArrayT:
 def places_of_true(mask: ArrayT) -> ArrayT:
     """Return the places where a mask ``[L]`` is true, ascending, and then ``L``, int32 ``[L]``.
 
-    Selecting them would change the size of the array, which a compiled program cannot.
+    The result has a fixed length, since the arrays of a compiled program cannot depend on how many entries are true.
 
     Example:
       >>> mask = np.array([False, True, False, True])

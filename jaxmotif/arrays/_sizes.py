@@ -1,11 +1,11 @@
-"""Sizes of buffers: few different ones, so that few programs are compiled. The only place that rounds sizes.
+"""Rounding of array sizes to few different ones, so that few programs are compiled. No other module rounds sizes.
 
 | rule | for |
 |---|---|
 | :func:`graph_class` | a graph for a run: a few pairs of capacities for all graphs |
 | :func:`chain_lanes` | random graphs that are drawn together |
-| :func:`bucket_size` | arrays as large as a graph: at most half more, of large graphs an eighth |
-| :func:`power_of_four` | small tables of a search, whose padding costs little: fewest sizes |
+| :func:`bucket_size` | arrays as large as a graph: padded by at most a half, for large graphs by an eighth |
+| :func:`power_of_four` | small tables of a search, whose padding costs little, so that few sizes are best |
 | :func:`power_of_two` | what must be a power of two, such as hash tables and batches |
 | :func:`floor_power_of_two` | what has to fit: blocks and batches within a budget |
 """
@@ -37,11 +37,11 @@ def _stepped(x: int, steps: int) -> int:
 def graph_class(nodes: int, slots: int, accelerated: bool) -> tuple[int, int]:
     """Return the capacities with which a graph is run, so that graphs of one class share all programs.
 
-    On an accelerator padding costs a small graph a millisecond or two, and compiling takes seconds: all graphs up to
-    2^17 nodes and 2^20 slots are of one class, and there are two more of up to 2^18 nodes and 2^22 slots. Graphs beyond
-    these run for so long that they are padded as :func:`bucket_size` says. On a CPU padding is work. Small
-    graphs are of classes that grow fourfold, with 16 slots a node; larger ones have powers of two of slots, and at
-    least an eighth as many nodes.
+    On an accelerator padding costs a small graph a millisecond or two, while compiling takes seconds. So all graphs of
+    up to 2^17 nodes and 2^20 slots are in one class, and there are two more classes of up to 2^18 nodes and 2^22 slots.
+    Larger graphs run for so long that they are padded as :func:`bucket_size` says. On a CPU padding takes time like
+    real entries. There the classes of small graphs grow fourfold, with 16 slots per node; the slots of larger graphs
+    are padded to a power of two, and their nodes to at least an eighth of that.
 
     Args:
       nodes, slots: how many the graph has.
@@ -66,11 +66,11 @@ def graph_class(nodes: int, slots: int, accelerated: bool) -> tuple[int, int]:
 
 
 def chain_lanes(labels: int, accelerated: bool) -> int:
-    """Return how many lanes to make room for, for random graphs of ``labels`` labels together.
+    """Return the number of lanes, including padding, for random graphs that have ``labels`` labels in all.
 
-    Empty lanes take as long as others. Fewer than 2^16 do not fill an accelerator, and the next size is 2^18 there,
-    since compiling takes seconds. Up to 2^22 lanes, 2^20 on a CPU, there are two steps from each power of two to the
-    next, and beyond these eight.
+    A lane without a label takes as long as any other. An accelerator gets at least 2^16 lanes, since fewer do not fill
+    it, and then 2^18, since compiling another size takes seconds. From there (on a CPU from the smallest size on)
+    there are two sizes from each power of two to the next up to 2^22 lanes, or 2^20 on a CPU, and beyond that eight.
 
     Example:
       >>> [chain_lanes(x, True) for x in (1_000, 70_000, 300_000, 5_000_000)], chain_lanes(10_000, False)
@@ -82,11 +82,16 @@ def chain_lanes(labels: int, accelerated: bool) -> int:
 
 
 def census_room(need: tuple[int, int, int], least: tuple[int, int, int], accelerated: bool) -> tuple[int, int, int]:
-    """Return the lengths of a census's arrays over nodes, neighbours and pairs of nodes, from those that are needed.
+    """Return padded lengths for the arrays of a census over nodes, neighbours and pairs of nodes.
 
-    They grow fourfold, and large ones, which take time, double. On an accelerator a matrix that is larger than the
-    least has 2^31 cells, or as many as the caller allows, which are cleared in a millisecond. On a CPU the arrays of
-    small graphs are as long as the room for nodes says.
+    Lengths grow fourfold, and those of large arrays, whose padding takes time, twofold. On an accelerator a matrix over
+    pairs is either of the least size or has at least 2^31 cells, which are cleared in a millisecond. On a CPU the
+    length for nodes decides the other two for small graphs.
+
+    Args:
+      need: the lengths that are needed.
+      least: the least lengths.
+      accelerated: whether the census runs on an accelerator.
 
     Example:
       >>> census_room((688, 2_158, 473_344), (2**9, 2**15, 2**18), False)
@@ -107,9 +112,9 @@ def census_room(need: tuple[int, int, int], least: tuple[int, int, int], acceler
 
 
 def table_columns(nodes: int, accelerated: bool) -> int:
-    """Return the columns of a table over pairs of nodes, whole words of bits.
+    """Return the number of columns of a table with a bit for each pair of nodes; it is a multiple of 32.
 
-    On an accelerator two sizes hold all tables that fit its memory with ease, up to 2^15 nodes.
+    On an accelerator there are two sizes for up to 2^15 nodes, which are all tables that easily fit its memory.
 
     Example:
       >>> table_columns(450, True), table_columns(9_000, True), table_columns(450, False)

@@ -57,16 +57,17 @@ def _by_doubling(x: jax.Array) -> jax.Array:
 def running(
     add: Callable[[Values, Values], Values], entries: Values, none: tuple[float | bool, ...], depth: int = 2
 ) -> Values:
-    """Combine each entry with all entries before it by ``add``, ``[N]`` each.
+    """Return, for each entry, the sum of this entry and all entries before it by ``add``, arrays ``[N]``.
 
-    The order follows from N alone, and has few steps, which is what a compiler sees.
-
-    Groups of groups of entries, ``depth`` deep, are added in pairs; those of all groups by doubling.
+    The order in which entries are added depends on N alone, so rounded sums are the same each time. It takes few
+    steps, so that the program is short and compiles quickly. Entries are added in pairs within groups, and the sums of
+    groups again within groups, ``depth`` times; the sums of the last groups are added by doubling.
 
     Args:
-      add: the sum of two entries, associative but for rounding.
-      entries: the entries, ``[N]`` each.
-      none: neutral values, which change no entry that follows them.
+      add: a function that adds two entries; it is associative except for rounding.
+      entries: the entries, which are tuples of one element from each array ``[N]``.
+      none: the neutral value for each of these arrays: adding it in front of an entry does not change the entry.
+      depth: how often sums of groups are grouped again.
 
     Example:
       >>> running(lambda a, b: (a[0] + b[0],), (jnp.arange(10.0),), (0.0,))[0].tolist()

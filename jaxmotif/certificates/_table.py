@@ -1,4 +1,8 @@
-"""Tables of counts as a certificate fixes them, by sums and a hash, before it is known what will be asked of them."""
+"""Tables of counts for certificates.
+
+A table is first fixed by the sums of its columns and its hash. Only then do random weights and rows follow from a seed,
+for which it shows sums and rows.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ from jaxmotif.kernels._sha256 import hash_leaves
 from jaxmotif.verify import _modular as modular
 
 MOST_LEAVES = 2**20
-"""Limit of the leaves that a device hashes, whose words have 32-bit numbers."""
+"""The largest number of leaves that a device hashes, since it numbers their words in 32 bits."""
 
 
 class HostTable:
@@ -41,7 +45,7 @@ class HostTable:
 
 
 class DeviceTable:
-    """A table on a device, which hashes it and adds it up; the host sees the hashes of leaves.
+    """A table on a device. The device hashes the leaves of the table and sums its columns; the host joins the hashes.
 
     Args:
       counts: int64, none negative, ``[rows or more, columns]``.
@@ -68,12 +72,12 @@ class DeviceTable:
 
 
 def certified_table(counts: jax.Array | np.ndarray, rows: int, whole: int) -> HostTable | DeviceTable:
-    """Return a table as a certificate takes it.
+    """Return a table of counts in the form that a certificate needs, on the device or in host memory.
 
     Args:
       counts: int64 or Python integers, none negative, ``[rows or more, columns]``.
-      rows: how many rows count.
-      whole: the most numbers of a table that is fetched whole, since the certificate shows all of it.
+      rows: how many rows count; further ones are padding.
+      whole: a table of at most this many numbers is fetched, since the certificate shows all of it anyway.
     """
     fits = whole < rows * counts.shape[1] and counts.size * 8 <= MOST_LEAVES * modular.LEAF
     if fits and is_on_accelerator(counts):
@@ -93,7 +97,7 @@ def _real(counts: jax.Array, rows: jax.Array) -> jax.Array:
 @jit64
 def _fix(counts: jax.Array, rows: jax.Array) -> tuple[jax.Array, jax.Array]:
     counts = _real(counts, rows)
-    # The high half of each number is first, as in what the checker hashes.
+    # The checker hashes each number with its highest byte first, so its high half comes first here too.
     words = jnp.stack([counts >> 32, counts], axis=-1).astype(jnp.uint32).reshape(-1)
     words = jnp.pad(words, (0, -words.size % (modular.LEAF // 4))).reshape(-1, modular.LEAF // 4)
     hashes = lax.bitcast_convert_type(hash_leaves(words, modular.LEAF_END).T, jnp.uint8)

@@ -66,7 +66,10 @@ def certify_graphlets(
 def _graphlet_shapes(
     at: Literal["graph", "edge", "node"], names: tuple[str, ...], columns: tuple[str, ...]
 ) -> tuple[list[Shape], list[Shape]]:
-    """Return the graphlets of some names and those of the columns, with the places that these count as roots."""
+    """Return the shapes of the graphlets with some names, and of the columns of the table.
+
+    The root of a column's shape is the node or edge of the graphlet whose orbit the column counts.
+    """
     roots: dict[str, tuple[Pattern, Sequence[int]]] = {}
     if at == "edge" and len(columns) < len(EDGE_NAMES_5):
         shapes = {g.name: Pattern.from_edges(g.edges, g.num_nodes) for g in GRAPHLETS}
@@ -138,9 +141,10 @@ def certify_matches(
 
 
 def _mapping_order(matrix: list[list[int]]) -> list[int]:
-    """Return the nodes of a query in an order in which the checker maps them: from one end of the query to the other.
+    """Return the nodes of a query in the order in which the checker maps them: from one end of the query to the other.
 
-    All nodes come in the order of their distance from the last one of the nodes by their distance from the first one.
+    A breadth-first search from node 0 ends at a node that lies at one end. The order is that of a second breadth-first
+    search, from this node.
     """
 
     def spread(first: int) -> list[int]:
@@ -153,7 +157,7 @@ def _mapping_order(matrix: list[list[int]]) -> list[int]:
 
 
 _KNOWN: WeakKeyDictionary = WeakKeyDictionary()
-"""Labels of graphs, and what certificates say of them: they are hashed once, not for each answer."""
+"""For each graph, its labels and its description in certificates, so that it is hashed once, not for each answer."""
 
 Shape = dict[str, Any]
 """A small graph as a certificate describes it."""
@@ -163,7 +167,7 @@ Labels = tuple[np.ndarray | None, np.ndarray | None]
 
 
 def _describe(graph: Graph, node_labels: bool, edge_labels: bool) -> tuple[Labels, dict[str, Any]]:
-    """Return the labels of a graph that count, and what a certificate says of it."""
+    """Return the labels of a graph that count, and the graph's description in a certificate."""
     known = _KNOWN.setdefault(graph, {})
     if (node_labels, edge_labels) not in known:
         labels = tuple(
@@ -175,7 +179,7 @@ def _describe(graph: Graph, node_labels: bool, edge_labels: bool) -> tuple[Label
 
 
 def _shape(known: Labels, name: str, pattern: Pattern, root: Sequence[int] = (), wildcard: int | None = None) -> Shape:
-    """Return a shape as a certificate describes it but for its total, with the nodes of the root in front."""
+    """Return the description of a shape in a certificate, without its total; the nodes of the root come first."""
     order = [*root, *(u for u in range(pattern.num_nodes) if u not in root)]
     arcs, labels = pattern.adjacency.astype(np.int64), np.zeros(pattern.num_nodes, np.int64)
     of_nodes, of_edges = known
@@ -188,7 +192,7 @@ def _shape(known: Labels, name: str, pattern: Pattern, root: Sequence[int] = (),
 
 
 def _numbers(known: np.ndarray, labels: np.ndarray, first: int, wildcard: int | None) -> np.ndarray:
-    """Return the numbers that a certificate has for labels: those that occur are numbered from ``first`` on."""
+    """Return the numbers of labels in a certificate: labels of the graph are numbered from ``first`` on, upwards."""
     numbers = {label: number for number, label in enumerate(np.unique(known).tolist(), first)}
     return np.array([ANY if label == wildcard else numbers.get(label, -1) for label in labels.tolist()], np.int64)
 

@@ -82,13 +82,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _option_of(path: str, args: argparse.Namespace) -> str | None:
-    """Return the option that names a file, if one does."""
+    """Return the option whose value is a given path, if there is one."""
     names = (name for name, value in vars(args).items() if str(value) == str(path) and name not in _POSITIONAL)
     return next((f"--{name.replace('_', '-')}" for name in names), None)
 
 
 def _what_is_kept(args: argparse.Namespace) -> str:
-    """Say what an interrupted command leaves behind, and how to go on; nothing of one that never keeps anything."""
+    """Say what an interrupted command has saved, and how to go on; return "" for a command without checkpoints."""
     if not hasattr(args, "checkpoint"):
         return ""
     if args.checkpoint is None or not os.path.exists(args.checkpoint):
@@ -97,7 +97,10 @@ def _what_is_kept(args: argparse.Namespace) -> str:
 
 
 class _NoteFormatter(logging.Formatter):
-    """A formatter of notes, which speak of options, and in which names from files cannot send commands to the terminal.
+    """A formatter of the library's notes for a terminal.
+
+    It replaces names of arguments by options of the command, and control characters, which names from files may hold,
+    by escapes.
 
     Args:
       parser: The parser of the command.

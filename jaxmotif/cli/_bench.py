@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from jaxmotif.graph import Graph
 
 WARM_CALLS, WARM_SECONDS = 5, 10.0
-"""Number of calls after the first one, and time within which the last of them must begin."""
+"""The most calls after the first one, and the seconds within which the last of them must begin."""
 
 
 class Case(NamedTuple):

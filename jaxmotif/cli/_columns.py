@@ -45,7 +45,10 @@ def explain_columns() -> str:
 
 
 def class_patterns(classes: Sequence[str], graph: Graph) -> dict[str, Pattern]:
-    """Return classes as patterns, by names for files: the number of a class, or with labels its string in words."""
+    """Return classes as patterns, by names that files can have.
+
+    The name of a class is made of its number or, for a class that has none, of its string with labels as words.
+    """
     from jaxmotif.patterns import class_id, named_pattern
 
     patterns = {}

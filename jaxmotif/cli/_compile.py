@@ -38,10 +38,13 @@ RANDOM = {
 """Nodes and edges of graphs that are compared with random graphs. On an accelerator hundreds of these are counted
 together, so that small graphs have classes of their own."""
 MOST_THREADS, BYTES_OF_A_CALL = 8, 2**34
-"""Calls at a time, at most: Python traces their programs one by one, and XLA compiles them side by side. On an
-accelerator each has so much memory to itself, since a call plans by what is free."""
+"""The most calls at a time, and the bytes of an accelerator's memory that each call has to itself.
+
+Python traces the programs of these calls one by one, and XLA compiles them side by side. A call plans by the memory
+that is free, so calls must not take it from each other.
+"""
 HUBS = {False: ((100, 64),), True: ((5_000, 4_096), (10_000, 4_096))}
-"""Nodes, and the most neighbours of one, of graphs for graphlets of five nodes."""
+"""For graphs on which graphlets of five nodes are counted, the number of nodes and the largest degree."""
 
 
 def _graphlets(size: int) -> Jobs:
@@ -54,7 +57,7 @@ def _graphlets(size: int) -> Jobs:
 
 
 def _motifs(accelerated: bool) -> Jobs:
-    # An accelerator's programs depend on how many random graphs are drawn, here as many as by default; no CPU's do.
+    # On an accelerator the programs depend on the number of random graphs, so it is the default here; on a CPU not.
     few: dict[str, Any] = {} if accelerated else {"num_random": 100}
     return {"motifs": lambda graph, **at: jaxmotif.find_motifs(graph, 3, **few, **at)}
 
@@ -111,9 +114,10 @@ def _with_hubs(n: int, most: int) -> Graph:
 
 @contextlib.contextmanager
 def _without_notes() -> Iterator[None]:
-    """Say nothing of what the library notes, which is about generated graphs, nor of broken files.
+    """Silence the library's notes, which would be about generated graphs or about broken files.
 
-    A thread may read a program that another one is still writing; it is made anew. What cannot be kept is still said.
+    A thread may read a compiled program that another one is still writing, and then compiles it again. An error in
+    keeping programs is still reported.
     """
     logger = logging.getLogger("jaxmotif")
     logger.disabled = True

@@ -90,7 +90,7 @@ def _distances(args: argparse.Namespace, graphs: Sequence[Graph]) -> dict[str, n
 
 
 def _pairs(compared: MotifComparison, distances: Mapping[str, np.ndarray]) -> dict[str, object]:
-    """Return what compares every two networks, by name."""
+    """Return the correlations and distances of every two networks, by name."""
     values: dict[str, object] = {"compared": f"{compared.summary}; correlations of significance profiles"}
     for i, j in itertools.combinations(range(len(compared.names)), 2):
         pair = f"({compared.names[i]}, {compared.names[j]})"

@@ -33,7 +33,7 @@ logger = logging.getLogger("jaxmotif")
 
 
 Blocks = Iterator[tuple[list[object], np.ndarray]]
-"""Values with which rows begin, and a block of nodes by name, a row for each occurrence."""
+"""Blocks of occurrences: the values with which each row of a block begins, and the names of the nodes, a row each."""
 
 
 def write_class_files(
@@ -68,7 +68,7 @@ def _write_role_table(args: argparse.Namespace, table: Mapping[str, Column], wha
 
 
 def check_class(args: argparse.Namespace, graph: Graph) -> None:
-    """Raise ValueError before the work if ``--subnetwork`` names no class, or one that there is not."""
+    """Raise ValueError, before the work begins, if ``--subnetwork`` names no class or an unknown one."""
     if args.subnetwork is not None:
         from jaxmotif.patterns import as_pattern
 
@@ -116,10 +116,10 @@ def write_occurrences(
     Args:
       args: The options.
       graph: The graph that the patterns occur in.
-      patterns: Pairs of the values that stand before the nodes in each row, under the same names for all patterns, and
-        a pattern.
-      induced: See :func:`jaxmotif.occurrences`, also for ``wildcard``.
-      wildcard: The label that any label matches.
+      patterns: For each pattern, the values that stand before the nodes in each row, by name, and the pattern. The
+        names are the same for all patterns.
+      induced: Whether only induced occurrences count, as for :func:`jaxmotif.occurrences`.
+      wildcard: A node label of patterns that matches any label.
       names: The names of the pattern's nodes, for the columns, where there is only one pattern.
     """
     if args.occurrences is None:
@@ -135,7 +135,7 @@ def write_occurrences(
 
     def blocks() -> Blocks:
         nonlocal written
-        # The workers of a cluster do not list blocks: this process does.
+        # The workers of a cluster cannot list matches block by block, so this process does it.
         work = {"memory": args.memory, "devices": args.device if args.cluster is None else None}
         for head, pattern in listed:
             for block in occurrences(graph, pattern, induced=induced, wildcard=wildcard, **work):

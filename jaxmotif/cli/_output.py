@@ -53,7 +53,7 @@ class Report:
       narrow: The columns that a table shows without ``--wide``; ``None`` for all.
       objects: If set, JSON writes a list of this name, with an object for each row.
       run: How the result was made: the command's name, its options, and versions.
-      kept: What is kept until the result is written, which is a context for writing it.
+      kept: A context in which the result is written, such as one that keeps a checkpoint until then.
     """
 
     scalars: Mapping[str, object]
@@ -148,7 +148,7 @@ def _paths_to_read(args: argparse.Namespace, written: Collection[str]) -> list[s
 
 @contextlib.contextmanager
 def beside_result(args: argparse.Namespace) -> Iterator[None]:
-    """Put off the error of a further file that cannot be written until the result itself is written."""
+    """Log the error if a further file cannot be written, and keep it, to be raised after the result is written."""
     try:
         yield
     except OSError as error:

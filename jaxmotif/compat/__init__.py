@@ -1,1 +1,1 @@
-"""Interfaces of other libraries, served by this one; each module imports its library."""
+"""Interfaces of other libraries, implemented with jaxmotif; each module imports the library it is for."""

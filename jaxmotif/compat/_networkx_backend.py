@@ -1,7 +1,7 @@
 """The networkx backend, which the entry point ``networkx.backends`` names.
 
-A function here has the name, the arguments and the result of networkx's. JAX is imported by the first call that needs
-it.
+Each public function here takes the place of networkx's function of the same name, with the same arguments and results.
+JAX is imported by the first call that needs it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_NODES = 1024  # most nodes of a pattern, the limit of jaxmotif.matching
 
 
 class BackendGraph:
-    """A networkx graph, with jaxmotif's form of it, which is made when it is first needed."""
+    """A networkx graph together with the equal graph of jaxmotif, which is built when it is first needed."""
 
     __networkx_backend__ = "jaxmotif"
 
@@ -161,7 +161,7 @@ def _can_compare(name: str, arguments: dict, G1: nx.Graph, G2: nx.Graph) -> bool
 
 
 def should_run(name: str, args: Iterable, kwargs: dict) -> bool | str:
-    """Return whether a call comes here without ``backend="jaxmotif"``: not for small graphs, with the reason."""
+    """Return whether networkx should hand over a call by itself; for a small graph, return the reason against it."""
     arguments = inspect.signature(globals()[name]).bind(*args, **kwargs).arguments
     edges = max(_nx(arguments[key]).number_of_edges() for key in ("G", "G1", "G2") if key in arguments)
     smallest = nx.config.backends["jaxmotif"]["smallest"]
@@ -197,7 +197,8 @@ def _census(G: BackendGraph) -> dict[str, int]:
         return census
     for kind, count in subgraph_census(G.graph, 3).as_dict().items():
         census[names[kind].split()[0]] = count
-    # A joined pair lies in n - 2 triads, of which those that are not connected have no other joined pair.
+    # Each joined pair of nodes lies in n - 2 triads. A triad that is not connected has only one joined pair, so these
+    # triads are what is left when the connected ones are subtracted.
     keys = np.sort(G.edges, axis=1) @ np.array([n, 1])
     arcs = np.bincount(np.unique(keys, return_inverse=True)[1])
     pairs = {1: int((arcs == 1).sum()), 2: int((arcs == 2).sum())}
@@ -249,11 +250,7 @@ def transitivity(G: BackendGraph) -> float:
 
 
 def square_clustering(G: BackendGraph, nodes: Nodes = None) -> Any:
-    """Return the square clustering of Lind, González, Herrmann 2005, with the sums of networkx.
-
-    The possible squares are the pairs of a neighbour and a node next to it, without those that triangles and squares
-    explain.
-    """
+    """Return the square clustering of Lind, González, Herrmann 2005, summed in the same way as in networkx."""
     from jaxmotif.graphlets._prepared import edge_cycles
 
     cycles = edge_cycles(G.graph, squares=True)

@@ -28,7 +28,7 @@ Constraints = dict[str, dict[str, list[Any]]]
 
 
 class JaxmotifExecutor:
-    """An executor that finds the motifs of DotMotif (``dotmotif.Motif``) in a networkx graph, as its own ones do.
+    """An executor that finds a ``dotmotif.Motif`` in a networkx graph, like the executors of DotMotif itself.
 
     There are three differences. Matches come in another order. ``exclude_automorphisms`` lists exactly one of the
     matches that differ by an automorphism of the motif with its constraints. Comparisons with a missing attribute are
@@ -36,7 +36,7 @@ class JaxmotifExecutor:
 
     Args:
       graph: the graph, which is read once: make another executor when it has changed.
-      multigraph_edge_match: whether ``"any"`` or ``"all"`` of several parallel edges must satisfy a constraint.
+      multigraph_edge_match: how many of several parallel edges must satisfy a constraint, ``"any"`` or ``"all"``.
       devices: as for :func:`jaxmotif.find_matches`.
 
     Example:

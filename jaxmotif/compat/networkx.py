@@ -28,9 +28,10 @@ class GraphMatcher:
     Args:
       G1: a networkx ``Graph`` of any size, which is searched.
       G2: another one of at most 1024 nodes. Self loops must agree as in networkx.
-      node_match: returns whether a node of G1 and one of G2 may be mapped to each other, from their attributes.
-      edge_match: likewise for edges. It must sort edges into kinds: two edges of G1 that match one edge of G2 must
-        match the same edges, as with networkx's ``categorical_edge_match``.
+      node_match: a function of the attributes of a node of G1 and of a node of G2, which returns whether the nodes may
+        be mapped to each other.
+      edge_match: such a function for edges. It must sort edges into kinds: two edges of G1 that match the same edge of
+        G2 must match all the same edges, as with networkx's ``categorical_edge_match``.
 
     Attributes:
       mapping: a map of nodes of G1 to nodes of G2, once one of the ``is_`` methods has found one.
@@ -210,10 +211,10 @@ def _loop_kinds_allow(G1: nx.Graph, G2: nx.Graph, match: Match) -> np.ndarray | 
 
 
 def _edge_kinds(G1: nx.Graph, G2: nx.Graph, match: Match) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Return labels of the edges (without loops) of G1 and G2 that are equal exactly where edges match.
+    """Return labels for the edges of G1 and G2 without loops; two edges match exactly if their labels are equal.
 
-    Edges of G1 are of one kind when they match the same edges of G2. Labels can express this only if no edge of G2
-    matches two kinds. Where one graph has no edges, there are no labels.
+    Two edges of G1 are of the same kind if they match the same edges of G2. Labels can express this only if no edge of
+    G2 matches two kinds. If one of the graphs has no edges, there are no labels.
     """
     data = [[d for u, v, d in graph.edges(data=True) if u != v] for graph in (G1, G2)]
     (first, at_first), (second, at_second) = (_kinds(attributes) for attributes in data)

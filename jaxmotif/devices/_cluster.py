@@ -1,12 +1,13 @@
 """Jobs on a cluster of Dask's ``distributed``: the workers make the call of the user, and share the units of its jobs.
 
-- What is sent is the *call*: a public function and its arguments (:func:`on_cluster`). It goes to each worker once,
-  which makes it up to its first job (:mod:`jaxmotif.devices._cluster_call`).
-- This process asks one worker what the call has come to: its result, or a job. It cuts the job into units, each of
-  which is a task of Dask's that any worker may do, and merges what comes back into a
+- The process of the user sends the *call*, a public function and its arguments (:func:`on_cluster`), to each worker
+  once. The worker runs it until it reaches its first job (:mod:`jaxmotif.devices._cluster_call`).
+- This process asks one worker what the call has come to: its result, or a job. It cuts a job into units, each of
+  which is a task of Dask's that any worker may do. It merges the results into a
   :class:`~jaxmotif.devices._record.Record`, which keeps the checkpoint.
-- When a worker dies, Dask has its units, and the call and the results of earlier jobs, computed again elsewhere. For
-  this they are submitted and not scattered: scattered data are lost with the workers that hold them.
+- When a worker dies, Dask has its units computed again on other workers, and also the data that it held: the call and
+  the results of earlier jobs. For this reason these data are submitted as tasks, and not scattered: scattered data are
+  lost with the workers that hold them.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 SHRINKING = 32
-"""Part of a usual unit that the last units are: shorter ones take longer to send than to do."""
+"""Units shrink towards the end of a job, down to a usual unit divided by this; smaller ones take longer to send."""
 
 PATIENCE = 3.0
-"""Seconds without news after which this process looks whether there is a worker."""
+"""Seconds without news after which this process checks that there is still a worker."""
 
 LONGEST_WAIT = 3600.0
 """Seconds, at most, that one attempt to fetch a result may take."""
@@ -54,8 +55,8 @@ def on_cluster(load: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[F]
     """Let a public function that has an argument ``devices`` run on a :class:`Cluster`.
 
     Args:
-      load: A function of the arguments by name; it reads what lies in files of this machine, or belongs to a library
-        that a worker may lack, and returns the arguments to send.
+      load: A function that takes the arguments by name and returns the arguments to send. It reads files of this
+        machine, and converts objects of libraries that a worker may lack.
 
     Returns:
       A decorator.
@@ -79,7 +80,7 @@ def on_cluster(load: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[F]
 
 @contextlib.contextmanager
 def connect(where: str, devices: str | int | Hybrid | None = None) -> Iterator[Cluster]:
-    """Connect to a cluster, and end the connection in the end.
+    """Connect to a cluster within a ``with`` statement, and close the connection at its end.
 
     Args:
       where: The address of the scheduler, ``"tcp://HOST:PORT"`` or ``"tls://HOST:PORT"``, or its scheduler file.
@@ -88,8 +89,8 @@ def connect(where: str, devices: str | int | Hybrid | None = None) -> Iterator[C
 
     Raises:
       ImportError: Dask is not installed.
-      ValueError: The text is neither.
-      ClusterError: Nobody answers there.
+      ValueError: The text is neither an address nor a scheduler file.
+      ClusterError: No scheduler answers there.
     """
     try:
         from distributed import Client
@@ -148,7 +149,7 @@ class _Driver:
         return time.monotonic() - self._begun
 
     def _meet_workers(self) -> tuple[dict[str, str], int]:
-        """Return what all workers are, and the least memory that is free on one, after checking that they are alike."""
+        """Check that all workers are alike, and return their description and the least memory that is free on one."""
         met: dict[str, Any] = {}
         while not met:
             if not self._count_workers():
@@ -161,7 +162,7 @@ class _Driver:
         for address, answer in sorted(met.items()):
             if isinstance(answer, Exception):
                 raise ClusterError(f"worker {address}: {type(answer).__name__}: {answer}")
-            expected = answer[0] | expected  # What this process does not say of itself, the first worker does.
+            expected = answer[0] | expected  # What this process does not know, such as devices, the first worker says.
             if unlike := worker.difference(answer[0], expected):
                 raise ClusterError(f"worker {address} has {unlike}")
         return expected, min(free for _, free in met.values())
@@ -198,8 +199,8 @@ class _Driver:
         """Ask again and again until there is an answer, and say once if no worker is left.
 
         Args:
-          ask: waits for an answer, for a number of seconds at most, which grow, since a large answer takes longer to
-            come.
+          ask: A function that waits for an answer, at most for the number of seconds that it is given. This number
+            grows with each attempt, since a large answer takes longer to come.
         """
         told, seconds = False, PATIENCE
         while True:
@@ -231,8 +232,8 @@ class _Driver:
         error: Any = future.exception()
         if type(error).__name__ != "KilledWorker":
             return ClusterError(f"a task of the call failed: {type(error).__name__}: {error}")
-        # Dask blames any task that a worker had when it died, also one that it had done; the one to blame is what most
-        # workers began last.
+        # Dask blames any task that a worker held when it died, even one that was done already. The task that is really
+        # to blame is the one that most workers began last.
         events = [event for _, event in self._client.get_events(worker.BEGUN) if self._name in event[0][0]]
         last = {address: (tuple(key), unit) for key, address, unit in events}
         begun = Counter(key for key, _ in last.values())
@@ -260,7 +261,8 @@ class _Driver:
             with progress(total, job.unit, job.label, show, before=total - left) as meter:
                 while rest or pending:
                     workers = max(1, self._count_workers())
-                    # One more than there are workers: few are lost with a worker, and one is there for who is ready.
+                    # There is one more unit under way than there are workers. So few units are lost with a worker, and
+                    # a worker that finishes finds the next one waiting.
                     while rest and len(pending) <= workers:
                         # Towards the end units shrink, so that all workers end together.
                         wanted = max(min(piece, left / (2 * workers)), piece / SHRINKING)
@@ -274,7 +276,8 @@ class _Driver:
                         pending.add(self._watch(future))
                     future, report = self._next()
                     pending.discard(future)
-                    # At once: what is still held when its worker dies is done again, though it has come back.
+                    # It is released at once: if its worker died, Dask would repeat a result that is still held, though
+                    # it has been received here.
                     future.release()
                     unit = units[future.key]
                     record.take(report)

@@ -1,8 +1,9 @@
 """A call of a cluster as each worker makes it: in a thread, which stops at every job and does units of it.
 
-The thread makes the call of the user, and :func:`~jaxmotif.devices._job.run_job` stops it at each job. There it does
-the units that the worker is sent, and goes on with the job's result, which all workers have found together. So a job
-needs to know nothing of clusters, and its plans, tasks and programs are kept between units.
+The thread runs the function that the user called, and :func:`~jaxmotif.devices._job.run_job` stops it at each job.
+There the thread does the units that are sent to this worker. When all workers together have done the job, the thread
+goes on with its result. So the code of a job needs to know nothing of clusters, and its plans, tasks and programs are
+kept between units.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ from jaxmotif.devices._record import Arrays, Record, Store
 from jaxmotif.devices._select import Devices, on_worker, select_devices
 
 KEPT_CALLS = 2
-"""Calls that a worker keeps, with all that was made for them."""
+"""The number of calls that a worker keeps, with the plans and programs that were made for them."""
 
 FIRST_UNITS = 32
-"""Part of a job that its first unit is, since how long it takes is not known yet."""
+"""The share of a job's work that its first unit has, while it is not known yet how long the work takes."""
 
 MOMENT = 0.1
 """Seconds that the worker which plans a call works on a job alone: a short job needs no other worker."""
@@ -115,7 +116,7 @@ def unpack(content: bytes) -> Callable[[], Any]:
 
 
 def versions() -> dict[str, str]:
-    """Return what must be the same here and on all workers, by name, without starting a device."""
+    """Return the versions that must be the same here and on all workers, by name, without starting a device."""
     x64 = str(jax.config.jax_enable_x64)  # pyright: ignore[reportAttributeAccessIssue]
     ours = {"jaxmotif": jaxmotif.__version__, "Python": platform.python_version(), "jax_enable_x64": x64}
     return ours | {name: metadata.version(name) for name in ("jax", "jaxlib", "numpy")}
@@ -129,7 +130,7 @@ def describe(devices: Devices) -> dict[str, str]:
 
 
 def difference(about: Mapping[str, str], expected: Mapping[str, str]) -> str:
-    """Say what a worker has, and what it should have; an empty text where it has that."""
+    """Say in words how a worker differs from what it should be; the text is empty if it does not."""
     return ", ".join(f"{name} {has} and not {expected[name]}" for name, has in about.items() if has != expected[name])
 
 
@@ -194,7 +195,7 @@ class RunningCall:
         from distributed import get_worker
 
         unit, here = f"unit {span.first} to {span.stop} of {job.name}", get_worker()
-        # If the unit ends the worker, this tells which one it was.
+        # If the unit kills the worker, this event tells which unit it was.
         here.log_event(BEGUN, (here.get_current_task(), here.address, unit))
         started = time.perf_counter()
         report = self.ask(span)

@@ -45,7 +45,7 @@ from jaxmotif.devices._record import Arrays, Merge, Record, Store, results_in
 from jaxmotif.devices._select import Selection, on_worker
 
 PIECE_SECONDS = 2.0
-"""Duration of a piece: where there are checkpoints, a unit that takes much longer is done in pieces of about this."""
+"""Seconds that a piece should take. With checkpoints, a unit that takes much longer is done in such pieces."""
 
 
 class Unfinished(Exception):
@@ -224,7 +224,7 @@ def run_job(
 
     try:
         opened = in_each_process(begin, together)
-        # This is checked before any work, because results for different inputs would be merged into nonsense.
+        # This is checked before any work, because merging results for different inputs would give nonsense.
         check_alike(opened, list(same))
         # The first process decides for all what is done already, because its files hold the work of earlier runs.
         mine = _units(job, opened[0], selection, process)
@@ -339,10 +339,10 @@ def empty_units(
 
 
 def next_piece(work: float, seconds: float, wanted: float = PIECE_SECONDS) -> float:
-    """Return the work of a next piece that should take the wanted seconds, after one whose work took some seconds.
+    """Return how much work the next piece should have to take the wanted time, judged by the last piece.
 
-    Only the last piece counts, because items differ. The next one is at most four times as large, because the time of
-    this one may be that of compiling.
+    Only the last piece is looked at, because items differ. The next one is at most four times as large, because most
+    of the time of the last one may have been spent on compiling.
     """
     return min(work * wanted / max(seconds, 1e-9), 4 * max(work, 1.0))
 
@@ -386,7 +386,7 @@ class _TaskRunner:
         self._tell(taken)
 
     def _waiting(self) -> int:
-        """Return the work that the task has taken and put off, as tasks do that work in batches."""
+        """Return the amount of work that the task has accepted but not done yet, as tasks that work in batches do."""
         return getattr(self._task, "waiting", 0)
 
     def _tell(self, done: int) -> None:
@@ -395,7 +395,7 @@ class _TaskRunner:
 
     def _do(self, hand_in: bool) -> None:
         def attempt(_: None) -> None:
-            # Memory may run out in a step or when its results are collected; the answer is the same.
+            # Memory may run out in a step or when its results are collected; both are handled in the same way.
             self._do_all()
             if hand_in:
                 self.hand_in()

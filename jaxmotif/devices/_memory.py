@@ -141,7 +141,7 @@ def _available() -> int | None:
 
 
 def _left_by_limits(root: Path = Path("/sys/fs/cgroup"), groups: Path = Path("/proc/self/cgroup")) -> list[int]:
-    """Return the bytes that each control group with a limit (of a container or a batch job) leaves this process."""
+    """Return how many bytes each control group with a limit (container or batch job) still allows this process."""
     left = []
     try:
         lines = groups.read_text().splitlines()

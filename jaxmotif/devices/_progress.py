@@ -21,7 +21,7 @@ FIRST_SECONDS = 1.5
 """Time after which there is a first line, with a forecast of the time left as soon as a unit is done."""
 
 LONG_SECONDS = 10.0
-"""Forecast of a whole job from which on it is shown at once, before a first unit is done."""
+"""If a whole job is forecast to take at least this long, the forecast is shown at once, before a first unit is done."""
 
 
 class Meter:
@@ -40,7 +40,7 @@ class Meter:
 
 
 METER: ContextVar[Progress | None] = ContextVar("METER", default=None)
-"""The meter of the job that is at work, which a worker tells what to expect of its first unit."""
+"""The meter of the job that is running; a worker tells it how long its first unit will take at least."""
 
 
 @dataclasses.dataclass(eq=False)
@@ -136,7 +136,7 @@ class Progress(Meter):
         if self._since is not None and now >= self._since[0] + FIRST_SECONDS and self.done > self._since[1]:
             # The first units took longer, since programs were compiled.
             rate = (self.done - self._since[1]) / (now - self._since[0])
-        elif self._advances:  # Workers that have told of nothing yet are about as far as those that have.
+        elif self._advances:  # Workers that have reported nothing yet are taken to be as far as the others.
             rate *= max(1.0, self.workers / self._advances)
         parts = [f"{self.label}:"] if self.label else []
         if self.total is None:

@@ -28,8 +28,8 @@ class Hybrid:
       order: The measure of difficulty by which graphlets of up to four nodes order the queue: the mean degree of edges,
         or their volume (the degrees of all neighbours). Other jobs have an order of their own. With ``-`` the CPU
         begins at the other end.
-      alpha: The largest share of the work that the CPU may take (0 means none, 1 no limit).
-      chunk: The share of the work that a GPU takes at once; the CPU takes single units.
+      alpha: The largest share of the work that the CPU may do (0 means none, 1 no limit).
+      chunk: The share of the work that a GPU takes from the queue at a time; the CPU takes single units.
       workers: The number of threads on the CPU, each with memory of its own (by default up to 8, and one for a color
         search).
 
@@ -69,7 +69,8 @@ class Cluster:
 
     Attributes:
       client: The ``distributed.Client`` of the cluster.
-      devices: The devices that each worker uses, as :data:`Devices` says, but no list: the devices are not here.
+      devices: The devices that each worker uses, in a form of :data:`Devices` other than a list, since the devices are
+        not those of this process.
 
     Example:
       >>> from distributed import Client, LocalCluster  # doctest: +SKIP
@@ -118,7 +119,7 @@ class Selection(NamedTuple):
 
     @property
     def several(self) -> bool:
-        """State of the selection: several devices or processes share work."""
+        """Whether several devices or processes share the work."""
         return len(self.devices) > 1 or self.helper is not None or self.together
 
     @property

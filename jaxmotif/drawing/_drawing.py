@@ -245,7 +245,15 @@ class _Strokes:
         return tuple(map(_pairs, self.lines)), tuple(map(_pairs, self.dashes)), tuple(map(_pairs, self.heads))
 
     def add(self, a: complex, b: complex, kind: str | None, both: bool = False, aside: float = 0.0) -> None:
-        """Add an edge or arc between two centres, moved to its right; the kind ``None`` stands for a forbidden one."""
+        """Add an edge or arc from centre ``a`` to centre ``b``.
+
+        Args:
+          a: the centre where it begins.
+          b: the centre where it ends.
+          kind: ``+``, ``-``, a word or nothing (see :func:`_kind`); ``None`` for an edge that must not be there.
+          both: whether it has an arrow head at either end.
+          aside: how far it is moved to its right, so that two arcs can be drawn side by side.
+        """
         gap, shift = self._radius * _direction(a, b), 1j * aside * _direction(a, b)
         start, end = a + gap + shift, b - gap + shift
         if kind not in (None, "", "+", "-"):
@@ -315,7 +323,7 @@ def _width(word: str) -> float:
 
 
 def draw_network(graph: Graph, groups: Sequence[int] = (), title: str = "") -> Drawing:
-    """Draw a graph with names beside its nodes, which springs place.
+    """Draw a graph with names beside its nodes, which are placed by a spring layout.
 
     Args:
       graph: a graph of at most :data:`MOST_NODES` nodes.
@@ -430,10 +438,10 @@ def _best_places(pattern: Pattern, sites: np.ndarray) -> tuple[float, np.ndarray
 
 
 class _Cost:
-    """The cost of orders of the nodes on some sites.
+    """A cost by which orders of the nodes on some sites are compared; the picture with the least cost is drawn.
 
-    Crossings of lines, lines through nodes, arcs that lead up, and long lines cost; so does a picture that leans to one
-    side.
+    It grows with crossings of lines, lines through nodes, arcs that lead up, and long lines, and if the lines lie more
+    to one side of the picture than to the other.
     """
 
     def __init__(self, pattern: Pattern, sites: np.ndarray):
@@ -468,7 +476,10 @@ def _passing_cost(sites: np.ndarray) -> np.ndarray:
 
 @cache
 def _crossings(sites: tuple[tuple[float, float], ...]) -> np.ndarray:
-    """Return 1 where the lines between sites a, b and c, d meet, but not in a common end, else 0: ``[a, b, c, d]``."""
+    """Return, as ``[a, b, c, d]``, 1 if the lines a-b and c-d between sites cross or touch, else 0.
+
+    Two lines that only have an end in common do not count.
+    """
     at = np.array(sites)
 
     def side(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """The graph container, and the ways to make one.
 
-The names below load on first use, so that who needs one of them waits for no other. Names of rooms above that users
-knew here can be asked for here, too.
+Each public name loads when it is first used, so that nobody waits for the import of names that are not needed. Some
+names that have moved to other packages can still be imported from here.
 """
 
 from jaxmotif.arrays._lazy import attach

@@ -33,8 +33,9 @@ class Attributes:
     Attributes:
       nodes: columns ``[n]``.
       edges: columns ``[R]``.
-      rows: int64 ``[R]``, ascending: which row of the graph's edge list a row of ``edges`` belongs to, where edges are
-        parallel and have several; ``None``: each has one, in the order of the edge list.
+      rows: int64 ``[R]``, ascending: the row of the graph's edge list to which each row of ``edges`` belongs. Parallel
+        edges, which are one edge of the graph, have several rows. ``None``: each edge of the graph has one row, in the
+        order of the edge list.
     """
 
     nodes: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
@@ -45,17 +46,17 @@ class Attributes:
     )
 
     def distinct(self, column: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return the different values of a column of text, and which of them each value is.
+        """Return the different values in a column of text, and the column as indices into them.
 
-        The answer is computed once a column.
+        The answer is computed once for each column.
 
         Args:
           column: one of the columns of this object, ``[n]`` or ``[R]``.
 
         Returns:
-          The different values, objects ``[V]``, and an index among them for each value, int64. ``None`` for a column of
-          numbers, which are compared as quickly themselves, for values that are lists, and for an array that is no
-          column of this object.
+          The different values, objects ``[V]``, and for each entry of the column an index into them, int64. The result
+          is ``None`` for a column of numbers, which can be compared as quickly themselves, for values that are lists,
+          and for an array that is not a column of this object.
         """
         is_ours = any(column is other for other in (*self.nodes.values(), *self.edges.values()))
         if column.dtype.kind != "O" or not is_ours:
@@ -75,7 +76,8 @@ class Attributes:
     ) -> Attributes:
         """Build the attributes of a graph that was made from rows of ends, as ``Graph.from_edges`` makes one.
 
-        Building a graph leaves self loops out and makes one edge of equal rows; the rows' values are kept accordingly.
+        Building a graph leaves out self loops, and makes one edge of rows that repeat each other. The values of self
+        loops are left out too; those of repeated rows are all kept, as values of parallel edges.
 
         Args:
           graph: the graph that was made.

@@ -1,4 +1,4 @@
-"""Many graphs in one: side by side as rows of one union, from there stacked for ``jax.vmap`` or joined."""
+"""Data sets of many graphs: kept as one disjoint union, which is stacked for ``jax.vmap`` or joined to one graph."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ Used: TypeAlias = Callable[[str, np.ndarray], OptionalArray]
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Graphs:
-    """Many graphs side by side on the host, as a sequence of them; what the front doors take for a data set.
+    """A data set of graphs, kept side by side in host memory; it is a sequence of graphs.
 
-    Building takes no Python step for each graph: all edges are sorted at once. :meth:`stack` and :meth:`union` make
-    what goes to a device.
+    All functions that take a list of graphs also take this. Building it takes no Python loop over the graphs: all edges
+    are sorted at once. :meth:`stack` and :meth:`union` make graphs that go to a device.
 
     Attributes:
       fields: the arrays of the disjoint union, without padding.
       directed: whether the graphs are.
       node_starts: int64 ``[B + 1]``, the first node of each graph in the union (PyTorch Geometric's ``ptr``).
-      given: the graphs it was made of, if it was.
+      given: the graphs that it was made of, if it was made of graphs and not of edges.
 
     Example:
       >>> graphs = Graphs.from_edges([[(0, 1)], [(0, 1), (1, 2)]])
@@ -227,8 +227,8 @@ class Graphs:
         """Return some graphs (default: all) as one batch on the host, whose every array has a leading axis.
 
         Args:
-          which: indices of graphs; past the last graph, an empty one.
-          pad: common capacities, as in :meth:`Graph.from_edges`; ``None`` for the sizes of the largest.
+          which: indices of graphs; an index past the last graph gives an empty graph.
+          pad: common capacities, as in :meth:`Graph.from_edges`; ``None`` for the sizes of the largest graph.
 
         Raises:
           ValueError: capacities too small.
@@ -266,7 +266,7 @@ class Graphs:
         return Graph(*pad_fields(fields, nodes, total, *capacities(pad, nodes, total)), directed=self.directed)
 
     def _take(self, n: np.ndarray, slots: np.ndarray, first_node: np.ndarray, first_slot: np.ndarray) -> Used:
-        """Return what takes the entries of chosen graphs out of an array, as :func:`_moved` asks for them."""
+        """Return a function that takes the entries of chosen graphs out of an array, for :func:`_moved`."""
         places = {"node": places_of(first_node, n), "slot": places_of(first_slot, slots)}
 
         def take(name: str, _: np.ndarray) -> OptionalArray:
@@ -393,15 +393,16 @@ def _edge_rows(edges: ArrayLike, i: int) -> np.ndarray:
 def _moved(
     used: Used, n: np.ndarray, slots: np.ndarray, node_shift: np.ndarray, slot_shift: np.ndarray
 ) -> dict[str, OptionalArray]:
-    """Return the arrays of graphs, one graph after another, with shifts added to numbers of nodes and slots.
+    """Join the arrays of graphs, one graph after another, and shift the node and slot numbers in them.
 
     Args:
-      used: returns the used entries of an array of all graphs, from its name and the number of entries of each graph,
-        or ``None``. Of offsets these are the starts of rows, without the end of the last.
+      used: a function that returns the entries of an array without padding, for all graphs, or ``None`` if they have
+        no such array. It takes the name of the array and the number of entries of each graph. For offsets it returns
+        the starts of rows, without the end of the last row.
       n: int64 ``[B]``, the number of nodes of each graph.
       slots: int64 ``[B]``, the number of slots of each graph.
-      node_shift: int64 ``[B]``, what is added to numbers of nodes.
-      slot_shift: int64 ``[B]``, what is added to numbers of slots.
+      node_shift: int64 ``[B]``, the number that is added to node numbers of each graph.
+      slot_shift: int64 ``[B]``, the number that is added to slot numbers of each graph.
     """
     counts, shifts = {"node": n, "slot": slots}, {"node": node_shift, "slot": slot_shift}
     arrays = {}

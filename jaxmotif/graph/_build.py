@@ -34,7 +34,7 @@ _CHOICES = {
     "reverse": ("merge", "error"),
     "isolated": ("keep", "drop"),
 }
-"""What may be done about edges and nodes that a simple graph does not have, the default first."""
+"""For each kind of row or node that may be left out, the choices of a caller; the first one is the default."""
 
 
 def build(
@@ -161,8 +161,9 @@ def host_rows(
 ) -> Rows:
     """Sort edges without self loops into rows with NumPy.
 
-    One 64-bit key a row, ``(min, max, is v u)``, puts everything about a pair side by side: repeats, reverses and
-    reciprocated arcs are comparisons with the row before. A second key ``(target, slot)`` transposes.
+    Each row has a 64-bit key ``(min(u, v), max(u, v), u > v)``. Sorting by it puts all rows of a pair side by side, so
+    that repeats, reverses and reciprocated arcs are found by comparing each row with the one before it. Sorting by a
+    second key ``(target, slot)`` transposes the rows.
     """
     u, v = edges[:, 0], edges[:, 1]
     keys = np.minimum(u, v, dtype=np.int64, casting="unsafe").view(np.uint64)
@@ -379,9 +380,9 @@ def _first_device(device: Placement) -> jax.Device:
 
 
 def _rows_again(edges: np.ndarray, backwards: bool = False) -> Iterator[tuple[int, int]]:
-    """Yield pairs of rows (earlier, later) that say one edge.
+    """Yield pairs (earlier, later) of numbers of rows that state the same edge.
 
-    With ``backwards`` the later row says the edge the other way round.
+    With ``backwards`` the later row states it the other way round.
     """
     seen: dict[tuple[int, int], int] = {}
     for row, (u, v) in enumerate(edges.tolist()):

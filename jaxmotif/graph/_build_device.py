@@ -51,8 +51,8 @@ def enter(edges: np.ndarray, device: jax.Device) -> tuple[jax.Array, Ids]:
       device: where the edges go.
 
     Returns:
-      int32 ``[2, E or more]``, padded with self loops, and the range of the ids. Ids of more than 31 bits are cut,
-      which the range tells.
+      int32 ``[2, E or more]``, padded with self loops, and the range of the ids. Ids of more than 31 bits lose their
+      upper bits, which the caller can tell from the range.
     """
     rows = edges.shape[0]
     room = bucket_size(rows)
@@ -81,7 +81,7 @@ def _entered(ends: jax.Array, id_range: jax.Array, part: jax.Array, at: jax.Arra
 
     Args:
       ends: int32 ``[2, room]``, the edges so far.
-      found: int64 ``[3]``, the lowest and the highest id so far, and the number of self loops.
+      id_range: int64 ``[3]``, the lowest and the highest id so far, and the number of self loops.
       part: integers ``[chunk, 2]``, the edges to write.
       at: int32 ``[2]``, the first row of the chunk, and how many of its rows are real.
     """
@@ -89,10 +89,10 @@ def _entered(ends: jax.Array, id_range: jax.Array, part: jax.Array, at: jax.Arra
     ids = part.astype(jnp.int64)
     real = jnp.where(there[:, None], ids, ids[0, 0])
     loops = (there & (ids[:, 0] == ids[:, 1])).sum(dtype=jnp.int64)
-    # Before the first chunk the lowest id is the 0 of a graph without edges, which must not count.
+    # Before the first chunk the lowest id is 0, which is right only for a graph without edges, so it is ignored.
     low = jnp.minimum(real.min(), jnp.where(at[0] == 0, real[0, 0], id_range[0]))
     high = jnp.maximum(real.max(), id_range[1])
-    # Ids beyond 63 bits become negative here, and so does the lowest, by which the caller knows.
+    # An id beyond 63 bits became negative above, and with it the lowest id, from which the caller knows.
     ends = lax.dynamic_update_slice(ends, ids.astype(jnp.int32).T, (jnp.int32(0), at[0]))
     return ends, jnp.stack([low, high, id_range[2] + loops])
 

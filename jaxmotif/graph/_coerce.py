@@ -69,16 +69,16 @@ def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph"
     :meth:`Graph.from_edges`, :func:`jaxmotif.read_graph`.
 
     Args:
-      thing: one of these.
-      directed: whether the edges of what does not say itself (all but a Graph and networkx) are arcs; ``None``: as in
-        the table, else undirected.
-      name: what the caller calls the argument, for messages.
+      thing: an object of one of the kinds in the table.
+      directed: whether edges are arcs, for objects that do not say so themselves (all but a Graph and networkx).
+        ``None``: as the table says, else undirected.
+      name: the name of the argument in the caller's signature, for messages.
       attributes: keep attributes of nodes and edges, and other columns, beside the graph.
 
     Raises:
-      TypeError: none of these.
-      ValueError: as the constructor it goes to.
-      RuntimeError: in a process forked from one that had used JAX.
+      TypeError: the object is of no kind in the table.
+      ValueError: as raised by the constructor of :class:`Graph` that is used.
+      RuntimeError: the process was forked from one that had used JAX.
 
     Example:
       >>> as_graph([(0, 1), (1, 2)])
@@ -160,13 +160,13 @@ def as_graphs(
 
 
 def load_graph(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call with its graph, or its many graphs, in place of what it is given as."""
+    """Return the arguments of a call, in which ``graph`` is converted to a Graph or to Graphs."""
     graphs = as_graphs(arguments["graph"])
     return arguments | {"graph": as_graph(arguments["graph"]) if graphs is None else graphs}
 
 
 class Door(Protocol[P, R]):
-    """A front door that takes one graph, or many: then the result has one for each."""
+    """A public function that takes one graph or many; for many it returns one result for each graph."""
 
     @overload
     def __call__(self, graph: GraphLike, *args: P.args, **kwargs: P.kwargs) -> R: ...
@@ -177,10 +177,10 @@ class Door(Protocol[P, R]):
 def for_many(
     many: Callable[Concatenate[Graphs, ...], PerGraph[Any]],
 ) -> Callable[[Callable[Concatenate[GraphLike, P], R]], Door[P, R]]:
-    """Make a front door for one graph take many graphs, too.
+    """Make a public function for one graph accept many graphs, too.
 
     Args:
-      many: the function that a data set goes to, with the same options.
+      many: the function that is called for many graphs, with the same options.
 
     Returns:
       A decorator of the function for one graph.
@@ -309,7 +309,7 @@ def _common_integers(columns: list[Any], name: str) -> np.ndarray:
 
 
 def _passed_over(name: str, what: str) -> None:
-    """Say what of a graph is passed over, or, while a data set is built, keep it for a note on all graphs."""
+    """Log which parts of a graph are not used; while a data set is built, collect them for one note on all graphs."""
     if (notes := _notes.get()) is not None:
         notes.setdefault(what, []).append(name)
     else:

@@ -116,8 +116,8 @@ class Graph:
           self_loops: rows ``u u``: left out, or an error.
           duplicates: the same row again: left out, or an error.
           reverse: undirected edges given both as ``u v`` and as ``v u``: one edge, or an error.
-          isolated: nodes without an edge (a self loop is none). ``"keep"``: ids are the indices
-            0..num_nodes-1. ``"drop"``: the remaining nodes are renumbered in ascending order, their ids are
+          isolated: nodes without an edge (self loops do not count as edges). ``"keep"``: ids are the indices
+            0..num_nodes-1. ``"drop"``: the remaining nodes are renumbered in ascending order, their ids become
             ``node_names``, and ids may be as large as int64.
           node_names: names of the ids 0..num_nodes-1, kept for outputs.
           pad: capacities: ``"bucket"`` for the next :func:`jaxmotif.graph.bucket_size`, so that graphs of about one
@@ -166,7 +166,7 @@ class Graph:
 
         Args:
           edge_index: integers ``[2, E]``, as PyTorch Geometric and jraph (senders, receivers) have them. Self loops
-            and repeated edges are left out, and columns with an id outside 0..num_nodes-1: the padding.
+            and repeated edges are left out, and so are columns with an id outside 0..num_nodes-1, which are padding.
           num_nodes: static; also the capacity.
           directed: static, whether a column is an arc; else edges may be given one way or both.
           node_labels: int32 values ``[num_nodes]``.

@@ -46,7 +46,8 @@ LAYOUT = {
     "node_labels": ("node", ""),
     "edge_labels": ("slot", ""),
 }
-"""For each array, what it has an entry for (offsets have one more at the end), and what its values are numbers of."""
+"""For each array, whether it has an entry for each node or each slot (offsets have one more at the end), and whether
+its values are numbers of nodes or of slots (an empty string: neither)."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,16 +13,22 @@ from jaxmotif.graph._batch import Graphs
 from jaxmotif.graph._container import Graph
 
 MOST_GROUPS = 4
-"""Padded sizes of one data set: each compiles a program."""
+"""The most padded sizes that a data set is divided into, since each size needs a program of its own."""
 
 _NODES, _SLOTS = 32 << np.arange(27), 64 << 2 * np.arange(14)
 
 WORTH_A_PROGRAM = 2.0**28
-"""Steps (of a nanosecond or so) that another program must save."""
+"""Steps (of about a nanosecond) that a further padded size must save, to be worth compiling a program."""
 
 
 class Group(NamedTuple):
-    """Graphs of one padded size. ``which`` int64, their indices; ``nodes``, ``slots`` capacities of each."""
+    """Graphs of one padded size.
+
+    Attributes:
+      which: int64, the indices of the graphs in the data set.
+      nodes: the node capacity of each graph.
+      slots: the slot capacity of each graph.
+    """
 
     which: np.ndarray
     nodes: int
@@ -34,7 +40,8 @@ class Group(NamedTuple):
         The last batch is filled with empty graphs.
 
         Args:
-          room: slots of a batch, about.
+          graphs: the data set.
+          room: about how many slots a batch may have in all.
         """
         most = max(floor_power_of_two(room // self.slots), 1)
         size = min(power_of_four(self.which.size, 16), most)
@@ -47,11 +54,13 @@ class Group(NamedTuple):
 def size_groups(graphs: Graphs, which: np.ndarray, steps: Callable[[int, int], float]) -> list[Group]:
     """Group some graphs of a data set by padded size, in at most :data:`MOST_GROUPS` groups.
 
-    Sizes are powers of two of nodes and of four of slots. Groups become one while they are too many, or while that
-    costs less than to compile another program; the next two to be joined are those for which it costs least.
+    At first, node capacities are powers of two and slot capacities powers of four. Then groups are joined, two at a
+    time, as long as there are too many, or as long as the additional padding costs less than compiling another
+    program. The two groups whose union costs least are joined first.
 
     Args:
-      which: int64, indices of the graphs.
+      graphs: the data set.
+      which: int64, indices of the graphs to group.
       steps: the work that a graph takes, as a function of its node capacity and its slot capacity.
 
     Example:

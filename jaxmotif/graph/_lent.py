@@ -1,11 +1,14 @@
-"""Names that a room above lends to this one, as the reader of files: a graph may be given as a path."""
+"""Names that other packages lend to this one, which must not import them.
+
+For example, a graph may be given as a path, so the reader of files is needed here, but it builds on this package.
+"""
 
 from importlib import import_module
 
 HOMES: dict[str, str] = {}
-"""The room of each name that is lent."""
+"""The package that lends each name."""
 
 
 def borrow(name: str):
-    """Return what has a name in the room that lends it."""
+    """Return the object of a lent name, by importing it from the package that lends it."""
     return getattr(import_module(f"jaxmotif.{HOMES[name]}"), name)

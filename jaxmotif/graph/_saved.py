@@ -62,7 +62,7 @@ def named_errors(what: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a path to write to, which becomes the file when all is written; else what was there stays as it was.
+    """Yield a path to write to, which replaces the file once all is written; on an error the old file stays as it was.
 
     Where the path is a link, the file that it leads to is replaced.
 

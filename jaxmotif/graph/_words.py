@@ -1,4 +1,4 @@
-"""Labels that are words must mean the same in graphs that are compared or joined."""
+"""Checks that the labels of several graphs stand for the same words, before the graphs are compared or joined."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ _REMEDY = "read all of them with one dict, label_ids={}, so that a word has one 
 
 
 def check_words(graphs: Sequence[Graph]) -> None:
-    """Check that a label stands for one word in all graphs, and a word for one label.
+    """Check that a label stands for the same word in all graphs, and a word for the same label.
 
-    Labels that a program gave are numbers and are taken as they are; those of a file are numbers only if all are.
+    Labels that a program set are numbers, and are not checked. Labels that come from a file are numbers only if all
+    labels in that file are; else the file's labels are words.
 
     Raises:
       ValueError: two graphs disagree.

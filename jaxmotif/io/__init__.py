@@ -1,6 +1,6 @@
-"""Files: readers of every format, and what says which format a file is.
+"""Graph files: readers of every format, recognition of the format of a file, and writers.
 
-The names below load on first use: the command's help names the formats, and must not wait for JAX.
+The public names load when they are first used: the command's help names the formats, and must not wait for JAX.
 """
 
 from jaxmotif.arrays._lazy import attach

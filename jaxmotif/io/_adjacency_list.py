@@ -31,10 +31,10 @@ def read_adjacency_list(file: TextFile, options: Options) -> Contents:
 
 
 def _is_adjacency_list(sample: Sample) -> bool:
-    """Tell whether networkx's banner stands above; or rows differ in length, and each begins with another word.
+    """Tell whether a file begins with networkx's banner, or has rows that differ in length and in their first words.
 
     Raises:
-      GraphFileError: without a banner, where rows could be neighbours as well as an edge and its attributes.
+      GraphFileError: there is no banner, and the rows could be lists of neighbours or edges with attributes.
     """
     if re.match(rb"#[^\n]*\n# GMT [^\n]*\n#", sample.head):
         return True

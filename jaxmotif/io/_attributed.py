@@ -1,4 +1,4 @@
-"""Collects a graph whose nodes and edges have names and attributes: GraphML, GEXF, GML, Pajek, JSON, DOT."""
+"""A collector of graphs whose nodes and edges have names and attributes: GraphML, GEXF, GML, Pajek, JSON, DOT."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
 
 
 class AttributedGraph:
-    """Nodes and edges in the order of the file, and of their attributes those that were asked for."""
+    """A graph while it is read: nodes and edges in the order of the file, with the attributes that are to be kept."""
 
     def __init__(self, file: TextFile, options: Options):
         self.file, self.options = file, options
@@ -50,7 +50,7 @@ class AttributedGraph:
         directed: bool | None = None,
         line: int | None = None,
     ) -> None:
-        """Add an edge; ``directed`` says which kind it is where the edge says so itself."""
+        """Add an edge; ``directed`` is ``None`` if the edge itself does not say whether it is directed."""
         self._edges.append((source, target, line))
         self._kinds.append(directed)
         self._keep("edge", attributes or {})
@@ -110,7 +110,7 @@ class AttributedGraph:
             yield from passed_over(f"{kind} attributes", passed, f"; {kind}_label= makes one the labels")
 
     def _node_names(self) -> np.ndarray | None:
-        """Return the names of the nodes: shown names if these tell nodes apart, else ids; integers as such."""
+        """Return the names of the nodes: their titles if no two are equal, else their ids; integers if all are."""
         names = [name for name in self._titles if name]
         if len(names) < len(self.ids) or len(set(names)) < len(names):
             names = list(self.ids)

@@ -15,7 +15,7 @@ _DEEPEST = 50
 """Depth to which groups may stand inside groups; a graph needs two or three."""
 
 _MOST_EDGES = 1 << 18
-"""Number of edges beyond that of its bytes that a file may hold: edges between groups multiply."""
+"""A file may hold this many edges more than it has bytes. ``{a b} -- {c d}`` joins all pairs, so edges multiply."""
 
 _DOT = re.compile(
     r'(?P<skip>[ \t\r\n\f\v]+|//[^\n]*|(?<![^\n])#[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)|"(?P<text>(?:[^"\\]|\\.)*)"'

@@ -13,7 +13,7 @@ _DOTMOTIF = re.compile(rb"\w+" + _ARROW + rb"\w+\s*(\[.*\]\s*)?(#.*)?")
 
 
 def read_dotmotif(file: TextFile, options: Options) -> Contents:
-    """Read lines ``A -> B``, all of a DotMotif text that is read: arcs that must be there."""
+    """Read lines ``A -> B``, which are arcs; no other lines of DotMotif's language are read as a graph."""
     graph = AttributedGraph(file, options)
     for number, line in file.lines((b"#",)):
         text = line.decode().split("#")[0].strip()

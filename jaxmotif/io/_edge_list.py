@@ -1,4 +1,4 @@
-"""Tables of edges between blanks, commas, semicolons or tabs, with or without a row of names."""
+"""Tables of edges, separated by blanks, commas, semicolons or tabs, with or without a row of column names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from jaxmotif.io._text import TextFile, fields_of
 
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 HEADER_ROWS = 8
-"""Rows that finding column names looks at."""
+"""The number of rows that are looked at to find out whether the first one has the names of columns."""
 MISSING = {b"", b"na", b"nan", b"null", b"none", b"inf", b"-inf", b"-", b".", b"?"}
 _TWO = "(node|id|protein|gene)"
 _SOURCE = re.compile(
@@ -29,7 +29,7 @@ _TARGET = re.compile(
 _LEADING_ZERO = re.compile(rb"0\d+")
 _QUOTED = re.compile(rb'"[^"]*"')
 _ROW_NUMBER = re.compile(r"|id|index|row(id)?|key|no|nr|num(ber)?|#|suid|edge(id)?|interactionid|unnamed:0")
-"""Usual names of a column that numbers the rows; what pandas and R write has none."""
+"""Usual names of a column that numbers the rows; the one that pandas and R write has an empty name."""
 
 
 class Layout(NamedTuple):
@@ -39,8 +39,8 @@ class Layout(NamedTuple):
       header: the names in a header row, or ``None``.
       ends: the columns of the two ends.
       label: the column of the edge label, or ``None``.
-      first: what the first column is where it holds another whole number in each row and the next two hold the ends:
-        ``"numbers"`` of the rows, or ``"unclear"``; else ``""``.
+      first: what the first column is, if it holds a different whole number in each row and the next two columns hold
+        the ends: ``"numbers"`` if it numbers the rows, ``"unclear"`` if that cannot be told. Else it is ``""``.
     """
 
     header: list[str] | None
@@ -82,9 +82,9 @@ def read_any_list(file: TextFile, options: Options) -> Contents:
 
 
 def _tabs_tell(rows: list[bytes], comment: bytes) -> bool:
-    """Say whether rows of numbers are between tabs.
+    """Say whether the fields of rows of numbers are separated by tabs.
 
-    They are if other blanks stand inside fields, or if a comment names as many columns.
+    They are if some fields contain other blanks, or if a comment above names as many columns between tabs.
     """
     tabs = {row.count(b"\t") for row in rows}
     if len(tabs) != 1 or 0 in tabs:
@@ -93,10 +93,10 @@ def _tabs_tell(rows: list[bytes], comment: bytes) -> bool:
 
 
 def delimiter_of(row: bytes) -> bytes:
-    """Return the separator that the first row shows; ``b""`` for blanks.
+    """Return the separator of the fields in the first row; ``b""`` for blanks.
 
-    It is the tab, if there are any tabs: names hold commas (2,3-BPG), hardly ever tabs. A tab beside a comma only
-    aligns.
+    If there is a tab, it is the separator, since names may hold commas (2,3-BPG) but hardly ever tabs. A tab next to a
+    comma only aligns columns.
     """
     words = row.split()
     if len(words) >= 2 and words[0].isdigit() and words[1].isdigit():
@@ -161,7 +161,7 @@ def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 
 
 
 def no_rows(file: TextFile) -> GraphFileError:
-    """Return the error of a table in which nothing stands, which is seldom what somebody meant to read."""
+    """Return the error for a table without rows, since hardly anyone means to read an empty table."""
     return file.error("holds no edges: the file is empty, but for blank lines and comments")
 
 
@@ -211,7 +211,10 @@ def _first_row_notes(
 
 
 def _words(codes: np.ndarray, numbering: Numbering | None) -> list[str | None]:
-    """Return the words of a column from their codes, with ``None`` for missing ones; beside ``+``, ``-`` is a sign."""
+    """Return the words of a column from their codes, with ``None`` for missing ones.
+
+    A word ``-`` means a missing value, unless the column also has ``+``: then it is a sign.
+    """
     known = numbering.known if numbering else ()
     missing = MISSING - {b"-"} if "+" in known else MISSING
     words = [None if word.lower().encode() in missing else word for word in known]

@@ -47,7 +47,10 @@ def read_fanmod(file: TextFile, options: Options) -> Contents:
 
 
 def _is_fanmod(sample: Sample) -> bool:
-    """Tell whether two columns of small numbers say the same of every end, and not the same of all."""
+    """Tell whether columns 3 and 4 can be the colors of the ends.
+
+    They are small numbers, a node has the same number wherever it occurs, and not all nodes have the same.
+    """
     rows = sample.rows
     if not rows or len(rows[0]) not in (4, 5) or any(len(row) != len(rows[0]) for row in rows):
         return False

@@ -20,7 +20,7 @@ SAMPLE = 64
 _DIGITS = re.compile(r"0|[1-9][0-9]{0,9}")
 
 NodeNames = np.ndarray | Callable[[np.ndarray], np.ndarray]
-"""The names of ids: an array, or a function from ids to names where an array of all would be long."""
+"""The names of ids: an array, or, if an array of all names would be long, a function from ids to names."""
 
 
 class Options(NamedTuple):
@@ -34,7 +34,7 @@ class Options(NamedTuple):
     shared: Labels | None = None
 
     def labels(self) -> Labels:
-        """Return what reads one kind of labels: with numbers of its own, or with those that several files share."""
+        """Return an object that numbers labels: on its own, or with numbers that several files share."""
         return Labels() if self.shared is None else self.shared
 
 
@@ -46,7 +46,7 @@ class LabelColumn(NamedTuple):
 
 
 class Labels:
-    """Labels of nodes or edges: numbers that all fit int32 stay themselves, anything else is numbered.
+    """Labels of nodes or edges. If all are numbers that fit int32, they keep their values; else they are numbered.
 
     Words are numbered in their order as text, or through the ``known`` dict in the order in which they come.
     """
@@ -85,11 +85,11 @@ class Contents(NamedTuple):
       undirected: bool ``[m]``, the edges that are known to have no direction, in a file that says directed or says
         nothing; ``None`` for none of them.
       names: the name of each id, where it is not the id itself.
-      node_labels, edge_labels: one an id and one an edge.
-      node_columns, edge_columns: all attributes, likewise, if they were asked for: text or values, ``None`` or ``""``
-        where one is missing.
-      notes: what a user should know: what was passed over, and guesses.
-      format: the format it was recognised as, where that took reading it.
+      node_labels, edge_labels: a label for each id and for each edge.
+      node_columns, edge_columns: all attributes of the ids and of the edges, if they were asked for: text or values,
+        with ``None`` or ``""`` for a missing one.
+      notes: messages for the user about parts of the file that were not used, and about guesses.
+      format: the name of the format, if it was only recognised while the file was read.
     """
 
     edges: np.ndarray
@@ -116,7 +116,7 @@ class Contents(NamedTuple):
 
 
 class Sample:
-    """The beginning of a file, by which its format is recognised; nothing of the file is taken."""
+    """The beginning of a file, by which its format is recognised; looking at it consumes nothing of the file."""
 
     def __init__(self, file: TextFile):
         self.file = file
@@ -159,9 +159,11 @@ class Reader(NamedTuple):
     """The part of a file format that is code.
 
     Attributes:
-      read: takes the file and the options; ``None``: the format is known only to be refused by name.
-      fits: whether a file looks like this format; ``None``: it is what is left.
-      looks: where ``fits`` looks: at the first bytes, the text, or the rows of what else would be a table of edges.
+      read: a function that reads a file with some options; ``None`` if the format is known only to be refused by name.
+      fits: a function that returns whether a file looks like this format; ``None`` if files have this format when no
+        other one fits.
+      looks: the part of a file that ``fits`` looks at: its first bytes, its text, or its rows. Formats that look at
+        rows are tried only on files that would otherwise be tables of edges.
     """
 
     read: Callable[[TextFile, Options], Contents] | None
@@ -173,8 +175,8 @@ class Format(NamedTuple):
     """A file format, as help, messages, recognition and the documentation know it.
 
     Attributes:
-      name: what ``format=`` and ``--input-format`` call it.
-      suffixes: endings of file names: a hint where two formats fit.
+      name: its name in ``format=`` and ``--input-format``.
+      suffixes: usual endings of file names, which decide if two formats fit.
       nodes: which nodes the graph has.
       content: one line on what stands in such a file.
       remedy: for a format that is not read, what to do instead.

@@ -31,7 +31,10 @@ def labelled_edges(file: TextFile, n: int, m: int, labels: Labels) -> tuple[np.n
 
 
 def _is_labelled(sample: Sample) -> bool:
-    """Tell whether a header ``n m 0|1`` and lines of one word stand there, and longer lines begin where it says."""
+    """Tell whether a header ``n m 0|1`` and then a line of one word stand there.
+
+    If the file ends after the n lines of labels, m must be 0.
+    """
     sizes, rows = leading_sizes(sample), sample.rows
     if len(sizes) != 3 or sizes[2] > 1 or len(rows) < 2 or len(rows[1]) != 1:
         return False

@@ -1,6 +1,6 @@
 """MATLAB's mat files: an adjacency matrix, read by SciPy in a process of its own.
 
-SciPy's reader may be ended by the system when a file is damaged. In a process of its own that is an error like others.
+A damaged file can crash SciPy's reader, and with it the process. In a process of its own that is an error like others.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from jaxmotif.io._text import FREE_BYTES, MAX_RATIO, TextFile
 
 _BEGINS = b"MATLAB 5.0 MAT-f"
 _PATIENCE = 600
-"""Seconds after which a file is given up."""
+"""Seconds after which reading a file is given up."""
 _ROOM = 4 << 30
-"""Bytes of addresses that NumPy and SciPy need themselves."""
+"""Bytes of address space that NumPy and SciPy need for themselves, beyond those for the file."""
 _PROGRAM = """
 import contextlib, io, json, sys
 with contextlib.suppress(ImportError, ValueError):  # not every system has limits

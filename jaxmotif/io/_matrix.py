@@ -61,7 +61,7 @@ def _names_of(rows: list[list[bytes]]) -> tuple[list[bytes] | None, int] | None:
 
 
 def _is_header(first: list[bytes], rows: int) -> bool:
-    """Say whether the first row, of numbers, has names: there is one row more than columns, and no two are the same."""
+    """Say whether a first row of numbers has names: its numbers all differ, and there is one row more than columns."""
     return rows == len(first) + 1 == len({*first}) + 1
 
 
@@ -73,10 +73,10 @@ def _is_number(field: bytes) -> bool:
 
 
 def is_matrix(sample: Sample) -> bool:
-    """Tell whether rows are a square matrix of numbers, with names or without, and no table of edges.
+    """Tell whether rows are a square matrix of numbers, with names or without, and not a table of edges.
 
-    Without names, few numbers may be either: a matrix is 0 or 1 throughout, or 0 on the diagonal, and three rows are
-    symmetric besides.
+    A small square of numbers without names could be either. It is a matrix if all its entries are 0 or 1, or if its
+    diagonal is 0; with three rows and a diagonal of 0 it must also be symmetric.
     """
     lines = sample.lines
     delimiter = delimiter_of(lines[0]) if lines else b""

@@ -32,7 +32,7 @@ def read_matrix_market(file: TextFile, options: Options) -> Contents:
 
 
 def _is_matrix_market(sample: Sample) -> bool:
-    """Tell whether a banner stands above, or one with a mistake in a word, which is no comment above a table."""
+    """Tell whether the file begins with a banner, perhaps with a mistake in a word: no comment of a table looks so."""
     first = sample.first.lower()
     return first.startswith(b"%") and (b"matrixmarket" in first or b"matrix coordinate" in first)
 

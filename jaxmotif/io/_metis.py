@@ -54,9 +54,10 @@ def _layout(fields: list[int]) -> tuple[int, int]:
 
 
 def _is_metis(sample: Sample) -> bool:
-    """Tell whether exactly n lines follow the first and hold the numbers that m edges take.
+    """Tell whether exactly n lines follow the header, with as many numbers as m edges take.
 
-    Where all lines have one length, so that the file could also be a table of edges, tell whether it is symmetric, too.
+    If all lines have the same length, the file could also be a table of edges. Then the lists of neighbours must also
+    be symmetric.
     """
     sizes, path = leading_sizes(sample), sample.path
     if not 2 <= len(sizes) <= 4:

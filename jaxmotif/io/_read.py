@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from jaxmotif.graph._fields import Pad, Placement
 
 _FREE_NODES, _NODES_PER_ROW = 1 << 20, 64
-"""Numbers of nodes that a header may declare: whatever follows, and for each row that follows."""
+"""A header may declare ``_FREE_NODES`` nodes in any case, and ``_NODES_PER_ROW`` more for each row that follows."""
 _logger = logging.getLogger("jaxmotif")
 
 
@@ -55,29 +55,31 @@ def read_graph(
 ) -> Graph:
     r"""Read a graph from a file, plain or gzip, of any format of :func:`jaxmotif.graph.format_table`.
 
-    ``auto`` looks at the content, never at the name alone: banners and brackets first; then numbers of nodes and
-    edges, if the lines after them fit; then relations between names; else it is a table of edges. A file that fits two
-    formats, or one that is known and not read, is refused with what to do. A table whose first row ``n m`` is followed
-    by exactly m rows of ids below n is taken for ORCA's, with a note. Name the format of METIS from a pipe.
+    With ``format="auto"`` the format is recognised from the content of the file, never from its name alone. Banners and
+    brackets are looked for first; then numbers of nodes and edges, if the lines after them fit; then relations between
+    names. Any other file is read as a table of edges. A file that fits two formats, or whose format is known but not
+    read, is refused with a message that says what to do. A table whose first row ``n m`` is followed by exactly m rows
+    of ids below n is taken for ORCA's format, with a note. To read METIS from a pipe, name the format.
 
-    A file that says whether it is directed is read so, and interactions of a kind that has no direction by convention
-    (``pp`` of Cytoscape) are edges; everything else is undirected, with a note that names ``directed=True``.
+    A file that says whether it is directed is read accordingly. Interactions of a kind that has no direction by
+    convention (``pp`` of Cytoscape) are edges. Everything else is undirected, with a note that names ``directed=True``.
 
-    Tables of edges may start with a row of column names: one with usual names (source and target, from and to, ...),
-    one of words above a row with numbers, or one that an option names; a comment above may name them, too. What is
-    passed over, such as weights, times and attributes, is named in ``report.notes`` and in the log, and so is a first
-    row that may be a header or an edge. A first column that numbers the rows is passed over with a note, and a table
-    without a row is refused.
+    Tables of edges may start with a row of column names. A first row is taken for one if it has usual names (source and
+    target, from and to, ...), if it has words above a row with numbers, or if an option gives one of its names; a
+    comment above the rows may name the columns, too. ``report.notes`` and the log name everything in the file that is
+    not used, such as weights, times and attributes. They also mention a first row that may be a header or an edge, and
+    a first column that is left out because it only numbers the rows. A table without a row is refused.
 
-    Ids of a table are integers if those of the first row are, else text, and text if they begin with zeros. Nodes of a
-    table are numbered in the order of their ids, text by code point; ``node_names`` of the result holds names or ids
-    of the file unless they are 0..n-1. Labels that all are numbers keep them; other labels are numbered in their order
-    as text, and ``node_label_names`` and ``edge_label_names`` of the result say which word each number stands for.
+    Ids of a table are integers if the ids of its first row are and none has leading zeros, else text. Nodes of a table
+    are numbered in the order of their ids, text by code point; ``node_names`` of the result holds the names or ids in
+    the file unless they are 0..n-1. If all labels are numbers, they stay as they are. Other labels are numbered in
+    their order as text, and ``node_label_names`` and ``edge_label_names`` of the result say which word each number
+    stands for.
 
     Args:
       path: the file; gzip is known by its first bytes, not by its name.
-      directed: ``None`` for what the file says, undirected if it says nothing. An edge of which the file says that it
-        is undirected becomes two arcs if True; arcs of a file that says directed lose their direction if False.
+      directed: ``None`` to follow the file, which is undirected if it says nothing. With True, an edge that is
+        undirected according to the file becomes two arcs. With False, arcs lose their direction.
       format: a format's name, or ``"auto"``.
       columns: for tables, which two columns are the ends, and perhaps a third that is an edge label; numbers
         counted from 0, or names in the first row. The first two columns, or the usual names, if not given.
@@ -95,8 +97,8 @@ def read_graph(
       attributes: keep all attributes of nodes and edges (of a table: all its columns) as ``attributes`` of the result,
         for queries to ask about.
       self_loops, duplicates, reverse: as in :meth:`Graph.from_edges`.
-      isolated: ``"keep"`` keeps every id from 0 to the largest of an edge list of integers, ``"drop"`` drops nodes
-        without an edge; ``None`` takes the nodes that the table of formats says.
+      isolated: ``"keep"``, for an edge list of integers, keeps all ids from 0 to the largest one; ``"drop"`` drops
+        nodes without an edge; with ``None`` the graph has the nodes that the table of formats says.
       pad, device: as in :meth:`Graph.from_edges`.
 
     Returns:
@@ -106,7 +108,7 @@ def read_graph(
       GraphFileError: (a ValueError) the file is not what its format says; names the line where it goes wrong.
       ValueError: an option is not one of its choices.
       OSError: the file cannot be opened.
-      ImportError: a library is missing that reads this format; names the extra that has it.
+      ImportError: a library that reads this format is missing; the error names the extra that installs it.
 
     Example:
       >>> import tempfile, os

@@ -53,7 +53,7 @@ def name_rows(file: TextFile, tabs: bool = True) -> Iterator[tuple[int, list[byt
 
 
 def _table(sample: Sample) -> list[list[bytes]]:
-    """Return the first rows as an edge list would read them; nothing if they have a header or are numbered."""
+    """Return the first rows as an edge list would read them; no rows if there is a header or a column of numbers."""
     if not sample.lines:
         return []
     delimiter = delimiter_of(sample.lines[0])
@@ -63,10 +63,10 @@ def _table(sample: Sample) -> list[list[bytes]]:
 
 
 def _is_sif(sample: Sample) -> bool:
-    """Tell whether the words of a middle column are relations, which never are an end of another row.
+    """Tell whether the words in the middle column are relations, that is, none of them is the end of a row.
 
     Raises:
-      GraphFileError: they may be relations, and as well ends of rows whose third column is an attribute.
+      GraphFileError: the words could be relations, but also the second ends of rows whose third column is an attribute.
     """
     rows = _table(sample)
     if not rows or not any(len(row) > 2 for row in rows) or any(len(row) == 2 for row in rows):

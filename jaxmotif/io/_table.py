@@ -22,20 +22,21 @@ _LAST_BYTES = ~np.array([256**count - 1 for count in range(8, -1, -1)], np.uint6
 """Masks that keep the last 0, 1, ..., 8 of eight bytes."""
 _ASCII_ZEROS = np.uint64(0x3030303030303030)
 _TO_EIGHTY, _HIGH_BITS = np.uint64(0x7676767676767676), np.uint64(0x8080808080808080)
-"""A byte over 9 has its high bit set, or gets it when 0x76 is added; only one that has it carries into the next."""
+"""Constants to test eight bytes at once for values over 9: such a byte has its high bit set, or gets it when 0x76 is
+added. A carry into the next byte can come only from a byte that has its high bit set already."""
 _JOIN_DIGITS = [
     (np.uint64(10 * 2**8 + 1), np.uint64(8), np.uint64(0x00FF00FF00FF00FF)),
     (np.uint64(100 * 2**16 + 1), np.uint64(16), np.uint64(0x0000FFFF0000FFFF)),
     (np.uint64(10000 * 2**32 + 1), np.uint64(32), np.uint64(0xFFFFFFFF)),
 ]
-"""Factor, shift and mask with which neighbouring numbers of 1, 2 and 4 digits become one number."""
+"""Factor, shift and mask that join neighbouring numbers of 1, 2 and 4 digits to numbers of twice as many digits."""
 
 
 class Numbering(dict[bytes, int]):
-    """Numbers of words as they stand in a file; a word that is looked up for the first time gets the next number.
+    """The number of each word, by its bytes in a file; a word that is looked up for the first time gets the next one.
 
     Attributes:
-      known: the numbers of words as text.
+      known: the same numbers, by the word as text.
     """
 
     def __init__(self, known: dict[str, int] | None = None):

@@ -18,12 +18,15 @@ BLOCK = 1 << 19
 """Bytes that are read at a time: few enough for the arrays of a block to stay in the processor's cache."""
 MAX_RATIO = 200
 FREE_BYTES = 64 << 20
-"""Compressed data may grow to ``FREE_BYTES``, or to ``MAX_RATIO`` times what was read: text of graphs grows 20-fold."""
+"""Compressed data may unpack to ``FREE_BYTES``, or to ``MAX_RATIO`` times the bytes read, if that is more.
+
+The text of a graph grows only about 20-fold, so larger growth points to a file made to fill the memory.
+"""
 
 COMMENTS = (b"#", b"%")
 _BAD_GZIP = "the gzip data is damaged or cut short", (EOFError, zlib.error, gzip.BadGzipFile)
 _UTF8 = re.compile(rb"[\xc3-\xf4][\x80-\xbf]")
-"""Bytes that hardly ever stand side by side in a text that is not UTF-8."""
+"""Two bytes that begin a character in UTF-8, and hardly ever stand side by side in a text that is not UTF-8."""
 
 
 class _CountedStream(io.BufferedReader):
@@ -122,7 +125,7 @@ class TextFile:
         return b"".join(block for _, block in self.blocks()).decode()
 
     def check_growth(self, unpacked: int, packed: int) -> None:
-        """Raise an error where compressed data grows beyond what a graph's would."""
+        """Raise an error if compressed data unpacks to far more bytes than the data of a graph would."""
         if unpacked > max(FREE_BYTES, MAX_RATIO * packed):
             raise self.error(
                 f"unpacks to {unpacked >> 20} MiB and more, over {MAX_RATIO} times its size; if that is meant, unpack "
@@ -215,9 +218,9 @@ class TextFile:
         return block
 
     def _as_utf8(self, block: bytes) -> bytes:
-        """Return a block as UTF-8, which it is or which it becomes from Windows' cp1252.
+        """Return a block as UTF-8, after converting it from Windows' cp1252 if it is not UTF-8 yet.
 
-        A text that is UTF-8 in other places is damaged and no cp1252.
+        A text that is UTF-8 in other places is refused as damaged, and not taken for cp1252.
         """
         try:
             if not self.notes:

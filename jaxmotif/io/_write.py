@@ -1,4 +1,4 @@
-"""Writing graphs to files that other programs open; markup is networkx's."""
+"""Writing graphs to files that other programs open. networkx writes the markup formats, such as GraphML."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("jaxmotif")
 
 _COMMENTS = tuple(mark.decode() for mark in COMMENTS)
-"""What a line that is skipped begins with."""
+"""Marks at the beginning of a line by which :func:`read_graph` takes it for a comment."""
 
 
 def _library() -> Any:
@@ -37,7 +37,7 @@ def _table(separator: str) -> Callable[[Graph, Path], None]:
     def write(graph: Graph, path: Path) -> None:
         names = graph._names.tolist()
         ends, columns = edge_rows(graph)
-        # A line that begins with the mark of a comment would be none of the table: there the names are in quotes.
+        # A row that begins with the mark of a comment would be skipped when the table is read, so names are quoted.
         marked = any(str(name).lstrip().startswith(_COMMENTS) for name in names)
         if 0 in np.bincount(graph.edge_list().ravel(), minlength=graph.n):
             _logger.info("nodes without an edge are not in a table of edges; GraphML keeps them")
@@ -70,7 +70,8 @@ def _as_networkx(graph: Graph, titles: tuple[str, ...]) -> networkx.Graph:
 
     Args:
       graph: the graph.
-      titles: attributes by which the format calls nodes; the graph's own get another name, or nodes would lose theirs.
+      titles: names of attributes in which the format keeps the names of nodes. Attributes of the graph with these
+        names are renamed, or they would overwrite the names of the nodes.
     """
     made = graph.to_networkx()
     for title in titles:

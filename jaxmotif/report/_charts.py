@@ -30,8 +30,8 @@ class Profile(NamedTuple):
     Attributes:
       name: The name of the network.
       values: Float64, each class's z divided by the length of the vector of all z; NaN where a class has no z.
-      low: Float64, the lower end of an interval, on the scale of ``values``: of one network, that which holds 95 % of
-        the random graphs; of several, that of ``values`` themselves.
+      low: Float64, the lower end of a 95 % interval, on the scale of ``values``. On a page of one network the interval
+        contains 95 % of the random graphs; on a page of several it is the confidence interval of ``values``.
       high: Float64, its upper end.
       unusual: Bool, whether the class is a motif or an anti-motif.
     """
@@ -123,13 +123,17 @@ def _band(profile: Profile, number: int, x: Scale, y: Scale) -> str:
 
 
 def _line_style(number: int) -> tuple[str, str]:
-    """Return the CSS class and the dashes of the network with this number, where the first one is the accent."""
+    """Return the CSS class and the dashes of a network's line, by the network's number; the first has accent colour."""
     dashes = ("", "6 4", "2 3", "9 3 2 3")[number % 4]
     return " other" if number else "", f' stroke-dasharray="{dashes}"' if dashes else ""
 
 
 def _profile_line(profile: Profile, number: int, x: Scale, y: Scale, radius: float, joined: bool) -> list[str]:
-    """Return the points of one network, joined by a line, or each on a stem of its own and only the unusual ones."""
+    """Return the SVG of the values of one network over the classes.
+
+    With ``joined`` a line joins the values, and each has a dot. Otherwise each value is a vertical line from 0, and
+    only the values of unusual classes have a dot.
+    """
     other, dash = _line_style(number)
     values = profile.values.tolist()
     path, parts = [], []

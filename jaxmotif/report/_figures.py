@@ -42,11 +42,12 @@ def motif_figures(
 ) -> Figures:
     """Return the figures of the motifs of networks.
 
-    These are of each network its profile and its counts, and where its motifs lie, and the comparison of several.
+    Each network has a figure of its profile and its counts, and one for each motif that shows where it lies. Several
+    networks also have a figure that compares them.
 
     Args:
       networks: The name, the graph and the motifs of each network.
-      distances: Distances of the networks, float64 ``[networks, networks]``, by what they are called.
+      distances: Distances between the networks, float64 ``[networks, networks]``, by the name of the distance.
     """
     figures: dict[str, Callable[[], Figure]] = {}
     for name, graph, motifs in networks:

@@ -42,7 +42,7 @@ def motifs_report(
       networks: The name, the graph and the motifs of each network. All have motifs of one size, and all are directed
         or none is.
       run: How the result was made: the command line as ``"argv"``, and the options by name.
-      distances: Distances of the networks, float64 ``[networks, networks]``, by what they are called.
+      distances: Distances between the networks, float64 ``[networks, networks]``, by the name of the distance.
 
     Returns:
       An HTML page that needs no other file.
@@ -125,7 +125,7 @@ def _profile_section(
 
 
 def _comparison_section(found: MotifComparison, distances: Mapping[str, np.ndarray]) -> str:
-    """Return the correlations of the profiles of networks, and other distances of these, as square tables and trees."""
+    """Return square tables and trees of the correlations between networks' profiles and of the other distances."""
     titled = {f"Correlation over all {len(found.classes)} classes": found.correlation}
     if not found.tested.all():
         closed = f"the {np.count_nonzero(found.tested)} closed classes, from which the others follow"
@@ -203,7 +203,7 @@ def _statistics_cells(motifs: Motifs, row: int, longest_bar: float) -> list[html
 def _motif_roles(graph: Graph, motifs: Motifs, heading: str) -> str:
     """Return cards of the roles in the motifs of a network that are the most unusual ones."""
     if motifs.estimate is not None:
-        return ""  # Roles need every occurrence, and counts are estimated where there are too many to go through.
+        return ""  # Roles need every occurrence, of which there are too many if counts are estimated.
     order = np.argsort(-np.nan_to_num(motifs.significance.z, nan=-np.inf), kind="stable").tolist()
     best = [(motifs.classes[i], int(motifs.counts[i])) for i in order if motifs.is_motif[i] and motifs.counts[i]]
     best, which = best[: shared.MOST_RANKED], "of the most unusual motifs"
@@ -237,7 +237,7 @@ def mixing_in_words(found: Motifs) -> list[str]:
 
 
 def _chain_sentences(found: Motifs, varies: np.ndarray) -> list[str]:
-    """Return what the chains that went on show, from the classes whose counts vary (a mask)."""
+    """Return sentences on the chains that went on to a greater length, from the classes whose counts vary (a mask)."""
     mixing = found.mixing
     difference = float(np.abs(mixing.longer_z[varies]).max())
     verdict = html.say("too short" if mixing.disagrees.any() else "long enough")

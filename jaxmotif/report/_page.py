@@ -63,7 +63,7 @@ def _texts() -> dict[str, str]:
 
 
 def say(name: str, **values: object) -> str:
-    """Return a text of ``templates/texts.txt``, with values in the places that it has for them."""
+    """Return a text of ``templates/texts.txt`` with its placeholders filled in."""
     return _texts()[name].format(**values).strip()
 
 

@@ -24,7 +24,7 @@ MOST_OCCURRENCES = 20_000_000
 """Number of occurrences up to which a page ranks the nodes of a pattern; more take too long for a report."""
 
 
-_MOST_SHOWN, _MOST_LISTED = 20, 5000  # nodes of an excerpt, and occurrences that are looked at for it
+_MOST_SHOWN, _MOST_LISTED = 20, 5000  # nodes of an excerpt at most, and occurrences looked at to choose them
 
 
 class Role(NamedTuple):
@@ -52,7 +52,7 @@ def count_roles(graph: Graph, pattern: Pattern, induced: bool = True, wildcard: 
       degree 2 (0,) [3 0 0 0] [('hub', 3)]
       degree 1 (1, 2) [0 2 2 2] [('a', 2), ('b', 2), ('c', 2)]
     """
-    # The work runs on a device of this process, because of several processes only one writes the report.
+    # The work runs on a device of this process: if there are several processes, only one of them writes the report.
     devices = [select_devices(None).main]
     counts = participation_counts(pattern, graph, induced, per="occurrence", wildcard=wildcard, devices=devices)
     # The column of one member counts the whole orbit.
@@ -76,11 +76,11 @@ def _parts(pattern: Pattern) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def locate(graph: Graph, pattern: Pattern) -> tuple[Drawing, list[str], int]:
-    """Draw some of the nodes and edges that a pattern occurs on, those that take part in most occurrences first.
+    """Draw an excerpt of a graph in which a pattern occurs, with the nodes that lie in the most occurrences.
 
     Returns:
-      The nodes with their names, coloured by the part that each takes most often there, and the edges of occurrences;
-      the parts, in the order of the colours; and the number of occurrences that are drawn.
+      A drawing of the nodes, with their names and coloured by the part that each takes most often, and of the edges of
+      occurrences; the parts, in the order of the colours; and the number of occurrences that are drawn.
 
     Example:
       >>> from jaxmotif import datasets

@@ -1,7 +1,8 @@
-"""Numbers of maps of a query by the image of its first node, modulo 2^61 - 1, by algebra instead of search.
+"""How many maps of a query send its first node to each node of a graph, modulo 2^61 - 1, by algebra, not by search.
 
-Injective maps are a signed sum of homomorphisms of the query with some nodes merged into blocks. Homomorphisms are
-counted by dynamic programming: maps that agree on all blocks that still matter are one row of a table.
+The number of injective maps is a signed sum of numbers of homomorphisms, each of the query with some of its nodes
+merged into blocks. Homomorphisms are counted by dynamic programming: partial maps that agree on all blocks that still
+matter are one row of a table.
 """
 
 from collections import Counter
@@ -16,7 +17,8 @@ from ._modular import P, add_groups, multiply
 # Limits of the terms of the sum, of the rows of a table, and how many rows are made at a time.
 MOST_TERMS, MOST_ROWS, CHUNK = 2**15, 2**23, 2**20
 
-# A key of a pair of nodes that is no pair's, so that a search for any pair among sorted keys ends at one of them.
+# A key larger than that of any pair of nodes. It stands last among sorted keys, so that a binary search for any pair
+# ends at an entry.
 NO_PAIR = 2**63 - 1
 
 
@@ -26,20 +28,22 @@ def count_at_root(shape: dict, order: list, graph: SimpleGraph, induced: bool, d
     Args:
       shape: the query as a certificate describes it.
       order: the query nodes in the order in which they are mapped, on which time and memory depend.
-      graph: the graph that it is looked for in.
-      induced: whether nodes that the query does not join must not be joined in the graph.
+      graph: the graph in which the query is looked for.
+      induced: whether the images of nodes that are not joined in the query must not be joined in the graph.
       deadline: when to stop, by ``time.process_time``.
-      weights: residues ``[n]`` for each of the first query nodes; a map counts as the product of those of its images.
+      weights: residues ``[n]`` for each of the first query nodes, perhaps none. A map counts as the product of the
+        weights of the images of these nodes.
 
     Raises:
-      Refused: the shape is none of this graph, or the order none of its nodes.
-      Beyond: beyond the limits of memory and time.
+      Refused: the shape has labels that the graph does not have, or ``order`` is no order of its nodes.
+      Beyond: the count would pass the limits of memory or time.
     """
     _, matrix = graph.shape(shape, ANY)
     need(sorted(order) == [*range(len(matrix))][:16], "the order is none of the nodes of a query of at most 16")
     vectors = [((graph.label_numbers == row[u]) | (row[u] == ANY)).astype(np.uint64) for u, row in enumerate(matrix)]
     vectors[: len(weights)] = [vector * weight for vector, weight in zip(vectors, weights, strict=False)]
-    # The pairs that the images of joined nodes may be, by their keys; pairs of nodes with the same arcs share them.
+    # For each pair of joined query nodes, the keys of the pairs of graph nodes that they may be mapped to. Pairs of
+    # query nodes with the same arcs share one array.
     joined, keys = {}, np.append(graph.sources * graph.nodes + graph.targets, NO_PAIR)
     back, there = np.divmod(np.append(graph.state, 0), graph.states)
     asked = {(matrix[u][v], matrix[v][u]) for u, v in permutations(range(len(matrix)), 2)}
@@ -56,20 +60,21 @@ def count_at_root(shape: dict, order: list, graph: SimpleGraph, induced: bool, d
 
 
 def _fits(numbers: np.ndarray, wanted: int, induced: bool) -> np.ndarray:
-    """Return which numbers of arcs are as wanted: no arc is asked for only if subgraphs are induced."""
+    """Return which numbers of arcs fit the wanted one; where no arc is wanted, any fits unless ``induced``."""
     return numbers > 0 if wanted == ANY else (numbers == wanted) | (wanted == 0 and not induced)
 
 
 def _terms(size: int, joined: dict, induced: bool) -> dict:
-    """Return the factor of each sum of homomorphisms, by the block of each node and the pairs that are joined as well.
+    """Return the terms of the signed sum: a factor for each query made by merging and joining nodes.
 
-    Two nodes that the query does not join must have two images and, if induced, no joined ones. A sum in which they may
-    have any is too large by that in which they are merged, and by that in which they are joined as well.
+    Two nodes that are not joined in the query must have different images and, if induced, images that are not joined.
+    A sum over maps with any two images is too large by the sum in which the nodes are merged and, if induced, by the
+    sum in which they are joined. Each term is identified by the block of each node and the pairs that were joined.
     """
     terms = Counter({(tuple(range(size)), frozenset()): 1})
     for u, v in (pair for pair in combinations(range(size), 2) if pair not in joined):
         for (blocks, also), factor in list(terms.items()):
-            # Where they are merged already, this takes the term away.
+            # If the two nodes are merged already, this subtracts the term from itself.
             both = blocks[u], blocks[v]
             terms[tuple(min(both) if block in both else block for block in blocks), also] -= factor
             if induced:
@@ -86,10 +91,10 @@ def _count_homomorphisms(n: int, joined: dict, blocks: tuple, order: list, vecto
 
     Args:
       n: the number of nodes.
-      joined: of each pair of joined query nodes the keys of the pairs that they may be mapped to.
+      joined: for each pair of joined query nodes, the keys of the pairs of graph nodes that they may be mapped to.
       blocks: the block of each query node.
-      order: the blocks in the order in which they are mapped; only the first time counts that one occurs.
-      vectors: for each query node the value of each image.
+      order: the blocks in the order in which they are mapped; a block that occurs again is ignored.
+      vectors: for each query node, the value of each graph node as its image.
       deadline: when to stop.
     """
     arcs, values_of = {}, {}
@@ -113,16 +118,17 @@ def _place(n: int, near: list, rows: np.ndarray, values: np.ndarray, vector, col
     """Map one more block in every way, and add up the rows that agree in the blocks that matter later.
 
     Args:
-      n: the number of nodes.
-      near: for each block that it is joined to the keys of the pairs that both may be mapped to, and its images.
-      rows: the images of the blocks that matter, no two rows alike.
-      values: how many maps each row stands for.
-      vector: the value of each image of the block.
-      columns: the columns of the new table, among those of the rows and the block's own.
+      n: the number of nodes of the graph.
+      near: for each mapped block to which the new block is joined: the keys of the pairs of nodes that the two may be
+        mapped to, and the images of the mapped block in ``rows``.
+      rows: the images of the mapped blocks that still matter; no two rows are equal.
+      values: the sum of the values of the maps that each row stands for.
+      vector: the value of each graph node as the image of the new block.
+      columns: the columns of the new table, as numbers of columns of ``rows``, behind which the new block stands.
       deadline: when to stop.
     """
     need(n ** len(columns) < NO_PAIR, "the query needs a table of too many columns", Beyond)
-    # A block that is joined to none may be mapped to any node, as if all were joined to node 0.
+    # A block that is joined to no mapped block may be mapped to any node, as if every node were joined to node 0.
     (keys, first), *others = near or [(np.arange(n), np.zeros(len(rows), np.int64))]
     starts, stops = np.searchsorted(keys, [first * n, first * n + n])
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(stops - starts)])

@@ -8,10 +8,11 @@ from typing import Any
 FORMAT = "jaxmotif certificate 4"
 LARGEST_FILE = 2**23
 
-# A small graph, and its number in the graph, or the sum of its column: its first nodes are the root. Entry (u, v) of
-# `matrix` is 0 for no arc, or the number of its label; entry (u, u) is the number of the label of node u. The labels
-# that occur in the graph are numbered in ascending order: of nodes from 0 on, of arcs from 1 on, which is also the
-# number where there are none. A label that does not occur is -1, and `ANY` stands for any.
+# A small graph. Its first `roots` nodes are the root, and `total` is how often it occurs in the large graph, or the sum
+# of its column. Entry (u, v) of `matrix` is 0 for no arc, else the number of the arc's label; entry (u, u) is the
+# number of the label of node u. The labels that occur in the large graph are numbered in ascending order, labels of
+# nodes from 0 on and labels of arcs from 1 on. Without labels, all nodes have number 0 and all arcs number 1. A label
+# that does not occur is -1, and `ANY` stands for any label.
 SHAPE = {"name": str, "roots": int, "matrix": [[int]], "total": int}
 ANY = -2
 
@@ -26,11 +27,11 @@ class Refused(ValueError):
 
 
 class Beyond(Refused):
-    """The limit of the checker for which something cannot be checked."""
+    """The limit of the checker (of time, memory or size) because of which something cannot be checked."""
 
 
 def need(holds: object, reason: str, error: type[Refused] = Refused) -> None:
-    """Refuse the certificate, or what is being checked, unless something holds."""
+    """Raise an error that refuses the certificate, or gives up a check (:class:`Beyond`), unless ``holds`` is true."""
     if not holds:
         raise error(reason)
 
@@ -69,5 +70,5 @@ def check_form(value: Any, form: Any = FORM, where: str = "certificate") -> None
 
 
 def seed_of(certificate: dict) -> bytes:
-    """Return the seed of all that is random: SHA-256 of the graph and the claim, which are thereby fixed before it."""
+    """Return the seed of all random choices: SHA-256 of the graph and the claim, so that these are fixed before it."""
     return hashlib.sha256(json.dumps([certificate["graph"], certificate["claim"]], sort_keys=True).encode()).digest()

@@ -101,7 +101,7 @@ class _Check:
         return self._report
 
     def _check_maps(self) -> None:
-        """Count the maps by algebra, and compare their number, and a sum with random weights, the same in any order."""
+        """Count the maps by algebra, and compare their number, and a sum over them with random weights."""
         # There is one query, and no table.
         (query,), (), graph, answer = self._claim["shapes"], self._claim["columns"], self._graph, self._answer
         count, roots, size = query["total"], query["roots"], len(query["matrix"])

@@ -23,9 +23,10 @@ MOST_STEPS = 6e12
 
 
 def count_around_nodes(graph: SimpleGraph, deadline: float) -> np.ndarray:
-    """Return sums of each arc v -> w over the triangles vwx, int64 ``[5, 2 m]``, arcs as in ``graph.targets``.
+    """Return five counts for each arc v -> w of an undirected graph, int64 ``[5, 2 m]``, arcs as in ``graph.targets``.
 
-    They are the triangles, the 4-cliques, the 4-cycles through vw, and the sums of t(v, x) and of the degree of x.
+    They are the numbers of triangles vwx, of 4-cliques and of 4-cycles at the arc, and two sums over the triangles vwx:
+    of the number of triangles at v -> x, and of the degree of x.
     """
     offsets, targets, degrees = graph.offsets, graph.targets, np.diff(graph.offsets)
     need((degrees.astype(float) ** 3).sum() <= MOST_STEPS, "the degrees are too high", Beyond)
@@ -47,7 +48,7 @@ def count_around_nodes(graph: SimpleGraph, deadline: float) -> np.ndarray:
         sums[:, offsets[v] : offsets[v + 1]] = (
             triangles,
             np.bincount(w, shared, len(near)) / 2,
-            # Walks of two steps from v to the neighbours of w, but those over w, and those back to v.
+            # For each arc, the walks of two steps from v to neighbours of w, without those through w and back to v.
             np.add.reduceat(np.bincount(second)[second] - 1, starts) - (len(near) - 1),
             np.bincount(w, triangles[x], len(near)),
             np.bincount(w, lengths[x], len(near)),
@@ -59,13 +60,13 @@ def count_graphlets(graph: SimpleGraph, induced: bool, deadline: float) -> dict[
     """Return how many subgraphs of each shape of up to four nodes there are.
 
     Args:
-      graph: a graph; of one that has directions or labels the result is empty.
+      graph: a graph; if it has directions or labels, the result is empty.
       induced: whether only induced subgraphs count.
       deadline: when to stop, by ``time.process_time``.
 
     Returns:
-      For a shape without a root the number in the graph; with a root, if it lies at an edge of the shape, numbers of
-      subgraphs that have each node, or edge, as their root.
+      The counts by shape. A shape without a root has its number in the graph. A shape with a root that lies at one of
+      its edges has an array: for each node, or edge, of the graph the number of subgraphs with this root.
 
     Raises:
       Beyond: beyond the limits of memory and time.
@@ -77,7 +78,8 @@ def count_graphlets(graph: SimpleGraph, induced: bool, deadline: float) -> dict[
     a, b, one = d[v] - 1, d[w] - 1, np.ones(len(v), np.int64)
     t, cliques, cycles, beside, degrees = count_around_nodes(graph, deadline)
     near, corners = _at_sources(graph, d[w]), _at_sources(graph, t) // 2  # neighbours' degrees, triangles of a node
-    # Edges of the shape, and the arc v -> w. Shapes with nodes that no edge has come from those without.
+    # By the edges of a shape and the place of the arc v -> w in it: the number of subgraphs at each arc. Shapes with
+    # isolated nodes are derived below from the shapes without these nodes.
     formulas = {
         "01 at 01": one,
         "01 23 at 01": len(v) // 2 - a - b - 1,
@@ -94,7 +96,7 @@ def count_graphlets(graph: SimpleGraph, induced: bool, deadline: float) -> dict[
         "01 02 03 12 13 at 01": t * (t - 1) // 2,
         "01 02 03 12 13 23 at 01": cliques,
     }
-    # Shapes without edges are all sets.
+    # Any set of nodes is a subgraph without edges, if it need not be induced.
     numbers: dict[Shape, Any] = {plain_shape("", "0123"[:size], 0): comb(n, size) for size in (2, 3, 4)}
     for text, alone in formulas.items():
         edges, ends = text.split(" at ")
@@ -105,10 +107,10 @@ def count_graphlets(graph: SimpleGraph, induced: bool, deadline: float) -> dict[
             sums = exact_sum(at_arcs), _at_sources(graph, at_arcs), (at_arcs + at_arcs[back])[first]
             for roots, times in enumerate(sums):
                 rooted = canonical((roots, shape[1]), False)
-                # A copy is counted at each arc that an automorphism takes the first one to.
+                # A copy was counted once at each arc onto which an automorphism maps the arc v -> w of the shape.
                 numbers[rooted] = times // (automorphisms(rooted, False) // automorphisms(shape, True))
     if induced:
-        # Shapes with more edges come first. Those in which this one lies are taken off.
+        # Shapes with more edges come first. From each number the subgraphs of larger shapes are subtracted.
         for shape in sorted(numbers, key=lambda shape: -sum(map(sum, shape[1]))):
             for large in numbers:
                 if large != shape and copies(shape, large):
@@ -128,11 +130,11 @@ def count_around(graph: SimpleGraph, root: list[int], sizes: set[int], rooted: b
       graph: the graph.
       root: a node, or the two ends of an edge.
       sizes: how many nodes the subgraphs have.
-      rooted: whether shapes have the root; without it, all places in a shape are alike.
+      rooted: whether the shapes that are returned mark the root.
       deadline: when to stop, by ``time.process_time``.
 
     Raises:
-      Beyond: then, or if there are too many labels.
+      Beyond: the deadline has passed, or there are too many labels.
     """
     base = max(graph.states**2, 1 + int(graph.label_numbers.max()))
     need(base ** max(sizes) < 2**63, "subgraphs with so many labels are not listed", Beyond)
@@ -141,12 +143,12 @@ def count_around(graph: SimpleGraph, root: list[int], sizes: set[int], rooted: b
     codes, seen[root] = graph.label_numbers.copy(), True
 
     def add(members: list[int], inner: tuple[int, ...], near: np.ndarray) -> None:
-        """Count the sets of a set's members and nodes that come after the last one, each set once (Wernicke's ESU).
+        """Count all connected sets that extend a set by later nodes, each once (Wernicke's algorithm ESU).
 
         Args:
-          members: the set.
-          inner: the code of each member when it was added.
-          near: neighbours of the other members that come after the last one.
+          members: the set, in the order in which nodes were added.
+          inner: the codes of all members but the last, each as it was when the member was added.
+          near: the nodes that may still be added, without those that the last member is the first to reach.
         """
         need_time(deadline)
         row = slice(graph.offsets[members[-1]], graph.offsets[members[-1] + 1])
@@ -158,7 +160,7 @@ def count_around(graph: SimpleGraph, root: list[int], sizes: set[int], rooted: b
             add(root, inner, near)
         else:
             if len(members) + 1 in sizes:
-                # The last node is not visited.
+                # The last node of a set need not be added: its code tells the shape, so equal codes are counted.
                 for code, number in zip(*np.unique(codes[near], return_counts=True), strict=True):
                     found[(*inner, int(code))] += int(number)
             for i, x in enumerate(near.tolist() if len(members) + 1 < max(sizes) else ()):

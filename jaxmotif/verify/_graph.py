@@ -17,8 +17,8 @@ Shape = tuple[int, tuple[tuple[int, ...], ...]]
 class SimpleGraph(NamedTuple):
     """A graph without self loops and repeated edges, as :func:`graph_from_edges` makes it.
 
-    The state of a pair (s, x) is the number of its arc from s to x, plus ``states`` times that of the arc back. No arc
-    is 0, and the labels that occur are numbered from 1 on.
+    The state of a pair of nodes (s, x) is the number of the arc from s to x, plus ``states`` times the number of the
+    arc from x to s. The number of an arc is 0 if there is no arc, else the number of its label, from 1 on.
 
     Attributes:
       nodes: n; nodes are 0 to n - 1.
@@ -27,11 +27,11 @@ class SimpleGraph(NamedTuple):
       node_labels: int64 ``[n]``, or None.
       edge_labels: int64 ``[m]``, or None.
       label_numbers: the number of each node's label, from 0 on, int64 ``[n]``.
-      states: how many states an arc may have, with none.
+      states: how many numbers an arc may have, including 0 for no arc.
       offsets: where the pairs of each node begin and the last ones end, int64 ``[n + 1]``.
-      sources: the nodes of all pairs that are joined in whatever direction, ascending.
-      targets: their neighbours, ascending for each node.
-      state: their states.
+      sources: the first node of each pair of nodes that are joined, in whatever direction; ascending.
+      targets: the second node of each pair, ascending for each first node.
+      state: the state of each pair.
     """
 
     nodes: int
@@ -132,9 +132,9 @@ def orbit_size(shape: Shape, directed: bool) -> int:
 
 @lru_cache(maxsize=2**16)
 def copies(small: Shape, large: Shape, induced: bool = False) -> int:
-    """Return how many subgraphs with all nodes of a shape, and with its root, are copies of another shape.
+    """Return how many copies of the shape ``small`` lie in the shape ``large`` on all its nodes, root on root.
 
-    If they need not be induced, both have no labels and no directions.
+    If copies need not be induced, both shapes must be undirected and without labels.
     """
     if induced or (small[0], len(small[1])) != (large[0], len(large[1])):
         return small == large
@@ -148,6 +148,6 @@ def plain_shape(edges: str, order: Sequence[str], roots: int) -> Shape:
 
 
 def is_connected(shape: Shape) -> bool:
-    """Return whether a shape hangs together."""
+    """Return whether a shape is connected, directions aside."""
     joined, size = np.array(shape[1]), len(shape[1])
     return bool((np.linalg.matrix_power(joined + joined.T + np.eye(size), size) > 0).all())

@@ -10,18 +10,19 @@ import numpy as np
 # A Mersenne prime: 2^61 is 1 modulo P, so that remainders are shifts and sums.
 P = 2**61 - 1
 
-# Bytes of a table that are hashed together, and what is hashed after them, so that nothing else has their hash.
+# The number of bytes of a leaf, and the text that is hashed behind each leaf. The hash of a table has another text at
+# its end, so that no leaf can pass for a table.
 LEAF, LEAF_END = 8192, b"leaf"
 
 
 def random_weights(seed: bytes, purpose: str, count: int) -> np.ndarray:
-    """Return random residues modulo P (which stands for 0, too), the same for the same seed, uint64 ``[count]``."""
+    """Return ``count`` random residues modulo P, uint64 from 0 to P (P stands for 0, too), which the seed decides."""
     state = int.from_bytes(hashlib.sha256(seed + purpose.encode()).digest(), "little")
     return np.random.PCG64(state).random_raw(count) >> np.uint64(3)
 
 
 def row_factors(seed: bytes, rows: int) -> np.ndarray:
-    """Return random residues, uint64 ``[2, side]``; weight ``i`` is number ``i % side`` times number ``i // side``."""
+    """Return random residues, uint64 ``[2, side]``; row ``i`` has the weight ``[0, i % side] * [1, i // side]``."""
     return random_weights(seed, "rows", 2 * isqrt(rows) + 2).reshape(2, -1)
 
 
@@ -37,10 +38,10 @@ def random_rows(seed: bytes, rows: int, count: int) -> list[int]:
 
 
 def digest(table: np.ndarray) -> str:
-    """Return a SHA-256 of a table of integers of any dtype, by those of leaves of 8,192 bytes.
+    """Return the hash of a table of integers of any dtype: a SHA-256 of the SHA-256 of its leaves of 8,192 bytes.
 
-    Its numbers are written one after another with the highest byte first, in 64 bits each, or as many times 64 as all
-    of them need. Zeros fill the last leaf.
+    The numbers of the table are written one after another with the highest byte first. Each takes 64 bits, or the
+    multiple of 64 bits that the largest number needs. Zeros fill the last leaf.
     """
     wide = table.ravel().tolist() if table.dtype == object else []
     size = 8 * max((number.bit_length() // 64 + 1 for number in wide), default=1)
@@ -50,7 +51,7 @@ def digest(table: np.ndarray) -> str:
 
 
 def join_leaves(shape: tuple[int, ...], size: int, hashes: bytes) -> str:
-    """Return the hash of a table from the hashes of its leaves, in which no leaf's content can pass for them."""
+    """Return the hash of a table from its shape, the bytes of a number, and the hashes of its leaves."""
     return hashlib.sha256(f"{shape}, numbers of {size} bytes\n".encode() + hashes + b"root").hexdigest()
 
 
