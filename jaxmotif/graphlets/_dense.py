@@ -121,9 +121,9 @@ def _neighbourhoods(A: jax.Array, C: jax.Array, edges: bool) -> tuple[dict[str, 
 
     Returns:
       First, by the names of :class:`Sums` and (for edge orbits) :class:`Rims`, sums at the arc from each hub to each
-      node of its neighbourhood, float32 ``[M, M]``. Then two matrices over pairs of nodes, which are sums over all hubs
-      that have the pair in their neighbourhood: of the codegrees of the pair in there, and, for adjacent pairs, of
-      the walks of length 3 in there from one to the other (for edge orbits, else zeros).
+      node of its neighbourhood, float32 ``[M, M]``. Then two matrices over pairs of nodes, both summed over all hubs:
+      the codegree that a pair has inside the neighbourhood of the hub, and the number of walks of length 3 inside it
+      between the nodes of an adjacent pair (for edge orbits, else zeros).
     """
     size = A.shape[0]
     together = max(1, min(size, _CELLS // size**2))

@@ -12,8 +12,9 @@ adjacent to the images of all core nodes in the set r. The number of ways to pla
 
 .. math:: \sum \prod_j \frac{m_j!}{\prod_c k_c!} \prod_c (size(j, c) - used(j, c)) (size(j, c) - used(j, c) - 1) \dots
 
-The sum is over all ways to divide the nodes of each type j among the classes, ``k_c`` of them to class c. The last
-product has ``k_c`` factors for class c, of which ``used(j, c)`` nodes were taken by earlier types. No term is negative.
+The sum is over all ways to divide the nodes of each type j among the classes, ``k_c`` of them to class c. For class c
+the last product has ``k_c`` factors, and ``used(j, c)`` is the number of its nodes that earlier types have taken. No
+term is negative.
 
 Reference: the fringes of Fringe-SGC (SC 2025), which has a region for each set of core nodes instead of classes.
 """

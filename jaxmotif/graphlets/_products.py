@@ -36,7 +36,7 @@ from jaxmotif.graphlets.five.hubs import HubBatch, in_rows, steps_between
 MOST_NODES = 46_340
 """Node capacity up to which a graph is counted by products: the cells of its matrix have 32-bit numbers."""
 
-_STRIPS = 4  # a matrix of neighbours is multiplied in so many strips, which skips most cells left of the diagonal
+_STRIPS = 4  # number of strips in which a matrix of neighbours is multiplied, to skip most cells left of the diagonal
 _LEAST_WIDTH = 64
 
 

@@ -44,8 +44,8 @@ def _check_counts(graph: Graph, size: int) -> None:
     """Raise an error for a graph in which the counts of a census might wrap."""
     degrees = graph.degrees + (graph.in_degrees if graph.directed else 0)
     # Every connected set has a spanning tree, and of all trees of one size the star has the most maps (Sidorenko 1994).
-    # As many maps lead to one image of a tree as it has automorphisms, so the number of maps of a star bounds that of
-    # connected sets, times 1/6 + 1/2 for the trees of four nodes, and 1/24 + 1/2 + 1/2 for those of five.
+    # A tree has as many maps to one image as it has automorphisms. So there are at most as many connected sets as maps
+    # of the star, times the sum of 1 / automorphisms over all trees: 1/6 + 1/2 of four nodes, 1/24 + 1/2 + 1/2 of five.
     if (most := 1.05 * float((degrees.astype(np.float64) ** (size - 1)).sum())) >= LARGEST_COUNT:
         raise OverflowError(
             f"there may be {most:.2g} connected subgraphs of {size} nodes (largest degree {degrees.max()}), which pass "

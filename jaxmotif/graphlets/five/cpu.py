@@ -211,7 +211,7 @@ def add_hub_sums(first, stop, edges, graph, out):
 
     The neighbourhood graph L of a hub has the arcs of the hub as nodes, and ``common`` is a row of the product L L. It
     is found in one of two ways: by paths of two steps, which are t^2 at each arc that is in t triangles; or, where L
-    has many edges, by words of bits, of which degree^3 / 64 are read for each hub.
+    has many edges, by intersecting rows of bits, which takes degree^3 / 64 words for each hub.
     """
     offsets, heads, back, core = graph.offsets, graph.heads, graph.back, graph.core
     starts, around, t, degree, walks2 = graph.starts, graph.around, graph.t, graph.degree, graph.walks2

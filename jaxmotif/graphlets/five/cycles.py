@@ -1,4 +1,4 @@
-"""5-cycles at every arc, for graphs of so many nodes that tables over all pairs of nodes do not fit in memory.
+"""Counts of 5-cycles at every arc, for graphs whose tables over all pairs of nodes do not fit in memory.
 
 Nodes are compared by rank. Each cycle is found once: as a path i - j - k - l with k < j < i and k < l, together with a
 common neighbour x of i and l that is below the higher of them. The table T(i, l) counts the choices of x, and the table

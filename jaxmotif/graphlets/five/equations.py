@@ -263,8 +263,8 @@ def divided(times24: Array) -> Array:
 def total_homs(arcs: Arcs, degree: Array, s: Sums, of_arcs: Callable[[Array], Array] = lambda x: x) -> list[Array]:
     """Return arrays whose sums are the homomorphisms of the 30 connected graphs of two to five nodes.
 
-    They are over nodes or arcs, whichever takes least for a graph, in the order of
-    :data:`jaxmotif.patterns._orbits.CONNECTED`. ``of_arcs`` is applied to those over arcs.
+    Each array is over nodes or over arcs, whichever takes less work; ``of_arcs`` is applied to arrays over arcs. The
+    order is that of :data:`jaxmotif.patterns._orbits.CONNECTED`.
     """
     d, t, d2, p2 = degree, s.t, degree * degree, arcs.around(degree)
     tau, T2, S = arcs.out(t), arcs.out(t * t), arcs.out(s.s)
@@ -327,8 +327,9 @@ def product(xp: ModuleType, weights: np.ndarray, rows: Array) -> Array:
 def all_homs(arcs: Arcs, at: Nodes, s: Sums, rims: Rims | None = None) -> list[Array]:
     """Return the homomorphisms of all graphs of two to five nodes, in the order of their orbits.
 
-    Without ``rims`` they are those to nodes, and arrays over arcs are over all of them. With ``rims`` they are those to
-    edges (1 for the edge itself), and arrays over arcs are over both arcs of each edge that is wanted.
+    Without ``rims`` these are the homomorphisms that send an orbit to each node, and arrays over arcs have all arcs of
+    the graph. With ``rims`` they are those that send an orbit to each edge (1 for the edge itself), and arrays over
+    arcs have both arcs of each edge that is wanted.
     """
     root: orbits.Root = "node" if rims is None else "edge"
     d, d2, tau = at.d, at.d * at.d, at.tau

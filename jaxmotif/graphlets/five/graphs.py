@@ -84,7 +84,7 @@ def order_by_degree(
     slot = jnp.arange(arcs, dtype=jnp.int32)
     owner = row_of(offsets, arcs)
     there = slot < offsets[-1]
-    # Padding arcs lead from the node past the last to itself: they stay last, and are each other's reverse.
+    # Padding arcs lead from the node past the last to itself, so that they stay last and are their own reverses.
     tails = jnp.where(there, rank[jnp.minimum(owner, nodes - 1)], nodes)
     heads = jnp.where(there, rank[jnp.minimum(targets, nodes - 1)], nodes)
     came = pair_order(tails, heads)

@@ -356,7 +356,16 @@ def _cells(graph: DegreeOrderedGraph, lists: Neighbourhoods, ends: jax.Array, ro
 def empty_tables(
     graph: DegreeOrderedGraph, ends: jax.Array, *, rows: int, size: int, detail: Detail, most: int
 ) -> Tables:
-    """Return tables that have only what leaves add, to the diagonal of ``codegree``; degrees are below ``most``."""
+    """Return tables of zeros, except that the diagonal of ``codegree`` has the number of leaves of each node.
+
+    Args:
+      graph: the graph.
+      ends: the first row, and the one past the last, of the block.
+      rows: static, how many rows the tables have room for.
+      size: static, the number of columns.
+      detail: what the tables are for; those that it does not need are ``[1, 1]``.
+      most: a number above all degrees.
+    """
     node = graph.at_rows.at[ends[0] + jnp.arange(rows, dtype=jnp.int32)].get(mode="fill", fill_value=size)
     leaves = graph.leaves.at[node + graph.core].get(mode="fill", fill_value=0)
     none = jnp.zeros((rows, size), jnp.int32)
@@ -426,7 +435,7 @@ def gather_hub_sums(
     near = find_adjacent(edges, lists)
 
     def added(sums: jax.Array, found: dict[str, jax.Array], names: tuple[str, ...]) -> jax.Array:
-        # All sums of an arc at once: few writes, side by side.
+        # All sums of an arc are written at once, since they lie side by side.
         return sums.at[lists.arcs].add(jnp.stack([found[name] for name in names], axis=-1), mode="drop")
 
     def at(x: jax.Array) -> jax.Array:
@@ -493,7 +502,7 @@ def _sum_with_tables(
 def _from_giants(
     edges: Adjacency, lists: Neighbourhoods, near: jax.Array, values: jax.Array, giants: int
 ) -> tuple[jax.Array, jax.Array]:
-    """Find the arcs from giants to the other neighbours of a hub, and the values of these pairs.
+    """Find the arcs from the giants among a hub's neighbours to its other neighbours, and the values of these pairs.
 
     Returns:
       Arcs, int32 ``[B, min(G, D), D]``, one past the last arc where there is none; and the entries of ``values``
@@ -538,10 +547,11 @@ def add_fourth_walks(
     """Add walks of length 4 over core nodes at both arcs of edges: inner products of two rows of codegrees.
 
     Args:
-      low, high: the blocks of rows that the lower and the higher end of the edges must be in.
-      up: the upward arcs, and the first and the one past the last that are wanted.
-      firsts: the first rows of the two blocks.
-      block: edges a step.
+      low, high: two blocks of rows of codegrees; only edges with their lower end in ``low`` and their higher end in
+        ``high`` are treated.
+      up: the upward arcs, and the places of the first wanted one and of the one past the last.
+      firsts: the numbers of the first rows of the two blocks.
+      block: how many edges a step works on.
       most: a number above all codegrees.
     """
     rows, arcs = low.shape[0], graph.heads.shape[0]
@@ -554,7 +564,7 @@ def add_fourth_walks(
             for ends, start in zip((graph.tails, graph.heads), firsts, strict=True)
         )
         here = (at < arcs) & (u >= 0) & (u < rows) & (v >= 0) & (v < rows)
-        # C(u, .) times C(., v): where two walks of length 2 meet.
+        # A walk of length 4 is two walks of length 2 that meet: C(u, .) times C(., v).
         x, y = low[jnp.where(here, u, 0)], high[jnp.where(here, v, 0)]
         if most <= 2**12 and target().platform == "cpu":  # 32 products of 24 bits at a time: twice as fast in 32 bits
             z = (x.astype(jnp.int32) * y.astype(jnp.int32)).reshape(block, -1, 32).sum(axis=2, dtype=jnp.int32)

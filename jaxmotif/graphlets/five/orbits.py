@@ -60,7 +60,7 @@ def choose_engine(
 
 
 LARGEST_WITH_TOTALS = 2.0**57
-"""Counts at a node below this have homomorphisms there, at most 24 times as many, below 2^62."""
+"""If all counts at a node are below this, its homomorphisms, at most 24 times as many, are below 2^62."""
 
 
 class FiveOrbits(NamedTuple):

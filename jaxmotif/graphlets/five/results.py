@@ -151,12 +151,12 @@ class Limbs(NamedTuple):
 
     @classmethod
     def of(cls, solve: Callable[[Callable[[Array], Array]], Array], wide: bool) -> Limbs:
-        """Solve in 64-bit integers, and (``wide``) once more in float64, which tells the high limb.
+        """Solve in 64-bit integers and, if ``wide``, once more in float64, from which the high limb follows.
 
         Args:
-          solve: solves the equations, given how to cast the numbers that it takes.
-          wide: whether counts may pass one number of 64 bits. Then they are right modulo 2^61, and float64 tells the
-            rest: below 2^90 its error is less than 2^60, with room for weights of a thousand.
+          solve: solves the equations; takes a function that casts the numbers in them.
+          wide: whether counts may pass one number of 64 bits. The integers are then right modulo 2^61, and the floats
+            tell the rest: for counts below 2^90 their error is less than 2^60, even with weights of a thousand.
         """
         low = solve(lambda x: x)
         if not wide:
