@@ -277,7 +277,7 @@ def _as_features(values: np.ndarray, nodes: np.ndarray, free: list[int], log: bo
       log, normalize: as for :func:`homomorphism_counts`.
     """
     if values.dtype != object:
-        with np.errstate(over="ignore"):  # a count of 64 bits among more maps than a float can say is a density of 0
+        with np.errstate(over="ignore"):  # if there are more maps than a float holds, a count of 64 bits has density 0
             maps = nodes.astype(np.float64) ** free
         return scaled(values.astype(np.float64), lambda: maps, log, normalize)
     if log and not normalize:
@@ -305,7 +305,7 @@ def plan_contraction(
     def multiply(tables: list[int], without: int | None) -> int:
         """Multiply tables, first those whose product is smallest, and sum out a node with the last."""
         while len(tables) > 1 or without is not None:
-            # Of the tables over the same nodes, hundreds at the middle of a large star, two are enough to choose from.
+            # Two of all tables over the same nodes are enough to choose from; in a large star there may be hundreds.
             over = defaultdict[tuple[int, ...], list[int]](list)
             for i in tables:
                 over[scopes[i]].append(i)

@@ -81,7 +81,7 @@ def soft_counts(
         raise ValueError(f"weights must have shape (n, n), got {weights.shape}; map over a batch with jax.vmap")
     if not jnp.issubdtype(weights.dtype, jnp.floating):
         raise TypeError(f"weights must be floats, got {weights.dtype}")
-    if weights.dtype.itemsize < 4:  # with sums that these could not hold
+    if weights.dtype.itemsize < 4:  # narrower floats could not hold the sums
         weights = weights.astype(jnp.float32)
     check_per(per, "graph", "node")
     given = listed_patterns(patterns, False)
@@ -184,7 +184,7 @@ def _image(nodes: int, powers: bytes, marks: bytes) -> Image:
 @partial(jax.jit, static_argnames="images")
 def _sums(weights: jax.Array, table: jax.Array, sharing: jax.Array, *, images: tuple[Image, ...]) -> jax.Array:
     """Multiply the sums over all maps of each image by a table ``[images, columns]``, and divide the columns."""
-    # The diagonal may hold anything, also what is no number, which a product with 0 would keep.
+    # The diagonal may hold anything, even NaN, which a product with 0 would keep.
     a = jnp.where(jnp.eye(len(weights), dtype=bool), jnp.zeros_like(weights), weights)
     alone = jnp.ones(len(weights), weights.dtype)
     sums = []

@@ -100,7 +100,8 @@ def edge_columns(
     e_ts = A - 2 * t - 4 * K
     # A 4-cycle through e has an edge opposite to e: an edge inside T is opposite in two 4-cycles, any other in one.
     c4 = cyc - 2 * K - e_ts
-    # The remaining triangles are of u or v with nodes of S, and an edge inside Su or Sv is met from both its ends.
+    # What is left of tt are triangles of u or v with nodes of S: an edge inside Su or Sv is counted from both its ends,
+    # an edge between T and S once.
     e_ss = (tt - 2 * t - A - e_ts) >> 1
     e_td = B - 2 * t - 2 * K - e_ts
     e_sd = nd - d_u - d_v - 2 * B - s - e_ts - 2 * e_ss - 2 * c4

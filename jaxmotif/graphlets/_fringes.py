@@ -114,7 +114,7 @@ def _over_turns(core: int, near: Sequence[int]) -> dict[tuple[Factor, ...], int]
     if len(placed) > MOST_TERMS:
         return None
     for turn in itertools.permutations(range(core)):
-        # The set r of core nodes lies on the nodes turn[r] of the clique.
+        # Core node i is mapped to node turn[i] of the clique, and so the set r of core nodes to the set moved[r].
         moved = [sum(1 << turn[i] for i in range(core) if r + 1 >> i & 1) - 1 for r in range(2**core - 1)]
         for coefficient, factors in placed:
             term = []

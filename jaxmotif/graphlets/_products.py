@@ -90,7 +90,7 @@ def choose(graph: Graph, detail: Detail, device: jax.Device, memory: int | None)
     """
     degrees, rate = graph.degrees.astype(np.int64), rates(device)
     size = min(max(bucket_size(int((degrees > 0).sum())), _LEAST_WIDTH), graph.node_capacity)
-    # The degrees alone decide, since they are at hand and a plan would have to be waited for.
+    # The choice depends on degrees alone, which are at hand. The host would have to wait for a plan.
     sparse = int((degrees**2).sum())
     if size > MOST_NODES or sparse < rate.fixed:
         return None

@@ -275,7 +275,7 @@ def add_hub_sums(first, stop, edges, graph, out):
             out[4, a], out[5, a], out[6, a] = s, k2, kt
             if edges:
                 out[15, a] = tail
-                # Walks of length 3 along the edges of L, of which each is met once and has two arcs.
+                # Walks of length 3 between the ends of each edge of L. Each edge is met once, and has two arcs.
                 other = starts[back[a]] - starts[a]
                 for i in range(starts[a], starts[a + 1]):
                     b = around[i]

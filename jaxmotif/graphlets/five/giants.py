@@ -443,7 +443,7 @@ def union_sums(
     values_at = {name: x[order.node] for name, x in values.items()}
     t, around = values_at["t"], partial(ends.times, 1)
     s, l2, degrees = ends.out(k, k), around(t), around(values_at["d"])
-    # Walks of length 3 from end to end.
+    # Walks of length 3 from one end of each arc to the other.
     steps = jnp.where(real, cycles + _at(ends.tail, t) + _at(ends.head, t) - 1, 0)
     found = {
         "degrees": degrees,

@@ -135,7 +135,7 @@ class BitRows(NamedTuple):
         return first + place + self._word(self.before, x, y)
 
     def _word(self, rows: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
-        """Return what stands in some rows at the word of a pair of nodes."""
+        """Return the entries of ``rows`` in the row of node x, at the word that has the bit of node y."""
         return rows.at[x, y >> 5].get(mode="promise_in_bounds", wrap_negative_indices=False)
 
 
@@ -146,11 +146,11 @@ class HashedArcs(NamedTuple):
     index: PairIndex
 
     def adjacent(self, x: jax.Array, y: jax.Array) -> jax.Array:
-        """Return what :meth:`BitRows.adjacent` does."""
+        """Return 1 where two nodes are adjacent, else 0, as :meth:`BitRows.adjacent` does."""
         return (self._down(x, y) > 0).astype(jnp.int32)
 
     def arc(self, x: jax.Array, y: jax.Array) -> jax.Array:
-        """Return what :meth:`BitRows.arc` does."""
+        """Return the arc from x to y, as :meth:`BitRows.arc` does."""
         down = jnp.maximum(self._down(x, y) - 1, 0)
         return jnp.where(x > y, down, self.graph.back[down])
 

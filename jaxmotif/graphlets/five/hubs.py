@@ -135,7 +135,7 @@ def list_neighbours(graph: DegreeOrderedGraph, hubs: jax.Array, size: int, later
     hub = jnp.maximum(hubs, 0)
     start, stop = take(graph.offsets, hub) + take(graph.leaves, hub), take(graph.offsets, hub + 1)
     arcs = graph.heads.shape[0]
-    if later:  # rows are in order of rank: the higher ones end them
+    if later:  # rows are in order of rank, so neighbours of higher number come last
         start = jnp.maximum(stop - size, start)
     at = start[:, None] + jnp.arange(size, dtype=jnp.int32)[None]
     heads = take(graph.heads, jnp.minimum(at, arcs - 1))

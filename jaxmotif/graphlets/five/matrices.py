@@ -212,7 +212,7 @@ def _plan_tables(plan: HubPlan, device: jax.Device) -> HubPlan:
     # Tables of a size that many graphs share are taken only where all of their rows can be held.
     for accelerated in (True, False) if shared else (False,):
         planned = plan._replace(size=table_columns(len(plan.lengths), accelerated))
-        # Bits, which are fastest, may take half of what is left (and all of a device that is the job's own).
+        # Bits are fastest. They may take half of what is left of the budget, or else of all free memory of the device.
         room = 2 * default_memory(device) if plan.memory is None else plan.memory
         bits, index = (graphs.adjacency_bytes(planned.size, plan.graph.heads.shape[0], form) for form in (True, False))
         if not plan.tuning.bit_rows or bits > max(index, (room - planned.fixed - LEAST_ROWS * planned.row) // 2):
@@ -527,18 +527,18 @@ class HubSumTask:
         blocks = -(-len(self.plan.lengths) // self._rows)
         if blocks <= 1:
             return None
-        if self._meets is None:  # of all blocks in one wait
+        if self._meets is None:  # found for all blocks at once, so that the host waits only once
             self._meets = np.asarray(hubs.find_meeting_hubs(self.plan.graph, rows=self._rows, blocks=blocks))
         # The rows may begin anywhere, and then lie in two of these blocks.
         first, last = ends[0] // self._rows, (ends[1] - 1) // self._rows
         return self._meets[first] | self._meets[last]
 
     def _part(self, known: Giants) -> int:
-        """Return how many rows of the tables are done at a time where giants add to them."""
+        """Return to how many rows of the tables giants add at a time."""
         return max(1, 16 * self._cells // known.near.size)
 
     def cached_tables(self, ends: np.ndarray) -> hubs.Tables:
-        """Return the tables between two rows, and keep them where these are all rows."""
+        """Return the tables between two rows; if these are all rows, keep the tables for later calls."""
         if self._tables is not None:
             return self._tables
         block = self.build_tables(ends, self.plan.detail)

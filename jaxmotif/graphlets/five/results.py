@@ -103,7 +103,7 @@ def with_leaves(xp: ModuleType, arcs: Arcs, d: Array, p2: Array, tau: Array, sum
         t, cycles = sums["t"], sums["cycles"]
         again = sums["degrees"] + t * (arcs.tail(d) + arcs.head(d) - 5) + arcs.tail(tau) + arcs.head(tau)
         fixed["w4"] = cycles + arcs.back(cycles) + again
-    # A leaf has one common neighbour with all neighbours of its neighbour, and nothing else within reach.
+    # A leaf has one common neighbour with each neighbour of its only neighbour, and none with any other node.
     at_leaves = {  # at arcs that lead to a leaf, and from one
         "w3": (arcs.tail(d), arcs.head(d)),
         "far": (arcs.tail(p2), arcs.head(d * d)),
@@ -125,7 +125,7 @@ def with_leaves(xp: ModuleType, arcs: Arcs, d: Array, p2: Array, tau: Array, sum
 def rims_of(xp: ModuleType, arcs: Arcs, d: Array, tau: Array, sums: Mapping[str, Array]) -> Rims:
     """Return the sums that edge orbits need beyond those of :func:`with_leaves`, whose arguments it takes."""
     leaf_tail, leaf_head = arcs.tail(d) == 1, arcs.head(d) == 1
-    # A leaf has one neighbour: its walks j, k lie along the triangles there.
+    # Walks from or to a leaf go through its only neighbour, and are counted by the triangles there.
     floor = xp.where(leaf_head, arcs.tail(tau), xp.where(leaf_tail, arcs.head(tau), sums["floor"]))
     return Rims(
         floor=floor,
