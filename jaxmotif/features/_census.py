@@ -35,22 +35,22 @@ def census_orbits(
 ) -> Features:
     """Count in how many connected induced subgraphs of each class each node, or edge, lies, by its role there.
 
-    What :func:`jaxmotif.pattern_features` gives for every class that occurs, in one enumeration of all subgraphs; for
-    directed and labelled graphs too, where a class has roles that no table lists.
+    The result is what :func:`jaxmotif.pattern_features` gives for every class that occurs, found in one enumeration of
+    all subgraphs. Directed and labelled graphs are counted too, whose classes have roles that no table lists.
 
     Args:
-      graph: any simple graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
+      graph: any simple graph, or anything that :func:`jaxmotif.graph.as_graph` accepts.
       size: 2 to 8.
       per: a row for each node or edge (directed: arc).
       devices, memory, checkpoint, progress: as for :func:`jaxmotif.subgraph_census`.
 
     Returns:
-      The table. A column is called by its class, by name where it has one, with the lowest node or edge of the role
-      where there are several, as :func:`jaxmotif.pattern_features` calls it.
+      The table. A column has the name of its class (or its string, if it has no name). If the class has several roles,
+      the lowest node or edge of the role follows, as in :func:`jaxmotif.pattern_features`.
 
     Raises:
-      ValueError: a size or ``per`` out of range, too little memory, labels too many to encode a subgraph in 63
-        bits, or a checkpoint that is damaged or of other work.
+      ValueError: a size or ``per`` out of range, too little memory, too many labels to encode a subgraph in 63
+        bits, or a checkpoint that is damaged or belongs to other work.
 
     Example:
       >>> from jaxmotif.graph import Graph
@@ -76,9 +76,9 @@ def role_table(graph: GraphLike, classes: Sequence[str], **work: Any) -> dict[st
 
     Returns:
       Columns: ``node``, by name; ``class``, its ``id`` and ``name``; ``role``, in a word (regulator, intermediate,
-      target, ..); ``places``, which nodes of the class have this role, as in ``node_0`` .. of its occurrences;
-      ``count``, in how many occurrences. Classes come in the order given, and the nodes that take a role most often
-      first.
+      target, ..); ``places``, the numbers of the nodes of the class that have this role, as in the columns ``node_0``,
+      ``node_1``, .. of occurrences; ``count``, in how many occurrences the node has the role. Classes come in the order
+      given, and in each role the nodes with the highest counts come first.
 
     Example:
       >>> from jaxmotif.graph import Graph

@@ -15,13 +15,13 @@ from jaxmotif.graph import GraphLike, as_graph
 from jaxmotif.graphlets import node_orbits
 
 GCM_ORBITS = (0, 2, 5, 7, 8, 10, 11, 6, 9, 4, 1)
-"""The 11 orbits of up to four nodes that do not follow from others, in the order of Yaveroğlu et al."""
+"""The 11 orbits of up to four nodes whose counts do not follow from other orbits, in the order of Yaveroğlu et al."""
 
 AFFECTED = tuple(map(int, "1222343343444434654566444574667466656775767655687668695646678668767785664"))
-"""Numbers of orbits that each of 73 depends on, a digit each.
+"""For each of the 73 orbits, the number of orbits that it depends on.
 
-They are as in Milenković & Pržulj's program, so that similarities are theirs.
-(Rooted induced subgraphs, counted, give one more for the orbits 24, 26, 31, 41, 48, 54, 59, 60 and 64.)
+The numbers are those of Milenković & Pržulj's program, so that similarities agree with it. (Counting rooted induced
+subgraphs gives one more for the orbits 24, 26, 31, 41, 48, 54, 59, 60 and 64.)
 """
 
 
@@ -45,7 +45,7 @@ def graphlet_degree_agreement(first: GraphLike | np.ndarray, second: GraphLike |
       first, second: undirected graphs, or their orbits, integers ``[n, 73]``.
 
     Returns:
-      The agreement. An orbit that no node of either graph has agrees.
+      The agreement. It is 1 for an orbit that occurs at no node of either graph.
 
     Raises:
       TypeError, ValueError: as :func:`jaxmotif.node_orbits`.
@@ -80,13 +80,13 @@ def _apart(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def gdv_similarity(first: GraphLike | np.ndarray, second: GraphLike | np.ndarray | None = None) -> jax.Array:
-    """Return how alike the surroundings of nodes are: the similarity of their graphlet degree vectors, on the device.
+    """Return how similar the surroundings of nodes are, by their graphlet degree vectors; the result is on the device.
 
     Args:
       first, second: undirected graphs, or their orbits, integers ``[n, 73]``; ``second`` is ``first`` when not given.
 
     Returns:
-      float32 ``[n, n']``, from 0 to 1 (vectors that are equal). 10^4 x 10^4 nodes take 400 MB.
+      float32 ``[n, n']``, from 0 to 1 (equal vectors). 10^4 x 10^4 nodes take 400 MB.
 
     Raises:
       TypeError, ValueError: as :func:`jaxmotif.node_orbits`.
@@ -111,7 +111,7 @@ def gdv_similarity(first: GraphLike | np.ndarray, second: GraphLike | np.ndarray
 
 @jax.jit
 def _similarity(scale: list[tuple[jax.Array, jax.Array]], weights: jax.Array) -> jax.Array:
-    """Add up orbit by orbit, so that only one table of all pairs takes memory."""
+    """Return the similarities of all pairs, added up orbit by orbit so that only one table of pairs takes memory."""
     (one, below), (other, beside) = scale
 
     def add(i: jax.Array, total: jax.Array) -> jax.Array:
@@ -123,18 +123,18 @@ def _similarity(scale: list[tuple[jax.Array, jax.Array]], weights: jax.Array) ->
 
 
 def graphlet_correlation_matrix(graph: GraphLike | np.ndarray, size: Literal[4, 5] = 4) -> np.ndarray:
-    """Return Spearman's correlations, over the nodes, of the 11 independent orbits of up to four nodes, or of 73.
+    """Return Spearman's correlations, over the nodes, of the 11 independent orbits of up to four nodes, or of all 73.
 
-    The other orbits of up to four nodes follow from the 11. Of five nodes all 73 are taken, as the authors do.
+    The other orbits of up to four nodes follow from the 11. With ``size=5`` all 73 orbits are taken, as the authors do.
 
-    As in the authors' program a node of which each count is 1 is added, so that no orbit is without variation.
+    As in the authors' program, a node whose counts are all 1 is added, so that no orbit has equal counts at all nodes.
 
     Args:
       graph: undirected, or its orbits, integers ``[n, 15]`` (or 73).
       size: the largest number of nodes of graphlets.
 
     Returns:
-      float64 ``[11, 11]``, in the order of :data:`GCM_ORBITS`; of five nodes ``[73, 73]``, in ORCA's.
+      float64 ``[11, 11]``, in the order of :data:`GCM_ORBITS`; with ``size=5`` ``[73, 73]``, in ORCA's order.
 
     Raises:
       TypeError, ValueError: as :func:`jaxmotif.node_orbits`.
@@ -152,7 +152,7 @@ def graphlet_correlation_matrix(graph: GraphLike | np.ndarray, size: Literal[4, 
     ranks = np.stack([_ranks(np.append(column, 1)) for column in counts.T])
     ranks -= ranks.mean(axis=1, keepdims=True)
     length = np.sqrt((ranks**2).sum(axis=1))
-    # An orbit without variation all the same (in a graph of single edges, say) is correlated with itself alone.
+    # An orbit whose counts are equal all the same (in a graph of single edges, say) is correlated with itself alone.
     found = ranks @ ranks.T / np.where(np.outer(length, length) == 0, 1, np.outer(length, length))
     np.fill_diagonal(found, 1)
     return found
@@ -171,7 +171,7 @@ def graphlet_correlation_distance(
       size: the largest number of nodes of graphlets.
 
     Returns:
-      0 for graphs that are alike; at most sqrt(220), about 14.8, and of five nodes sqrt(10,512), about 102.5.
+      0 for equal matrices; at most sqrt(220), about 14.8, and with ``size=5`` at most sqrt(10,512), about 102.5.
 
     Raises:
       TypeError, ValueError: as :func:`jaxmotif.node_orbits`.

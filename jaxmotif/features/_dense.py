@@ -1,6 +1,7 @@
 """Pattern features of small graphs, thousands at a time: a pure function for ``jax.jit`` and ``jax.vmap``.
 
-Patterns that graphlet orbits tell are sums of these. Others are searched for (:mod:`jaxmotif.matching._stacks`).
+The counts of some patterns are weighted sums of graphlet orbits. Other patterns are searched for
+(:mod:`jaxmotif.matching._stacks`).
 """
 
 from __future__ import annotations
@@ -51,8 +52,9 @@ def dense_pattern_features(
         nodes without labels are sums of orbits; any others, up to 64 nodes, are searched for.
       per: as for :func:`jaxmotif.pattern_features`.
       induced: as for :func:`jaxmotif.pattern_features`.
-      max_degree: as for :func:`jaxmotif.graphlets.dense_node_orbits`: for larger graphs, such as unions of molecules,
-        whose nodes have few neighbours, and patterns that are sums of orbits. What is not known is negative.
+      max_degree: as for :func:`jaxmotif.graphlets.dense_node_orbits`. It allows larger graphs whose nodes have few
+        neighbours, such as unions of molecules, and only patterns that are sums of orbits. Counts that are not known
+        are negative.
 
     Returns:
       Exact 64-bit counts ``[F]``, per node ``[N, F]``, per edge ``[S / 2, F]`` (directed: ``[S, F]``) in the order of
@@ -87,12 +89,14 @@ def dense_pattern_features(
 
 
 def order_columns(weights: list[list[OrbitWeights]], roles: list[list[Role]], widths: list[int]) -> np.ndarray:
-    """Return where each column is among first all sums of orbits and then, pattern by pattern, the others, int32.
+    """Return the place of each column in a table that has all sums of orbits first, and then all other columns, int32.
+
+    In both parts of the table, patterns come in their own order.
 
     Args:
-      weights: the weights of each pattern's columns, or an empty list where orbits do not tell them.
+      weights: the weights of each pattern's columns over orbits, or an empty list for a pattern that is searched for.
       roles: the columns of each pattern.
-      widths: how many columns a pattern that orbits do not tell takes.
+      widths: how many columns of the table each pattern takes if it is searched for.
     """
     known, after, order = 0, sum(map(len, weights)), []
     for found, held, width in zip(weights, roles, widths, strict=True):

@@ -1,7 +1,8 @@
 """Homomorphism counts of small patterns: maps that keep edges, and may send several nodes to one.
 
-Connected plain patterns of up to five nodes are sums of graphlet orbits. For others the adjacency matrix is a table for
-each edge of the pattern, and its nodes are summed out one after another, the one with the fewest neighbours first.
+The counts of connected plain patterns (undirected, without labels) of up to five nodes are weighted sums of graphlet
+orbits. Other patterns are counted by a product of tables: each edge of the pattern has the adjacency matrix as its
+table, and the nodes of the pattern are summed out one after another, the node with the fewest neighbours first.
 """
 
 from __future__ import annotations
@@ -54,21 +55,30 @@ from jaxmotif.patterns._roles import (
 )
 
 MOST_CELLS = 2**28
-"""Cells of the largest table of one graph."""
+"""Largest number of cells of a table for one graph."""
 
 CELLS_TOGETHER = {"cpu": 2**17, "accelerator": 2**25}
-"""Cells of the largest table of a stack: what the cache of a core holds, or what keeps an accelerator busy."""
+"""Number of cells that the largest tables of a stack of graphs have together.
+
+They fit in the cache of a CPU core, and are enough to keep an accelerator busy.
+"""
 
 EXACT, MODULUS = 2**53, 2**19
-"""Floats hold whole numbers below the first; sums of MOST_CELLS^1/2 products of residues below the second are such."""
+"""Bounds of whole numbers that floats hold exactly, and of moduli.
+
+All whole numbers below ``EXACT`` are exact in float64. So are sums of MOST_CELLS^1/2 products of two residues modulo a
+number below ``MODULUS``.
+"""
 
 
 class Contraction(NamedTuple):
     """Steps that sum out the nodes of a pattern.
 
     Attributes:
-      scopes: the pattern nodes of each table. The first are edges, and nodes without any; one follows for each step.
-      steps: the tables that are multiplied in each step, one or two, and summed over what the new table lacks.
+      scopes: the pattern nodes that are the axes of each table. The first tables are given: one for each edge, and one
+        for each node without edges. Each step adds one more.
+      steps: the one or two tables that each step multiplies. The product is summed over the nodes that are not in the
+        scope of the new table.
     """
 
     scopes: tuple[tuple[int, ...], ...]
@@ -76,12 +86,12 @@ class Contraction(NamedTuple):
 
     @property
     def axes(self) -> int:
-        """Axes of the largest table."""
+        """Number of axes of the largest table."""
         return max(map(len, self.scopes))
 
     @property
     def given(self) -> int:
-        """Tables that are given, of edges and of nodes without any."""
+        """Number of tables that are given: those of edges, and of nodes without edges."""
         return len(self.scopes) - len(self.steps)
 
 
@@ -97,25 +107,25 @@ def homomorphism_counts(
 ) -> Features:
     """Count exactly the homomorphisms of each pattern into each graph, or those that send a role to each node.
 
-    A homomorphism sends adjacent nodes to adjacent nodes, and may send several nodes to one. At the nodes these are the
-    motif structural encodings (MoSE) of graph transformers; :func:`spasm` names the patterns that they take.
+    A homomorphism sends adjacent nodes to adjacent nodes, and may send several nodes to one. Counts at nodes are the
+    motif structural encodings (MoSE) of graph transformers; :func:`spasm` names the patterns that these use.
 
     Args:
       graphs: a graph, or many of one kind, as for :func:`jaxmotif.pattern_features`; labels do not matter.
       patterns: small graphs or their names, without labels: trees, cycles, cliques, any others, connected or not.
       per: ``"graph"`` or ``"node"``: a row for each.
       log: ``log(1 + x)`` of the values.
-      normalize: ``"density"``: divided by the number of all maps (that send the role to the node), which gives
-        homomorphism densities; ``"total"``: each row divided by its sum.
-      devices: see :data:`jaxmotif.devices.Devices`; of several, one is used for patterns of more than five nodes.
+      normalize: ``"density"``: counts are divided by the number of all maps (at nodes, of all maps that send the role
+        to the node), which gives homomorphism densities; ``"total"``: each row is divided by its sum.
+      devices: see :data:`jaxmotif.devices.Devices`; patterns of more than five nodes use only one of several devices.
 
     Returns:
       The table. Columns are called as by :func:`jaxmotif.pattern_features`: at nodes there is one for each role.
 
     Raises:
-      TypeError, ValueError: what is no graph or pattern, labelled patterns, or a pattern that needs a table of more
-        than 2^28 numbers. Connected plain patterns of up to five nodes need none; of others, a tree needs n^2 for a
-        graph of n nodes, a cycle too, a clique of k nodes n^(k-1).
+      TypeError, ValueError: for arguments that are no graphs or patterns, for labelled patterns, and for a pattern that
+        needs a table of more than 2^28 numbers. Connected undirected patterns of up to five nodes need no table. Of the
+        others, in a graph of n nodes, a tree or a cycle needs n^2 numbers, and a clique of k nodes n^(k-1).
 
     Example:
       >>> paw = Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])
@@ -152,12 +162,12 @@ def dense_homomorphism_counts(
       graph: directed or not, with room for N nodes.
       patterns: names or small graphs without labels, directed if and only if the graph is.
       per: ``"graph"`` or ``"node"``.
-      max_degree: as for :func:`jaxmotif.graphlets.dense_node_orbits`: for unions of many graphs whose nodes have few
-        neighbours, and connected patterns of up to five nodes. What is not known is negative.
+      max_degree: as for :func:`jaxmotif.graphlets.dense_node_orbits`. It allows unions of many graphs whose nodes have
+        few neighbours, and connected patterns of up to five nodes. Counts that are not known are negative.
 
     Returns:
-      Exact 64-bit counts ``[F]``, or ``[N, F]`` with zeros in rows of padding; -1 where a count of a pattern of more
-      than five nodes is 2^53 or more, which :func:`homomorphism_counts` counts.
+      Exact 64-bit counts ``[F]``, or ``[N, F]`` with zeros in rows of padding. If the count of a pattern of more than
+      five nodes is 2^53 or more, it is -1; :func:`homomorphism_counts` returns such counts.
 
     Raises:
       ValueError: when traced, for a pattern that needs a table of more than 2^28 numbers, or has labels.
@@ -210,8 +220,9 @@ def _columns(
 def spasm(*patterns: PatternLike) -> list[str]:
     """Return all homomorphic images of some undirected patterns: names, or strings of unnamed classes.
 
-    What is merged are nodes that are not adjacent. Counts of subgraphs are sums of the homomorphisms of these, so that
-    they are a basis for learning; ``spasm("7-cycle", "8-cycle")`` are the patterns of MoSE for molecules.
+    An image is made by merging nodes that are not adjacent. The number of subgraphs that look like a pattern is a
+    weighted sum of the homomorphism counts of its images, which are therefore a basis for learning.
+    ``spasm("7-cycle", "8-cycle")`` returns the patterns of MoSE for molecules.
 
     Args:
       patterns: connected or not, of at most 8 nodes, without labels.
@@ -255,16 +266,18 @@ def _plans(patterns: list[Pattern], roles: list[list[Role]]) -> tuple[Contractio
 
 
 def _as_features(values: np.ndarray, nodes: np.ndarray, free: list[int], log: bool, normalize: Normalize) -> np.ndarray:
-    """Return counts as features, float64; numbers beyond all floats are divided, and have logarithms, as whole numbers.
+    """Return counts as features, float64.
+
+    If counts are too large for floats, they are divided, or their logarithms are taken, as whole numbers.
 
     Args:
       values: the counts, integers ``[rows, columns]``.
       nodes: the number of nodes of each row's graph, integers ``[rows, 1]``.
-      free: the pattern nodes of each column that may be mapped to any node.
+      free: for each column, the number of pattern nodes that may be mapped to any node.
       log, normalize: as for :func:`homomorphism_counts`.
     """
     if values.dtype != object:
-        with np.errstate(over="ignore"):  # a count of 64 bits among more maps than a float can say is a density of 0
+        with np.errstate(over="ignore"):  # if there are more maps than a float holds, a count of 64 bits has density 0
             maps = nodes.astype(np.float64) ** free
         return scaled(values.astype(np.float64), lambda: maps, log, normalize)
     if log and not normalize:
@@ -278,7 +291,7 @@ def _as_features(values: np.ndarray, nodes: np.ndarray, free: list[int], log: bo
 def plan_contraction(
     nodes: int, directed: bool, edges: tuple[tuple[int, int], ...], root: int | None = None
 ) -> Contraction:
-    """Choose the steps that sum out all nodes but the root.
+    """Choose the steps that sum out all nodes of a pattern but the root.
 
     Example:
       >>> plan_contraction(3, False, ((0, 1), (1, 0), (1, 2), (2, 1)), 0)  # a path: its far end first
@@ -292,7 +305,7 @@ def plan_contraction(
     def multiply(tables: list[int], without: int | None) -> int:
         """Multiply tables, first those whose product is smallest, and sum out a node with the last."""
         while len(tables) > 1 or without is not None:
-            # Of the tables over the same nodes, hundreds at the middle of a large star, two are enough to choose from.
+            # Two of all tables over the same nodes are enough to choose from; in a large star there may be hundreds.
             over = defaultdict[tuple[int, ...], list[int]](list)
             for i in tables:
                 over[scopes[i]].append(i)
@@ -323,8 +336,8 @@ def plan_contraction(
 def _contract(graph: Graph, plans: tuple[Contraction, ...], modulus: jax.Array | None = None) -> jax.Array:
     """Count by tables, or count modulo a number.
 
-    All terms are whole numbers and none is negative. So no number on the way to a count below 2^53 is larger, and none
-    has been rounded; and what is rounded does not fall below 2^53.
+    All terms are whole numbers, and none is negative. So the numbers on the way to a count below 2^53 are below 2^53
+    too, and none of them is rounded. A larger count may be rounded, but not to a number below 2^53.
 
     Returns:
       float64 ``[columns]``, or with roots ``[N, columns]``.
@@ -340,7 +353,7 @@ def _contract(graph: Graph, plans: tuple[Contraction, ...], modulus: jax.Array |
 
 
 def contract(plan: Contraction, tables: list[jax.Array], modulus: jax.Array | None = None) -> jax.Array:
-    """Return the last table of a plan, made of the given ones; of each number its residue, if there is a modulus.
+    """Return the last table of a plan, computed from the given tables; with a modulus, the residues of its numbers.
 
     Steps that do the same to the same tables, as most do for a star or a path, are traced once.
     """
@@ -362,7 +375,7 @@ def contract(plan: Contraction, tables: list[jax.Array], modulus: jax.Array | No
 def _stack(batch: Graph, modulus: jax.Array | None, *, plans: tuple[Contraction, ...]) -> tuple[jax.Array, jax.Array]:
     """Return counts in each graph of a stack, int64 ``[rows, plans]``, at most 2^53; and the largest, as a float.
 
-    What floats do not hold is infinite on the way, and may have come to be no number: the count is taken for infinite.
+    Numbers too large for floats become infinite on the way, and then perhaps NaN. Such counts are taken for infinite.
     """
     counts = jax.vmap(lambda graph: _contract(graph, plans, modulus))(batch)
     counts = jnp.where(jnp.isnan(counts), jnp.inf, counts)
@@ -411,7 +424,7 @@ def _count_by_tables(source: Source, plans: tuple[Contraction, ...], devices: De
     if most < EXACT:
         return values
     large = np.unique(source.graph[(values >= EXACT).any(axis=1)])
-    if most == float("inf"):  # no more than all maps of the nodes of a pattern
+    if most == float("inf"):  # then the number of all maps of a pattern's nodes bounds the counts
         most = int(graphs.n.max()) ** max(len(set().union(*plan.scopes)) for plan in plans)
     exact, rows = values.astype(object), np.isin(source.graph, large)
     exact[rows] = _join_residues(lambda prime: count(large, prime)[0], most)
@@ -419,7 +432,7 @@ def _count_by_tables(source: Source, plans: tuple[Contraction, ...], devices: De
 
 
 def _join_residues(residues: Callable[[int], np.ndarray], most: float) -> np.ndarray:
-    """Return the whole numbers, Python's, that have given residues: Garner's way, a prime after another.
+    """Return the whole numbers that have given residues, as Python integers, by Garner's algorithm.
 
     Args:
       residues: returns residues modulo a prime, int64 arrays.

@@ -38,7 +38,7 @@ from jaxmotif.patterns._roles import (
 )
 
 ROWS_TOGETHER = 2**14
-"""Rows of orbits that are weighed at once, so that their floats take little memory."""
+"""Number of rows of orbits that are multiplied with weights at a time, so that their floats take little memory."""
 
 Normalize = Literal["density", "total"] | None
 PatternLike = GraphLike | Pattern
@@ -75,7 +75,7 @@ class Features(Presented):
 
 
 def load_graphs(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call with its graphs in place of what they are given as."""
+    """Return the arguments of a call, with ``graphs`` converted to a graph or a data set of graphs."""
     graphs = arguments["graphs"]
     return arguments | {"graphs": as_graphs(graphs) or as_graph(graphs)}
 
@@ -93,27 +93,30 @@ def pattern_features(
 ) -> Features:
     """Count exactly in how many occurrences of each pattern each graph, node or edge lies, by its role there.
 
-    An occurrence is a set of nodes (``induced=False``: a subgraph) that looks like the pattern. A role is what
-    automorphisms exchange: the two ends of a path are one role and share a column. Connected undirected patterns of up
-    to five nodes without labels come from graphlet orbits, all in one run; others from a search each.
+    An occurrence is a set of nodes (``induced=False``: a subgraph) that looks like the pattern. Nodes (or edges) of a
+    pattern that its automorphisms exchange have one role: the two ends of a path, for instance, share a column.
+    Connected undirected patterns of up to five nodes without labels are all counted in one run, by graphlet orbits.
+    Each other pattern takes a search of its own.
 
     Args:
       graphs: a graph, or many of one kind: a list, :class:`jaxmotif.graph.Graphs`, a stack.
       patterns: small graphs or their names (:func:`jaxmotif.patterns.named_pattern`): ``["triangle", "ffl", "id38"]``;
-        :func:`all_patterns` names many. With labels they are matched with these.
+        :func:`all_patterns` names many. If patterns have labels, labels must match.
       per: a row for each graph, node, or edge (directed: arc).
       induced: whether nodes that a pattern does not join must not be joined in the graph.
       log: ``log(1 + x)`` of the values.
-      normalize: ``"density"``: divided by the sets of the pattern's number of nodes (that hold the node, the edge) in
-        the graph; ``"total"``: each row divided by its sum.
+      normalize: ``"density"``: counts are divided by how many sets of as many nodes as the pattern has there are in the
+        graph (and contain the node, or the edge); ``"total"``: each row is divided by its sum.
       devices: see :data:`jaxmotif.devices.Devices`; searches use one.
 
     Returns:
-      The table. A column is called by its pattern, with the lowest node or edge of the role where there are several.
+      The table. A column is named after its pattern. If the pattern has several roles, the lowest node or edge of the
+      role follows.
 
     Raises:
-      TypeError, ValueError: what is no graph or pattern, graphs of two kinds, or a pattern that does not suit them.
-      OverflowError: as :func:`jaxmotif.node_orbits`, for hubs around which counts may pass 64 bits.
+      TypeError, ValueError: for arguments that are no graphs or patterns, for graphs of two kinds, and for a pattern
+        that does not suit them.
+      OverflowError: as :func:`jaxmotif.node_orbits`, for degrees so high that counts may pass 64 bits.
 
     Example:
       >>> paw = Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])
@@ -141,7 +144,7 @@ def pattern_features(
 def ask(
     graphs: GraphLike | GraphsLike, patterns: Sequence[PatternLike], per: Per, normalize: Normalize
 ) -> tuple[Source, list[Pattern], list[list[Role]]]:
-    """Return the graphs, the patterns and the columns of each pattern that the arguments of a front door mean."""
+    """Return the graphs, the patterns and each pattern's columns, from the arguments of a public function."""
     check_normalize(normalize)
     source = Source.of(as_graphs(graphs) or Graphs.from_graphs([as_graph(cast(GraphLike, graphs))]), per)
     given = as_patterns(patterns, source.graphs[0])
@@ -149,7 +152,7 @@ def ask(
 
 
 def as_patterns(patterns: Sequence[PatternLike], graph: Graph) -> list[Pattern]:
-    """Return the patterns that are meant, of the kind of a graph."""
+    """Convert names and graphs to patterns, of the same kind as a graph: both directed, or both undirected."""
     check_listed(patterns)
     return [as_pattern(pattern, graph, name="pattern") for pattern in patterns]
 
@@ -165,7 +168,7 @@ def scaled(values: np.ndarray, sets: Callable[[], np.ndarray], log: bool, normal
 
     Args:
       values: the counts, float64.
-      sets: a function that returns how many sets of nodes there are that may be counted, ``[rows, columns]``.
+      sets: a function that returns by which numbers of node sets counts are divided for a density, ``[rows, columns]``.
       log, normalize: as for :func:`pattern_features`.
     """
     if normalize == "density":
@@ -232,13 +235,13 @@ def columns_of(
     count: Callable[[list[int]], np.ndarray],
     devices: Devices,
 ) -> np.ndarray:
-    """Return integers ``[rows, roles]``: from orbits where these tell a pattern.
+    """Return the counts of all columns, integers ``[rows, roles]``: by orbits where possible, else by ``count``.
 
     Args:
       source: the graphs.
       roles: the columns of each pattern.
-      weights: the weights of each pattern's columns, or an empty list where orbits do not tell them.
-      count: returns the columns of some patterns, by their indices, that orbits do not tell.
+      weights: the weights of each pattern's columns over orbits, or an empty list for a pattern that is no sum of them.
+      count: returns the columns of some patterns that are no sums of orbits, given their indices.
       devices: where to count orbits.
     """
     known = [i for i, found in enumerate(weights) if found]
@@ -309,7 +312,7 @@ def _searched_alone(
     first = [role.places[0] or (0,) for role in roles]
     columns = [places_of(pattern, of).index(place) for place in first]
     graphs = source.graphs
-    # What is not connected lies in one graph of a union or in two: each graph is searched on its own.
+    # A pattern that is not connected could lie in two graphs of a union, so each graph is searched on its own.
     whole = len(which) > 1 and len(pattern.components()) == 1
     given = [jax.device_put(graphs.union(which))] if whole else (graphs[i] for i in which.tolist())
     options = {"induced": induced, "of": of, "per": "occurrence", "devices": devices}
@@ -331,4 +334,4 @@ def _added_up(at_nodes: np.ndarray, nodes: np.ndarray) -> np.ndarray:
 
 
 _INT64_ROOM = 2.0**62
-"""Counts below this, known as floats, are below 2^63 before they were rounded."""
+"""Bound for counts that are known as floats: a count whose float is below this is itself below 2^63."""

@@ -42,19 +42,20 @@ def soft_counts(
 ) -> jax.Array:
     """Add up the weights of all occurrences of each pattern in a weighted graph; differentiable.
 
-    An occurrence weighs the product of the weights w of its edges, and if induced, of 1 - w of the other pairs of its
-    nodes. So these are counts where weights are 0 and 1, and expected counts where they are the probabilities of
-    independent edges.
+    The weight of an occurrence is the product of the weights w of its edges and, if induced, of 1 - w for each other
+    pair of its nodes. If all weights are 0 or 1, the sums are counts. If weights are probabilities of independent
+    edges, the sums are expected counts.
 
-    Pure: jit, grad and vmap it; patterns and options are static. Sums over maps that may send several nodes to one are
-    products of matrices of powers of the weights, and from their differences follow the sums over those that do not.
+    The function is pure: jit, grad and vmap it; patterns and options are static. Sums over all maps, which may send
+    several nodes to one, are products of matrices of powers of the weights. The sums over maps that send no two nodes
+    to one follow from them by inclusion and exclusion.
 
     Args:
       weights: floats ``[n, n]``, symmetric; the diagonal does not matter. Those of fewer than 32 bits become float32.
       patterns: names or small graphs, undirected, without labels, of up to 5 nodes;
         :func:`jaxmotif.features.all_patterns` names all connected ones of a size.
-      per: ``"graph"``, or ``"node"``: of the occurrences in which a node has a role.
-      induced: whether pairs of nodes that a pattern does not join count, by what their weights lack of 1.
+      per: ``"graph"``, or ``"node"`` for sums over the occurrences in which each node has a role.
+      induced: whether pairs of nodes that a pattern does not join count, each by a factor of 1 - w.
 
     Returns:
       ``[F]``, or ``[n, F]``, of the dtype of the weights, at least float32; the columns are those of
@@ -80,7 +81,7 @@ def soft_counts(
         raise ValueError(f"weights must have shape (n, n), got {weights.shape}; map over a batch with jax.vmap")
     if not jnp.issubdtype(weights.dtype, jnp.floating):
         raise TypeError(f"weights must be floats, got {weights.dtype}")
-    if weights.dtype.itemsize < 4:  # with sums that these could not hold
+    if weights.dtype.itemsize < 4:  # narrower floats could not hold the sums
         weights = weights.astype(jnp.float32)
     check_per(per, "graph", "node")
     given = listed_patterns(patterns, False)
@@ -104,9 +105,10 @@ def soft_counts(
 
 
 def soft_densities(weights: jax.Array) -> SoftDensities:
-    """Densities of wedges, triangles and 4-cycles, induced or not, of a weighted graph; differentiable.
+    """Return the densities of wedges, triangles and 4-cycles, induced or not, of a weighted graph; differentiable.
 
-    They are :func:`soft_counts` that are not induced, divided by the most there can be: 3 C(n, 3), C(n, 3), 3 C(n, 4).
+    They are :func:`soft_counts` with ``induced=False``, divided by their largest values with weights up to 1, which are
+    3 C(n, 3), C(n, 3) and 3 C(n, 4).
 
     Args:
       weights: floats ``[n, n]``, symmetric; the diagonal does not matter.
@@ -144,10 +146,11 @@ class Image(NamedTuple):
 def _images(
     nodes: int, edges: tuple[tuple[int, int], ...], root: int | None = None, *, induced: bool
 ) -> Counter[Image]:
-    """Return the factors by which sums over all maps of its images add up to the sum over maps that merge no nodes.
+    """Return the images of a pattern, each with a factor: sums over all maps of the images, times these, add up.
 
-    They are the Möbius function of the partitions of the nodes. The product of 1 - w over pairs that are not joined is
-    a sum with alternating signs over all sets of such pairs.
+    The total is the sum over the maps of the pattern that merge no nodes. The factors come from the Möbius function of
+    the partitions of the nodes. If ``induced``, the product of 1 - w over pairs that are not joined is a sum with
+    alternating signs over all sets of such pairs.
     """
     gaps = [pair for pair in combinations(range(nodes), 2) if pair not in edges] if induced else []
     images: Counter[Image] = Counter()
@@ -166,7 +169,10 @@ def _images(
 
 @lru_cache(maxsize=2**16)
 def _image(nodes: int, powers: bytes, marks: bytes) -> Image:
-    """Return the image with these exponents between nodes, the same for isomorphic ones; at most one node is marked."""
+    """Return the image with these exponents between nodes, which is the same for isomorphic images.
+
+    At most one node is marked, as the root.
+    """
     near, mark = np.frombuffer(powers, np.int64).reshape(nodes, nodes), np.frombuffer(marks, np.int64)
     order = canonical_order(Pattern(near > 0, mark, near, False))  # a marked node is the last
     near = near[np.ix_(order, order)]
@@ -178,7 +184,7 @@ def _image(nodes: int, powers: bytes, marks: bytes) -> Image:
 @partial(jax.jit, static_argnames="images")
 def _sums(weights: jax.Array, table: jax.Array, sharing: jax.Array, *, images: tuple[Image, ...]) -> jax.Array:
     """Multiply the sums over all maps of each image by a table ``[images, columns]``, and divide the columns."""
-    # The diagonal may hold anything, also what is no number, which a product with 0 would keep.
+    # The diagonal may hold anything, even NaN, which a product with 0 would keep.
     a = jnp.where(jnp.eye(len(weights), dtype=bool), jnp.zeros_like(weights), weights)
     alone = jnp.ones(len(weights), weights.dtype)
     sums = []

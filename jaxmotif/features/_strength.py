@@ -1,4 +1,4 @@
-"""Weights in motifs: intensity and coherence of every class, and whether these are more than the wiring gives."""
+"""Weights in motifs: intensity and coherence of every class, and whether they differ from those of random weights."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
 WeightNull = Literal["all", "senders", "strengths"]
 STRENGTH_RULE = Rule(min_fold=1.1, family="all")
 ROWS = 1 << 14
-"""Occurrences at a time, whose weights stay in the cache."""
+"""Number of occurrences that are evaluated at a time, so few that their weights stay in the cache."""
 ROUNDS = 200
-"""Rounds of changes of random weights that keep strengths."""
+"""Number of rounds of random changes to weights that keep all strengths."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class MotifStrengths(OfClasses):
     """Intensity and coherence of the occurrences of every class, and of the same occurrences with random weights.
 
-    The intensity of an occurrence is the geometric mean of the weights of its arcs (edges), its coherence that mean
-    divided by the arithmetic one, above 0 and at most 1 (Onnela et al. 2005).
+    The intensity of an occurrence is the geometric mean of the weights of its arcs (edges). Its coherence is this mean
+    divided by the arithmetic mean, above 0 and at most 1 (Onnela et al. 2005).
 
     Attributes:
       size, directed, classes, counts, label_words: as in :class:`jaxmotif.motifs.Census`.
       intensity: float64 ``[classes]``, the mean intensity of the occurrences, in the unit of the weights.
       coherence: float64 ``[classes]``, the mean coherence.
-      random_intensity, random_coherence: float64 ``[num_random, classes]``, with random weights.
+      random_intensity, random_coherence: float64 ``[num_random, classes]``, the same means with random weights.
       null_model: what random weights keep.
       rule: when a class is strong or weak; its ``min_fold`` is for the ratio of intensities.
       significance: statistics of the mean intensity; ``None`` without random weights. Its fold is the ratio.
@@ -99,19 +99,19 @@ def motif_strengths(
 ) -> MotifStrengths:
     """Compute the mean intensity and coherence of the weights in every class, and whether they are unusual.
 
-    The wiring stays as it is, so that the question is where strong edges lie in it, not how frequent a class is.
+    The edges stay as they are: the question is where among them the large weights lie, not how frequent a class is.
 
     Args:
       graph: a graph with weights, as ``read_graph(path, weight=column)`` reads one or
         :meth:`jaxmotif.Graph.with_attributes` makes one.
       size: 2 to 8 nodes of a subgraph.
       weight: the name of the edges' attribute that is the weight, positive numbers.
-      num_random: how many random weights of the same edges to compare with; 0 for none. All are in memory at once, 16
-        bytes an edge each.
+      num_random: how many times to draw random weights for the same edges, to compare with; 0 for none. All draws are
+        in memory at once, each with 16 bytes an edge.
       null: what random weights keep. ``"all"``: the weights, dealt out anew over all edges. ``"senders"``: the weights
         that leave each node (so its out-strength), dealt out over the arcs that leave it; of a directed graph.
-        ``"strengths"``: the in-strength and out-strength of every node, but not which weights there are, by changes
-        ``+t -t +t -t`` around four arcs that join two tails with two heads; of a directed graph.
+        ``"strengths"``: the in-strength and out-strength of every node, but not the set of weights; of a directed
+        graph. Weights are changed by ``+t -t +t -t`` around four arcs that join two tails with two heads.
       key: a seed, or ``jax.random.key(seed)``, of random weights; seed 0 when not given.
       rule: ``alpha``, ``min_count``, and as ``min_fold`` the least ratio of intensities that is called strong.
       devices, memory: as for :func:`jaxmotif.occurrences`.
@@ -215,9 +215,10 @@ def _random_weights(
 def _keep_strengths(graph: Graph, weights: np.ndarray, number: int, rng: np.random.Generator) -> tuple[np.ndarray, str]:
     """Return random weights ``[number, m]`` that keep every node's in-strength and out-strength.
 
-    Four arcs a-b, c-d, a-d and c-b get +t, +t, -t, -t, with t uniform over what leaves all weights positive (whole
-    weights at 1 or more), which keeps all tables with these strengths equally likely. Which arcs are taken depends on
-    chance and the wiring alone, and a round takes arcs apart from each other, so that its changes are one by one.
+    Four arcs a-b, c-d, a-d and c-b get +t, +t, -t, -t. The number t is uniform over all values that leave the weights
+    positive (whole weights at 1 or more), which keeps all tables with these strengths equally likely. The choice of
+    arcs depends on chance and the wiring alone. No two changes of a round share an arc, so that a round has the effect
+    of its changes one after another.
     """
     edges, m = graph.edge_list().astype(np.int64), weights.size
     listed, tails = pair_keys(edges, graph), edges[:, 0]

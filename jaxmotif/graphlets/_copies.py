@@ -1,4 +1,6 @@
-"""Copies of one plain pattern in a graph, by closed forms and equations: only the sums that the pattern needs.
+"""Counts of the copies of one plain pattern (undirected, without labels), by closed forms and equations.
+
+Each way computes only the sums that the pattern needs:
 
 | way | patterns | work |
 |---|---|---|
@@ -45,21 +47,21 @@ from jaxmotif.search._layout import loop
 from jaxmotif.search._limbs import LimbCounts, carry_over, counts_of, limbs_for
 
 MOST_CLIQUE = 8
-"""Nodes of a clique that is counted; each size is compiled."""
+"""Largest number of nodes of a clique that is counted; a program is compiled for each size."""
 
 SLICES, LEAST_SLICE = 64, 2**16
 """The first slice of a count of large cliques has a 64th of all tests of triangles, and at least 2^16 tests.
 
-A slice takes about a millisecond, however little is in it, so that later ones grow."""
+Even a slice with little work takes about a millisecond, which is why slices grow while they are quick."""
 
 QUICK = QuickLimits(unoptimised=2**21)
 """Slots of a graph up to which a CPU compiles without optimising."""
 
 PARTS = 4
-"""Parts of a block of tests whose triangles are worked on at a time: a third of the tests find one."""
+"""Triangles are worked on in parts of a fourth of a block of tests, since only about a third of the tests find one."""
 
 CYCLES = tuple(equations.copies(dict.fromkeys(equations.COPY_SUMS, 0)))
-"""Patterns that sums of 4-cycles, triangles and degrees give."""
+"""Names of the patterns whose copies follow from sums of 4-cycles, triangles and degrees."""
 
 Way = Literal["fringes", "cliques", "cycles", "graphlets"]
 
@@ -69,9 +71,9 @@ class Copies(NamedTuple):
 
     Attributes:
       maps: injective maps that keep edges (and non-edges, if induced).
-      work: tests or wedges, about.
+      work: about how much work the count took: membership tests, wedges, or edges for graphlets.
       notes: what had to be done differently, in words.
-      status: ``"done"``, or the limit that stopped a count of cliques, whose maps are then those found by then.
+      status: ``"done"``, or the limit that stopped a count of cliques; ``maps`` then has those found before the stop.
     """
 
     maps: int
@@ -148,7 +150,7 @@ def count_copies(
         count = equations.copies(sums)[name_of(pattern)]
         return Copies(count * automorphism_total(pattern), prepared.wedges, notes)
     if way == "cliques":
-        # Up to five nodes take so little that only a time limit has to be looked after.
+        # Cliques of up to four nodes are always counted in one go, which is quick; those of five if time is unlimited.
         at_once = nodes < 5 or (nodes == 5 and deadline.left == np.inf)
         run = _count_at_once if at_once else partial(_count_in_slices, deadline=deadline)
         (count, finished), notes = prepared.run(partial(run, nodes=nodes), device)
@@ -163,7 +165,10 @@ def count_copies(
 
 
 def count_factors(pattern: Pattern) -> int:
-    """Return how many factors the closed form of a pattern has, which is what a clique of its core takes; 1 without."""
+    """Return the number of factors in the closed form of a pattern, or 1 if it has no closed form.
+
+    This measures the work for each clique of the graph to which the core is mapped.
+    """
     form = closed_form(_rows(pattern))
     return 1 if form is None else sum(len(factors) for factors in form.terms)
 
@@ -183,7 +188,7 @@ def _copy_sums(order: DegreeOrder, plan: Plan, cycles: bool, triangles: bool, tu
 
     Args:
       order, plan: the graph.
-      cycles: whether 4-cycles are counted at each edge, not in all alone.
+      cycles: whether 4-cycles are counted at each edge, instead of only their total.
       triangles: whether triangles are counted at all.
       tuning: the sizes of steps.
     """
@@ -195,7 +200,7 @@ def _copy_sums(order: DegreeOrder, plan: Plan, cycles: bool, triangles: bool, tu
     real = jnp.arange(edges, dtype=jnp.int32) < order.num_edges
     d, t = order.degree.astype(jnp.int64), jnp.where(real, t[:edges], 0).astype(jnp.int64)
     ends = jnp.where(real, d[order.tail] + d[order.head], 0)
-    # The total is as good as if all were at the first edge, where no term needs to know the edges.
+    # A total of 4-cycles can stand at the first edge, since no wanted sum then depends on where they are.
     at_edges = jnp.where(real, cyc[:edges], 0) if cycles else jnp.zeros_like(t).at[0].set(cyc)
     here, near = sparse.sum_at_nodes(order, jnp.stack([t, ends]))
     here, near = here >> 1, near - d * d - d
@@ -214,7 +219,7 @@ def _count_in_slices(
 ) -> tuple[int, bool]:
     """Return the number of cliques found, and whether all were looked for in time.
 
-    A slice is a range of ranks, the lowest nodes of its cliques. A stop is noticed between two slices.
+    A slice is a range of ranks: its cliques have their lowest nodes there. The deadline is checked between slices only.
     """
     starts, total, low = np.asarray(plan.triangle_starts), 0, 0
     tests = max(LEAST_SLICE, int(starts[-1]) // SLICES)
@@ -285,7 +290,7 @@ def _ways(
       read: the operations by which arrays are read.
       program: the closed form.
       valid: int32, 1 or 0.
-      sizes: int32, ``I(r)`` for each set r of core nodes, without core nodes.
+      sizes: int32, for each set r of core nodes ``I(r)``, how many nodes outside the core are adjacent to all of r.
     """
     numbers: Any = counts_of(limbs)
 
@@ -297,7 +302,7 @@ def _ways(
             size = jnp.zeros_like(valid) - read.at(program.factors, at + SIZES)
             for r, each in enumerate(sizes):
                 size = size + read.at(program.factors, at + r) * each
-            # Each node that is placed leaves one candidate fewer; where there are too few, there is no way.
+            # Each node that is placed leaves one candidate fewer; with too few candidates the product is 0.
             taken = read.at(program.factors, at + SIZES + 1)
             return loop(taken, lambda i, product: numbers.scale(product, jnp.maximum(size - i, 0)), product)
 
@@ -318,8 +323,8 @@ def add_ways(
       program: the closed form.
       sums: the sums so far.
       valid: which lanes have a clique.
-      sizes: the first of ``I(r)``, a number for each lane; the others are 0.
-      limbs: of the value for one clique, static.
+      sizes: ``I(r)`` for the first sets r, a number for each lane; for all further sets it is 0.
+      limbs: static, the number of limbs of the value for one clique.
     """
     lanes = [x.astype(jnp.int32) for x in (valid, *sizes, *[jnp.zeros_like(valid)] * (SIZES - len(sizes)))]
     lanes = [jnp.pad(x, (0, -len(x) % LANES)) for x in lanes]
@@ -337,7 +342,7 @@ def _sum_over_cliques(
     Args:
       order, plan: the graph.
       program: the closed form.
-      sizes: how many nodes the cliques have, 1 to 3; and limbs of the sum over one clique.
+      sizes: static, how many nodes the cliques have, 1 to 3; and how many limbs the value for one clique has.
       tuning: the sizes of steps.
     """
     core, limbs = sizes

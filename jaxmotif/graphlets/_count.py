@@ -42,15 +42,15 @@ from jaxmotif.patterns._totals import NAMES_5, all_counts, copies
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class GraphletCounts(Presented):
-    """Global counts; ``np.asarray`` of them is the 17 counts in the order of ``counts``.
+    """Counts of graphlets in a whole graph; ``np.asarray`` gives their numbers in the order of ``counts``.
 
     Attributes:
       nodes: the number of nodes.
       edges: the number of edges.
-      counts: how many node sets induce each graphlet, by its PGD name, as Python integers of any size; with ``typed``
-        by what the census calls its class (``"030T"``, ``"0,1:0110"``), those that occur.
+      counts: how often each graphlet occurs, by its PGD name, as Python integers of any size. With ``typed`` only
+        graphlets that occur are listed, by the names of their census classes (``"030T"``, ``"0,1:0110"``).
       notes: what was ignored (labels) or had to be done differently (smaller steps where memory ran out), in words.
-      directed: whether graphlets tell directions.
+      directed: whether the graphlets have directions.
       label_words: the words that node labels and edge labels stand for, each ``None`` where they are numbers.
     """
 
@@ -80,7 +80,7 @@ class GraphletCounts(Presented):
 
 
 InGraph = dict[str, int] | Callable[[], dict[str, int]]
-"""Counts in the whole graph by name, or what finds them."""
+"""Counts in the whole graph by name, or a function that computes them."""
 
 
 class _Counted(CountTable):
@@ -110,8 +110,8 @@ class EdgeGraphlets(_Counted):
       columns: names of the columns, :data:`jaxmotif.patterns.EDGE_COLUMN_NAMES`; the first 12 are ORCA's edge orbits.
       raw_counts: what the engine counted; see ``values``.
       rows: m.
-      graph: whose edges they are.
-      in_graph: ``counts``, the global counts, or what finds them when they are first asked for.
+      graph: the graph that has these edges.
+      in_graph: the global counts by name, or a function that computes them when ``counts`` is first read.
       notes: as in :class:`GraphletCounts`.
     """
 
@@ -144,7 +144,7 @@ class NodeOrbits(_Counted):
       columns: names of the orbits, :data:`jaxmotif.patterns.NODE_ORBIT_NAMES`, in ORCA's order.
       raw_counts: what the engine counted; see ``values``.
       rows: n.
-      in_graph: ``counts``, the global counts, or what finds them when they are first asked for.
+      in_graph: the global counts by name, or a function that computes them when ``counts`` is first read.
       notes: as in :class:`GraphletCounts`.
     """
 
@@ -175,19 +175,20 @@ def graphlet_counts(
     """Count the induced subgraphs of 2, 3 and 4 nodes, connected or not, exactly; with ``size=5`` of 5 nodes too.
 
     Args:
-      graph: undirected, any size and padding; or what :func:`jaxmotif.graph.as_graph` takes for one. Or many graphs:
-        what :func:`jaxmotif.graph.as_graphs` takes, with one result for each. They run without a checkpoint;
-        ``devices`` take batches in turn.
-      size: 4 or 5.
+      graph: an undirected graph of any size and padding, or anything that :func:`jaxmotif.graph.as_graph` accepts. Or
+        many graphs, as :func:`jaxmotif.graph.as_graphs` accepts them, with one result for each. Many graphs are
+        counted without a checkpoint, and ``devices`` take batches of them in turn.
+      size: the largest number of nodes of a graphlet, 4 or 5.
       induced: whether nodes that a graphlet does not join must not be joined in the graph. Without it every subgraph
         counts, so that a triangle holds three 2-stars too.
-      typed: whether directions, and labels of nodes and edges, are part of a graphlet; the connected ones are counted
-        then, as :func:`jaxmotif.subgraph_census` does, induced. A graph that has neither is counted as without it.
+      typed: whether graphlets are told apart by directions and by labels of nodes and edges. If so, only connected
+        induced graphlets are counted, as :func:`jaxmotif.subgraph_census` does. This changes nothing for a graph that
+        has neither directions nor labels.
       devices: where to run, see :data:`jaxmotif.devices.Devices`; the counts are the same everywhere.
-      memory: bytes to work in beyond the graph, on each device (default: half of what is free); the graph then keeps
-        its padding.
-      checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
-        there and gives the same bits.
+      memory: bytes to work in beyond the graph, on each device (default: half of what is free). A graph that is counted
+        with such a limit keeps its own padding.
+      checkpoint: a folder in which finished work is kept. However a run ended, the same call made again goes on from
+        there, and gives the same results bit for bit.
       certify: a file to write a certificate to, which :func:`jaxmotif.verify.check` checks; not with ``typed``.
       progress: show a meter on standard error.
 
@@ -198,9 +199,10 @@ def graphlet_counts(
     Raises:
       TypeError: for anything that is no graph.
       ValueError: for a directed graph (unless ``typed``), another size, devices that are not there, a memory limit too
-        small, or a checkpoint that is damaged or of other work; with ``typed``, for labels too many for a census.
-      OverflowError: with ``size=5``, for hubs around which counts may pass 2^90 (a degree of about 10 million);
-        with ``typed``, for counts that may pass 64 bits (a degree of about 2 million).
+        small, or a checkpoint that is damaged or belongs to other work; with ``typed``, for too many labels for a
+        census.
+      OverflowError: with ``size=5``, if a degree is so high that counts may pass 2^90 (about 10 million); with
+        ``typed``, if it is so high that counts may pass 64 bits (about 2 million).
 
     Example:
       >>> import jaxmotif
@@ -241,16 +243,16 @@ def edge_graphlets(
     certify: CertificateFile = None,
     progress: bool = False,
 ) -> EdgeGraphlets:
-    """Count, at each edge, the induced subgraphs of 3 and 4 nodes it takes part in, by its place (orbit) in them.
+    """Count, at each edge, the induced subgraphs of 3 and 4 nodes that contain it, by the edge's orbit in them.
 
     Args:
       graph, size, induced, typed, devices, memory, checkpoint, certify, progress: as for :func:`graphlet_counts`.
 
     Returns:
       17 columns by edge, ``[m, 17]`` in the order of ``graph.edge_list()``, and the global counts; they stay on the
-      device until ``values`` fetches them. With ``size=5`` they are ORCA's 68 edge orbits
-      instead, of connected subgraphs of 3 to 5 nodes; with ``typed`` there is a column a role of an edge (of an arc) in
-      the graphlets that occur, of 2 nodes on. For many graphs, the rows of all of them are side by side.
+      device until ``values`` fetches them. With ``size=5`` the columns are ORCA's 68 edge orbits instead, in connected
+      subgraphs of 3 to 5 nodes. With ``typed`` there is a column for each role of an edge (an arc) in the graphlets
+      of 2 and more nodes that occur. For many graphs, the rows of each graph follow those of the one before.
 
     Raises:
       TypeError, ValueError, OverflowError: as :func:`graphlet_counts`.
@@ -281,7 +283,7 @@ def node_orbits(
     certify: CertificateFile = None,
     progress: bool = False,
 ) -> NodeOrbits:
-    """Count, at each node, the connected induced subgraphs of 2, 3 and 4 nodes by its place (orbit) in them.
+    """Count, at each node, the connected induced subgraphs of 2, 3 and 4 nodes, by the node's orbit in them.
 
     Args:
       graph, size, induced, typed, devices, memory, checkpoint, certify, progress: as for :func:`graphlet_counts`.
@@ -289,7 +291,7 @@ def node_orbits(
     Returns:
       15 orbits by node, ``[n, 15]``, and the global counts, as for :func:`edge_graphlets`; with ``size=5`` 73 orbits,
       ``[n, 73]``; with ``typed`` a column for each role of a node in the graphlets that occur. For many graphs, the
-      rows of all side by side.
+      rows of each graph follow those of the one before.
 
     Raises:
       TypeError, ValueError: as :func:`graphlet_counts`.
@@ -323,10 +325,10 @@ def _count(
 ) -> Any:
     """Count in one graph, and write a certificate of the result if there is a file for one.
 
-    What cannot be certified is refused where ``certify`` asks for a certificate.
+    A count that cannot have a certificate is refused if ``certify`` asks for one.
 
     Returns:
-      What the front door for ``detail`` returns.
+      The result of the public function for ``detail``.
     """
     _check(graph, size, typed, induced, certify)
     columns, notes = _column_names(detail, size), ()
@@ -470,7 +472,7 @@ def _ends(graphs: Graphs) -> dict[str, Column]:
 
 
 Counts = tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]
-"""Counts at nodes or edges (of no meaning for the graph as a whole), counts in the graph, and notes."""
+"""Counts at nodes or edges (meaningless where only the whole graph is counted), counts in the graph, and notes."""
 
 
 def _count_five(graph: Graph, padded: Graph, detail: Detail, selection: Selection, how: HowToRun) -> Counts:
@@ -497,7 +499,7 @@ def count_five_node_copies(
 ) -> tuple[int, tuple[str, ...]]:
     """Count the copies of one connected graph of five nodes, and return the count and notes.
 
-    Sums that only other graphs take are not made, so that it takes less time than :func:`graphlet_counts`.
+    This takes less time than :func:`graphlet_counts`, since sums that only other graphs need are left out.
 
     Args:
       graph: undirected, with edges.

@@ -1,14 +1,14 @@
 """Graphlets of small graphs, thousands at a time: pure functions for ``jax.jit`` and ``jax.vmap``.
 
-A graph of up to 512 nodes is one bit matrix. Per slot (u, v), with rows as words of 32 bits, the common neighbours
-are ``row[u] & row[v]`` and the 4-cliques half of ``sum over w of popcount(row[u] & row[v] & row[w])``, w a common
-neighbour: every step is a fused elementwise sum over (slots, nodes, words), with no loop and no table of that size.
-On a TPU, which is made for them, they are products of matrices.
-The :mod:`equations <jaxmotif.graphlets._equations>` do the rest.
+A graph of up to 512 nodes is stored as a bit matrix, whose rows are words of 32 bits. At each slot (u, v) the common
+neighbours are ``row[u] & row[v]``. The 4-cliques are half of the sum of ``popcount(row[u] & row[v] & row[w])`` over the
+common neighbours w. Each such sum is one fused elementwise reduction over (slots, nodes, words): there is no loop, and
+no array of that size is stored. On a TPU, whose hardware is made for matrix products, such products take the place of
+these sums. The :mod:`equations <jaxmotif.graphlets._equations>` turn the sums into counts.
 
-Five-node orbits come from adjacency matrices. With at most 128 nodes every sum over a neighbourhood is below
-128^3 = 2^21, so float32 holds it and one matrix product gives it; and every orbit is below 2^28, which is all that
-32-bit arithmetic needs (:mod:`jaxmotif.graphlets.five.equations`).
+Five-node orbits come from products of adjacency matrices. With at most 128 nodes every sum over a neighbourhood is
+below 128^3 = 2^21, so that one product in float32 computes it exactly. Every orbit count is below 2^28, the bound up to
+which the equations are exact in 32-bit arithmetic (:mod:`jaxmotif.graphlets.five.equations`).
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from jaxmotif.graphlets.five.equations import Arcs, Rims, Sums, orbits_of
 from jaxmotif.patterns._totals import all_counts
 
 MAX_DENSE_NODES_5 = 128
-"""Largest node capacity."""
+"""Largest node capacity for graphlets of five nodes."""
 
 _CELLS = 2**15
-"""Number of matrix cells of neighbourhoods that are worked on together in each graph."""
+"""Number of cells of neighbourhood matrices that are worked on at a time in each graph."""
 
 
 def _matrix_arcs(near: jax.Array) -> Arcs:
-    """Return arrays over arcs as matrices ``[M, M]`` that are 0 where there is no arc."""
+    """Return the operations for arrays over arcs that are matrices ``[M, M]``, 0 where there is no arc."""
     return Arcs(
         tail=lambda x: near * x[:, None],
         head=lambda x: near * x[None, :],
@@ -61,7 +61,7 @@ def _times(x: jax.Array, y: jax.Array, wide: Literal["left", "right"] | None = N
         return jnp.matmul(x, y, precision=lax.Precision.HIGHEST)  # tensor cores would round otherwise
     if wide == "left":
         return _times(y.swapaxes(-1, -2), x.swapaxes(-1, -2), "right").swapaxes(-1, -2)
-    # A TPU makes a float32 product of several products of halves, so limbs of whole numbers take less.
+    # A TPU composes a float32 product from several products of narrower floats; limbs of whole numbers take fewer.
     return join(x, y.astype(jnp.int32), 2**21 if wide else 2**7).astype(jnp.float32)
 
 
@@ -120,9 +120,10 @@ def _neighbourhoods(A: jax.Array, C: jax.Array, edges: bool) -> tuple[dict[str, 
     """Sum over the neighbourhood graphs of all nodes.
 
     Returns:
-      Sums at the arc from a hub to a node of its neighbourhood, float32 ``[M, M]``, by the names of :class:`Sums` and
-      (for edge orbits) :class:`Rims`; and at pairs of nodes the sum over all hubs of their codegrees, and of the walks
-      of length 3 along the edge between them (for edge orbits, else zeros).
+      First, by the names of :class:`Sums` and (for edge orbits) :class:`Rims`, sums at the arc from each hub to each
+      node of its neighbourhood, float32 ``[M, M]``. Then two matrices over pairs of nodes, both summed over all hubs:
+      the codegree that a pair has inside the neighbourhood of the hub, and the number of walks of length 3 inside it
+      between the nodes of an adjacent pair (for edge orbits, else zeros).
     """
     size = A.shape[0]
     together = max(1, min(size, _CELLS // size**2))
@@ -160,13 +161,13 @@ def _neighbourhoods(A: jax.Array, C: jax.Array, edges: bool) -> tuple[dict[str, 
 def _five_cliques(bits: jax.Array) -> jax.Array:
     """Count the 5-cliques on each edge, float32 ``[M, M]``.
 
-    For each two pairs of adjacent nodes, the second among the common neighbours of the first, the common neighbours of
-    all four are counted. Each 5-clique on an edge is found three times: once for each of the other nodes that is not in
-    the second pair.
+    For each pair of adjacent nodes, and each second adjacent pair among their common neighbours, the common neighbours
+    of all four nodes are counted. This finds each 5-clique on the first pair three times, since each of its other
+    three nodes may be the one that is not in the second pair.
     """
     size, words = bits.shape
     u, v = np.triu_indices(size, 1)
-    pad = -len(u) % 512  # by pairs of one node, which is no neighbour of itself
+    pad = -len(u) % 512  # padding pairs have the same node twice, which is no neighbour of itself
     u, v = (np.pad(x, (0, pad)).astype(np.int32) for x in (u, v))
     both = np.zeros((len(u), words), np.uint32)  # holds the bits of the two nodes
     for end in (u, v):
@@ -203,19 +204,20 @@ _LARGE = (
 def dense_graphlet_counts(graph: Graph, size: Literal[4, 5] = 4, max_degree: int | None = None) -> Int64:
     """Count the 17 induced graphlets of 2, 3 and 4 nodes in a small undirected graph.
 
-    The function is pure: jit it, and vmap it over a stacked batch of graphs padded to one size. One padded size
-    compiles once.
+    The function is pure: jit it, and vmap it over a stacked batch of graphs padded to one size. It is compiled once
+    for each padded size.
 
     Args:
       graph: undirected, capacity ``N`` up to :data:`MAX_DENSE_NODES` nodes and ``S`` slots.
       size: static, 4, or 5 for graphlets of up to five nodes; then N is at most 128.
-      max_degree: static, a number D that no node has more neighbours than: any number of nodes is then taken, as of a
-        padded union of molecules (D = 4 to 8), where ``N D^3`` is at most 2^28 and D at most 32.
+      max_degree: static, an upper bound D of all degrees, at most 32. The graph may then have any number of nodes for
+        which ``N D^3`` is at most 2^28: it may be a padded union of molecules, for instance (D = 4 to 8).
 
     Returns:
       Exact 64-bit counts ``[17]`` in the order of :data:`jaxmotif.patterns.GRAPHLET_NAMES` (``size=5``: 51, those of
-      five nodes last); ``.astype("float32")`` makes them features. With ``max_degree`` all are -1 where a node has more
-      neighbours, or where there are more than 36,854 nodes (``size=5``: 6,208), whose counts could pass 64 bits.
+      five nodes last); ``.astype("float32")`` makes them features. With ``max_degree`` all counts are -1 if a node has
+      more neighbours than that, or if there are more than 36,854 nodes (``size=5``: 6,208), since counts could then
+      pass 64 bits.
 
     Raises:
       ValueError: when traced, for a directed graph, a capacity over the limit, or a batch outside ``jax.vmap``.
@@ -255,8 +257,8 @@ def dense_edge_columns(graph: Graph, size: Literal[4, 5] = 4, max_degree: int | 
     Returns:
       Exact 64-bit counts ``[S / 2, 17]`` (``size=5``: 68), rows in the order of ``Graph.edge_list()``, columns in the
       order of :data:`jaxmotif.patterns.EDGE_COLUMN_NAMES` (ORCA's); padding rows are zero. Rows of edges near a node of
-      more than ``max_degree`` neighbours are negative, as in :func:`dense_node_orbits`; so are sums over edges that
-      take one in, of connected graphlets.
+      more than ``max_degree`` neighbours are negative, as in :func:`dense_node_orbits`. In the columns of connected
+      graphlets, a sum over edges that includes such a row is negative too.
 
     Raises:
       ValueError: as :func:`dense_graphlet_counts`.
@@ -277,7 +279,7 @@ def dense_edge_columns(graph: Graph, size: Literal[4, 5] = 4, max_degree: int | 
 
 
 def edge_rows(graph: Graph, columns: jax.Array) -> jax.Array:
-    """Return columns at slots ``[S, K]`` by edge, ``[S / 2, K]``; of its two slots that of the lower end is read."""
+    """Return values at slots ``[S, K]`` as values at edges ``[S / 2, K]``, read at the slots of their lower ends."""
     once, edges = _slots(graph).once, graph.slot_capacity // 2
     row = jnp.where(once, jnp.cumsum(once, dtype=jnp.int32) - 1, edges)
     return jnp.zeros((edges, columns.shape[1]), jnp.int32).at[row].set(columns, mode="drop")
@@ -311,14 +313,14 @@ def dense_node_orbits(graph: Graph, size: Literal[4, 5] = 4, max_degree: int | N
     Args:
       graph: undirected, capacity ``N`` up to :data:`MAX_DENSE_NODES` nodes and ``S`` slots.
       size: static, 4, or 5 for graphlets of up to five nodes; then N is at most 128.
-      max_degree: static, a number D that no node has more neighbours than: any number of nodes is then taken, as of a
-        padded union of molecules (D = 4 to 8), where ``N D^3`` is at most 2^28 and D at most 32.
+      max_degree: static, an upper bound D of all degrees, at most 32. The graph may then have any number of nodes for
+        which ``N D^3`` is at most 2^28: it may be a padded union of molecules, for instance (D = 4 to 8).
 
     Returns:
       Exact 64-bit counts ``[N, 15]`` (``size=5``: 73), columns in ORCA's order
-      (:data:`jaxmotif.patterns.NODE_ORBITS`); padding nodes hold zeros. Where a node has more than ``max_degree``
-      neighbours, all counts of the nodes within ``size - 1`` steps of it are negative: they are not known. So is each
-      sum over nodes that takes one in, for instance over those of a graph.
+      (:data:`jaxmotif.patterns.NODE_ORBITS`); padding nodes hold zeros. If a node has more than ``max_degree``
+      neighbours, the counts of all nodes within ``size - 1`` steps of it are not known, and are negative. They are so
+      far below zero that any sum over nodes that includes one of them, such as the total of a graph, is negative too.
 
     Raises:
       ValueError: as :func:`dense_graphlet_counts`.
@@ -379,7 +381,7 @@ def dense_five(graph: Graph, detail: Literal["graph", "edge", "node"]) -> tuple[
 
 
 class _Slots(NamedTuple):
-    """The slots of a graph, int32 ``[S]``, and its nodes, of which there is room for M, whole words of 32 bits.
+    """The slots of a graph, int32 ``[S]``, and its nodes; there is room for M nodes, a multiple of 32.
 
     Attributes:
       u, v: the two ends of every slot; both are past the last bit row in padding slots.
@@ -427,7 +429,11 @@ def _unpack(words: jax.Array) -> jax.Array:
 
 
 def _shared(rows: jax.Array, bits: jax.Array) -> jax.Array:
-    """Count the bits that each of uint32 ``rows [R, W]`` shares with each bit row, by word, int32 ``[R, W, 32, W]``."""
+    """Count the bits that each of ``rows``, uint32 ``[R, W]``, shares with each row of ``bits``, word by word.
+
+    Returns:
+      int32 ``[R, W, 32, W]``: by row of ``rows``, by row of ``bits`` (two axes, of ``32 W`` rows in all), and by word.
+    """
     words = bits.shape[1]
     both = rows[:, None, None, :] & bits.reshape(1, words, 32, words)
     return lax.population_count(both).astype(jnp.int32)

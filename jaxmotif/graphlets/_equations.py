@@ -3,8 +3,9 @@ r"""The combinatorial equations, which give every graphlet count from triangles,
 Everything here is arithmetic on whole arrays by operators alone, so one definition serves NumPy arrays, JAX arrays
 (traced or not) and Python integers. The dtype is the caller's: int64 arrays are exact within the stated bounds.
 
-Notation, for an edge ``e = (u, v)`` of a graph with ``n`` nodes and ``m`` edges. ``T`` are the common neighbours of
-u and v, ``Su`` and ``Sv`` the neighbours of one of them alone, ``S`` both, ``D`` all other nodes:
+Notation, for an edge ``e = (u, v)`` of a graph with ``n`` nodes and ``m`` edges: ``T`` is the set of common neighbours
+of u and v, ``Su`` the other neighbours of u, ``Sv`` the other neighbours of v, ``S`` the union of ``Su`` and ``Sv``,
+and ``D`` the set of all other nodes:
 
 .. math:: t = |T|,\quad a = |Su| = d_u - t - 1,\quad b = |Sv| = d_v - t - 1,\quad s = a + b,\quad |D| = n - 2 - t - s
 
@@ -29,10 +30,10 @@ CONNECTED_COLUMNS = EDGE_COLUMN_NAMES[:12]
 """The columns of connected graphlets, from which node orbits follow; they are ORCA's edge orbits."""
 
 MAX_DEGREE_INT64 = 3810779
-"""Largest maximum degree d up to which every node orbit fits int64, in graphs of fewer than 2**31 edges.
+"""Largest degree d up to which the counts of all node orbits fit int64, in graphs of fewer than 2**31 edges.
 
-It is the largest d for which d over 3 fits (orbit 7, the center of a 3-star). All other orbits are bounded by products
-of two of n, m and d.
+It is the largest d whose binomial coefficient (d over 3) fits: the count of orbit 7, the center of a 3-star. All other
+counts are bounded by products of two of n, m and d.
 """
 
 
@@ -49,7 +50,7 @@ def edge_columns(
     nd: Array,
     tt: Array,
 ) -> dict[str, Array]:
-    r"""Count, at each edge, the induced graphlets it takes part in, by the edge's orbit.
+    r"""Count, at each edge, the induced graphlets that contain it, by the edge's orbit.
 
     With :math:`E(X, Y)` the number of edges between two of the parts T, Su, Sv, S, D:
 
@@ -60,7 +61,7 @@ def edge_columns(
         E(S,D) &= nd - d_u - d_v - 2B - s - E(T,S) - 2E(S,S) - 2E(Su,Sv) \\
         E(D,D) &= m - 1 - 2t - s - K - E(T,S) - E(S,S) - E(Su,Sv) - E(T,D) - E(S,D)
 
-    and each column is one of these or a product of part sizes less one of these.
+    Each column is one of these numbers, or is made of products of part sizes minus one of these numbers.
 
     Args:
       n: number of nodes: a Python integer, or an integer scalar of the arrays' dtype.
@@ -99,7 +100,8 @@ def edge_columns(
     e_ts = A - 2 * t - 4 * K
     # A 4-cycle through e has an edge opposite to e: an edge inside T is opposite in two 4-cycles, any other in one.
     c4 = cyc - 2 * K - e_ts
-    # The remaining triangles are of u or v with nodes of S, and an edge inside Su or Sv is met from both its ends.
+    # What is left of tt are triangles of u or v with nodes of S: an edge inside Su or Sv is counted from both its ends,
+    # an edge between T and S once.
     e_ss = (tt - 2 * t - A - e_ts) >> 1
     e_td = B - 2 * t - 2 * K - e_ts
     e_sd = nd - d_u - d_v - 2 * B - s - e_ts - 2 * e_ss - 2 * c4
@@ -279,7 +281,7 @@ CYCLE_COPIES = ("banner", "house")
 
 
 def copies(sums: Mapping[str, int]) -> dict[str, int]:
-    r"""Return how many copies, induced or not, a graph has of patterns whose parts two nodes or an edge join.
+    r"""Return the numbers of copies, induced or not, of six patterns of four and five nodes in a graph.
 
     .. math::
         X_{house} &= \sum t (cyc - 2 (t - 1)) \qquad X_{banner} = \sum [cyc (d_u + d_v - 4) / 2 - t (t - 1)] \\
@@ -287,7 +289,9 @@ def copies(sums: Mapping[str, int]) -> dict[str, int]:
         X_{long} &= \sum_v T_v S_v - \sum t [d_u + d_v - 2 + 2 (t - 1)] \\
         X_{path} &= \tfrac12 \sum_v [S_v^2 - d_v (d_v - 1)^2] - \sum [t (d_u + d_v - 3) + cyc]
 
-    Each is a product of parts less the pairs of parts that share a node: the roof of a house may lie on its square.
+    Each of these patterns consists of two parts that share a node or an edge. The products of the numbers of such parts
+    also count pairs of parts that share a further node, which are subtracted. In a house, for instance, the third node
+    of the triangle (the roof) may lie on the square.
 
     Args:
       sums: sums over edges of t, t^2, t (d_u + d_v), cyc, t cyc, cyc (d_u + d_v); sums over nodes of T^2, T S, S^2 and
@@ -323,9 +327,9 @@ def node_orbits(d: Array, incident: Mapping[str, Array]) -> tuple[Array, ...]:
 
     Args:
       d: degrees, any shape, shared by all arrays here. int64 is exact while no degree exceeds
-        :data:`MAX_DEGREE_INT64` (what passes 64 bits on the way, such as the sum of 3-stars over a hub's edges, wraps
-        there and back, since it is only added to and subtracted from); int32 for ``n <= 1024``. NumPy
-        arrays of dtype object, holding Python integers, are exact at any size.
+        :data:`MAX_DEGREE_INT64`. Intermediate sums may pass 64 bits, such as the 3-stars over the edges of a node of
+        high degree. They wrap and wrap back, since they are only added and subtracted. int32 is exact for
+        ``n <= 1024``. NumPy arrays of dtype object, holding Python integers, are exact at any size.
       incident: for each of :data:`CONNECTED_COLUMNS`, that column of
         :func:`edge_columns` summed over the edges at each node.
 

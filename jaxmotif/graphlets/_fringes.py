@@ -1,16 +1,20 @@
-r"""Closed forms of plain patterns that are one, two or three joined nodes and a fringe, found on the host.
+r"""Closed forms that count the maps of a plain pattern with a small core and a fringe, found on the host.
 
-The *core* is a clique of up to three query nodes. All other nodes are *fringe*: no two are joined, and their neighbours
-are in the core. Fringe nodes with the same neighbours are of one *type*. Once the core is mapped, a node of type t may
-go to any of the target nodes that are next to the images of its neighbours, and ``m_t`` nodes of the type take
-different ones. Types may compete for nodes, so they are placed one after the other. A candidate of type j is of class c
-if of the types placed later exactly those of c may take it as well. By inclusion and exclusion the size of a class is a
-signed sum of ``I(r)``, the numbers of nodes next to all core nodes of r. The ways to place all are
+The *core* is a clique of up to three query nodes. All other nodes are *fringe*: no two of them are joined, and all
+their neighbours are in the core. Fringe nodes with the same neighbours are of one *type*.
+
+Once the core is mapped, a fringe node may go to any target node that is adjacent to the images of all its neighbours.
+These target nodes are the candidates of its type, and the ``m_j`` nodes of a type j take different ones. Types may
+compete for target nodes, so they are placed one after the other. A class c is a set of types that are placed later than
+type j: a candidate of type j is in class c if these types, and no other later ones, may take it as well. By inclusion
+and exclusion the size of a class is a signed sum of numbers ``I(r)``, where ``I(r)`` is the number of target nodes
+adjacent to the images of all core nodes in the set r. The number of ways to place all fringe nodes is
 
 .. math:: \sum \prod_j \frac{m_j!}{\prod_c k_c!} \prod_c (size(j, c) - used(j, c)) (size(j, c) - used(j, c) - 1) \dots
 
-over all ways to say how many nodes ``k_c`` of type j go to each class, where ``used(j, c)`` nodes of the class are
-taken before. No term is negative.
+The sum is over all ways to divide the nodes of each type j among the classes, ``k_c`` of them to class c. For class c
+the last product has ``k_c`` factors, and ``used(j, c)`` is the number of its nodes that earlier types have taken. No
+term is negative.
 
 Reference: the fringes of Fringe-SGC (SC 2025), which has a region for each set of core nodes instead of classes.
 """
@@ -27,24 +31,24 @@ from typing import NamedTuple
 import numpy as np
 
 MOST_NODES = 32
-"""Nodes of a pattern that a closed form is looked for."""
+"""Largest number of nodes of a pattern for which a closed form is looked for."""
 
 MOST_CORE = 3
-"""Nodes of a core: triangles are the largest cliques of which each is met once, with all sizes at hand."""
+"""Largest number of nodes of a core: the passes visit each triangle with all ``I(r)`` at hand, but no larger clique."""
 
 MOST_TERMS = 2**11
-"""Terms of a closed form; a search takes less time than more."""
+"""Largest number of terms of a closed form; with more terms, a search takes less time."""
 
 SIZES = 2**MOST_CORE - 1
-"""Sets of core nodes: number r is the set of the bits of ``r + 1``."""
+"""Number of non-empty sets of core nodes; the bits of ``r + 1`` say which core nodes are in set number r."""
 
 
 class Factor(NamedTuple):
-    """A falling product ``(size - less) (size - less - 1) ..`` of some factors.
+    """A falling product ``(size - less) (size - less - 1) ..`` of ``taken`` factors, where size is a sum of ``I(r)``.
 
     Attributes:
-      size: how often each ``I(r)`` counts, :data:`SIZES` integers.
-      less: candidates that are taken before.
+      size: the coefficient of each ``I(r)`` in the sum, :data:`SIZES` integers.
+      less: the number of candidates that were taken before.
       taken: the number of factors.
     """
 
@@ -59,7 +63,8 @@ class ClosedForm(NamedTuple):
     Attributes:
       core: the core's nodes.
       fringe: the other nodes.
-      terms: coefficients by factors: their sum over all cliques of the target is the number of maps.
+      terms: the coefficient of each product of factors. The sum of all terms, for all cliques of the target that have
+        the size of the core, is the number of maps.
     """
 
     core: tuple[int, ...]
@@ -95,14 +100,21 @@ def closed_form(rows: tuple[tuple[bool, ...], ...]) -> ClosedForm | None:
 
 
 def _over_turns(core: int, near: Sequence[int]) -> dict[tuple[Factor, ...], int] | None:
-    """Return the terms of all orders in which the core may lie on a clique, equal ones together."""
+    """Return the terms for all orders in which the core may be mapped to a clique, or ``None`` if they are too many.
+
+    Equal terms are merged.
+
+    Args:
+      core: the number of core nodes.
+      near: the neighbours of each fringe node, as bits of core nodes.
+    """
     types = sorted(Counter(near).items(), key=lambda item: (-item[0].bit_count(), item))
     found: Counter[tuple[Factor, ...]] = Counter()
     placed = list(itertools.islice(_place(types), MOST_TERMS + 1))
     if len(placed) > MOST_TERMS:
         return None
     for turn in itertools.permutations(range(core)):
-        # The set r of core nodes lies on the nodes turn[r] of the clique.
+        # Core node i is mapped to node turn[i] of the clique, and so the set r of core nodes to the set moved[r].
         moved = [sum(1 << turn[i] for i in range(core) if r + 1 >> i & 1) - 1 for r in range(2**core - 1)]
         for coefficient, factors in placed:
             term = []
@@ -123,7 +135,8 @@ def _place(
     Args:
       types: the neighbours of each type in the core, as bits, and how many nodes are of it.
       at: the type to place next.
-      used: of what is placed already, the types that may take each node, and how many nodes these are.
+      used: for target nodes that are taken already, the types that could take them (the one that did and later ones),
+        and how many such nodes there are.
     """
     if at == len(types):
         yield 1, ()
@@ -150,7 +163,11 @@ def _place(
 def _class_size(
     types: Sequence[tuple[int, int]], near: int, chosen: Sequence[int], others: Sequence[int]
 ) -> tuple[int, ...]:
-    """Return the size of a class as signed ``I(r)``: of the candidates next to ``near``, those of the chosen types."""
+    """Return the size of a class of candidates as coefficients of ``I(r)``.
+
+    The class has the target nodes adjacent to the core nodes ``near`` that all ``chosen`` types may take as well, and
+    none of the ``others``.
+    """
     size = [0] * SIZES
     for more in _subsets(others):
         union = functools.reduce(lambda union, j: union | types[j][0], (*chosen, *more), near)

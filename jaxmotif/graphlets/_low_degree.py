@@ -3,11 +3,11 @@
 A padded union of molecules has thousands of nodes, but each has at most ``D`` neighbours (4 to 8), so that a graph is a
 table of neighbour lists ``[D, N]``. Whether two neighbours of a node are adjacent, and which neighbours they share, is
 found by comparing lists; every sum of :mod:`jaxmotif.graphlets.five.equations` over the neighbourhood of a node is then
-a product of matrices ``[D, D]``, one for each node. The work is ``D^4`` comparisons for each node, and for 5-cycles as
-many for each edge. Nodes are the last axis of all arrays, which the lanes of a CPU or GPU go along.
+a product of matrices ``[D, D]``, one for each node. The work is ``D^4`` comparisons for each node, and another ``D^4``
+for each edge to find 5-cycles. Nodes are the last axis of all arrays, along which a CPU or GPU vectorizes.
 
 All sums are whole numbers of 32 bits, exact for any number of nodes: a connected graph of five nodes has at most
-``D^4 <= 2^20`` maps that send one of its nodes to a given node, and at most ``2 D^3`` that send an edge to an edge.
+``D^4 <= 2^20`` maps that send one of its nodes to a given node, and at most ``2 D^3`` that send an edge to a given one.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ MOST_NODES = {4: 36_854, 5: 6_208}
 
 
 class _Lists(NamedTuple):
-    """The neighbours of each node; there is one node more than the graph has room for, which has none.
+    """Lists of the neighbours of each node. One extra node, past the last, has no neighbours and stands for padding.
 
     Attributes:
-      near: the neighbours, int32 ``[D, P]``; the node past the last fills up.
+      near: the neighbours, int32 ``[D, P]``; lists that are shorter are filled up with the extra node.
       beyond: the neighbours of the neighbours, int32 ``[D, D, P]``: ``beyond[k, i]`` is the k-th of the i-th.
       back: int32 ``[D, P]``, the place in ``near`` (flat) of each reversed arc.
       degree: int32 ``[P]``, true degrees, also where they are more than ``D``.
       unsure: bool ``[P]``, whether a node within ``size - 1`` steps has more than ``D`` neighbours.
       edges: int32 ``[2, E]``, the places in ``near`` (flat) of the two arcs of each edge, in the order of
-        ``Graph.edge_list()``; padding is a place of the node past the last.
+        ``Graph.edge_list()``; padding is a place in the list of the extra node.
     """
 
     near: jax.Array
@@ -102,7 +102,7 @@ def counts_of_orbits(nodes: jax.Array, totals: Int64) -> Int64:
     sums, n = totals.int64.T, jnp.asarray(nodes, jnp.int64)
     size = 4 if len(sums) == NUM_ORBITS["node"][4] else 5
     unsure = (sums[0] < 0) | (n > MOST_NODES[size])
-    # Graphs of four nodes ask for no orbit of five.
+    # Counts of up to four nodes do not depend on the orbits of five nodes, so these may be zeros.
     rest = jnp.zeros((NUM_ORBITS["node"][5] - len(sums), *sums.shape[1:]), jnp.int64)
     counts = all_counts(jnp, n, jnp.concatenate([sums, rest]))[: 17 if size == 4 else 51]
     return Int64.of(jnp.where(unsure[None], -1, counts).T)
@@ -145,7 +145,7 @@ def _sum(values: jax.Array, axis: int = 0) -> jax.Array:
 
 
 def _take(values: jax.Array, places: jax.Array) -> jax.Array:
-    """Return what is at some places along the last axis, all of which exist."""
+    """Return the values at some places along the last axis, all of which exist."""
     return values.at[..., places].get(mode="promise_in_bounds")
 
 
@@ -191,16 +191,17 @@ def _sums(lists: _Lists, edges: bool) -> tuple[Arcs, Sums, Rims | None]:
     known = jnp.where(beyond < nobody, beyond, -1)  # padding is nobody's neighbour
 
     # In the neighbourhood of a node, A[i, j] says whether its i-th and j-th neighbours are adjacent. C[i, j] are the
-    # common neighbours of both; shared[k, i, j] says whether the k-th neighbour of the i-th is one.
+    # common neighbours of both; shared[k, i, j] says whether the k-th neighbour of the i-th is one of them.
     at = (known[:, :, None] == near[None, None]).astype(jnp.int32)  # [k, i, j]: the j-th is the k-th of the i-th
     shared = _sum((beyond[:, None, :, None] == known[None, :, None]).astype(jnp.int32), axis=1)
     A, C, d = _sum(at), _sum(shared), arcs.head(lists.degree)
     t, w3, L2 = _sum(A, axis=1), _sum(C, axis=1), _matmul(A, A)
     k, G = A * L2, A * _matmul(A, C)
     s, l2, degrees = _sum(k, axis=1), _times(A, t), _times(A, d)
-    # Sets of neighbours are words of bits: those of the node that its i-th neighbour is adjacent to, and those of the
-    # i-th that it shares with the j-th. Counted are the adjacent pairs that the two share, and in `cliques` what three
-    # adjacent neighbours share.
+    # Sets of neighbours are words of bits: near_bits[i] has the neighbours of the node that are adjacent to its i-th
+    # one, and shared_bits[i, j] has the neighbours of the i-th that are also neighbours of the j-th. `among` counts the
+    # ordered adjacent pairs of common neighbours of the two, and `cliques` the neighbours of the node that are adjacent
+    # to all of three adjacent ones.
     near_bits, shared_bits = _bits(A), _bits(shared)
     beyond_bits = _take(near_bits, near)  # [k, i]: of the k-th neighbour of the i-th
     among = _sum(shared * _shared(beyond_bits[:, :, None], shared_bits[None]))

@@ -37,9 +37,9 @@ JOINED_NODES, JOINED_SLOTS = 2**15, 2**20
 
 
 STACKED_NODES_5, JOINED_NODES_5 = 64, 2**11
-"""Likewise for five nodes, whose tables are over pairs of nodes; a union has about as many nodes.
+"""The same limits for graphlets of five nodes, whose tables are over pairs of nodes.
 
-No count in a graph of so many nodes passes 64 bits.
+A union has about ``JOINED_NODES_5`` nodes, too. No count in a graph of so many nodes passes 64 bits.
 """
 
 LISTED_DEGREE = 8
@@ -58,7 +58,7 @@ def count_parts(
     memory: int | None,
     single: Callable[[Graph], tuple[np.ndarray, np.ndarray]],
 ) -> Iterator[Part]:
-    """Count in every graph of a data set, in some of them at a time.
+    """Count the graphlets of every graph of a data set, and yield the results part by part.
 
     Small graphs are stacked: a stack takes a step for each slot, node and word of a row. Larger ones are joined: a
     union takes some tens of such steps for each pair of neighbours of a node. Very large ones are counted one by one.
@@ -69,11 +69,12 @@ def count_parts(
       size: 4 or 5.
       devices: the devices, which take batches in turn.
       memory: bytes to work in.
-      single: returns the counts of one graph, and its rows of values.
+      single: a function that returns the counts of one graph, and its rows of values.
 
     Yields:
-      Graphs, with their 17 global counts (51 with five nodes), ``[graphs, 17]``, and their rows by edge or node, side
-      by side; int64, or Python integers where one is larger.
+      The indices of some graphs; their global counts, ``[graphs, 17]`` (with five nodes 51 columns); and their rows of
+      values by edge or node, one graph after another (``None`` for counts by graph). Counts are int64, or Python
+      integers where one is larger.
     """
     small = (graphs.n <= (JOINED_NODES if size == 4 else JOINED_NODES_5)) & (graphs.slots <= JOINED_SLOTS)
     which = np.flatnonzero(small)
@@ -88,7 +89,7 @@ def count_parts(
         largest[graphs.n > 0] = np.maximum.reduceat(degrees, graphs.node_starts[:-1][graphs.n > 0])
         largest = largest[which]
         few = largest <= LISTED_DEGREE
-        listed = 4 if (largest[few] <= 4).all() else LISTED_DEGREE  # a molecule's, or the most: two programs at most
+        listed = 4 if (largest[few] <= 4).all() else LISTED_DEGREE  # one of two, so that few programs are compiled
         yield from _joined_of_five(graphs, which[few], detail, devices, memory, listed)
         which, stacked = which[~few], n[~few] <= STACKED_NODES_5
     yield from _stacked(graphs, which[stacked], detail, devices, memory, size)
@@ -159,7 +160,7 @@ def _stacked(
     for some, batch in look_ahead(begun(), 2 * len(devices)):
         counts, columns = jax.device_get(batch)
         values = None
-        if columns is not None and columns.size:  # the rows that each graph has; the others are padding
+        if columns is not None and columns.size:  # take the rows that each graph has, without padding
             room, flat = columns.shape[1], columns.reshape(-1, columns.shape[-1])
             values = flat[places_of(np.arange(some.size) * room, rows[some])]
         yield some, counts.to_numpy()[: some.size], values
@@ -214,8 +215,8 @@ def _unions(
     Args:
       graphs: the data set.
       which: the indices of the graphs.
-      load: the load of each graph of the data set.
-      room: the load of a part, which may be a little more.
+      load: the size of each graph of the data set, by which parts are measured.
+      room: the size of a part, which may be exceeded a little.
       device: where the unions go.
     """
     total = np.cumsum(load[which])

@@ -1,4 +1,7 @@
-"""A graph in degree order with all work laid out, made once for as long as the graph lives, and its cycles alone."""
+"""Graphs prepared for counting, which are kept as long as the graph lives, and counts of the cycles at their edges.
+
+A prepared graph is in degree order, with the work of all passes laid out.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +29,14 @@ T = TypeVar("T")
 
 
 class PreparedGraph(NamedTuple):
-    """A graph in degree order, with the work of all passes laid out; made once a graph.
+    """A graph in degree order, with the work of all passes laid out.
 
     Attributes:
-      order, plan: on the device.
+      order, plan: the degree order and the work, on the device.
       tuning: the sizes of steps.
       largest: the largest degree.
-      tests: membership tests for all triangles.
-      wedges: wedges for all 4-cycles.
+      tests: the number of membership tests that find all triangles.
+      wedges: the number of wedges that find all 4-cycles.
       shorter: the sum over edges of the lesser degree of its ends.
     """
 
@@ -67,13 +70,16 @@ _prepared: weakref.WeakKeyDictionary[Graph, dict[tuple[Any, ...], PreparedGraph]
 
 
 def pad_to_class(graph: Graph, device: jax.Device, memory: int | None) -> Graph:
-    """Return a graph with the capacities of its class, whose programs it shares, unless a budget is meant for it."""
+    """Return a graph padded to the capacities of its size class, whose graphs share compiled programs.
+
+    With a memory budget the graph is returned as it is, since the budget is meant for its own size.
+    """
     padding = graph_class(graph.n, graph.num_slots, target_of(device).is_accelerator)
     return graph.with_padding(padding) if memory is None else graph
 
 
 def prepare_graph(graph: Graph, device: jax.Device, memory: int | None) -> PreparedGraph:
-    """Return an undirected graph that has edges, prepared for a device; it is kept as long as the graph."""
+    """Return an undirected graph that has edges, prepared for a device; the result is kept while the graph lives."""
     made = _prepared.setdefault(graph, {})
     if (device, memory) not in made:
         padded = pad_to_class(graph, device, memory)
@@ -97,8 +103,8 @@ def edge_cycles(graph: Graph, squares: bool = False) -> dict[str, np.ndarray]:
     """Count the triangles (and 4-cycles) at each edge of an undirected graph.
 
     Returns:
-      By name int64 ``[m]``, in the order of ``Graph.edge_list()``: ``t``, how many triangles the edge lies in, and with
-      ``squares`` also ``cyc``, how many 4-cycles, induced or not.
+      By name int64 ``[m]``, in the order of ``Graph.edge_list()``: the number ``t`` of triangles that contain the edge,
+      and with ``squares`` also the number ``cyc`` of 4-cycles, induced or not.
 
     Example:
       >>> edge_cycles(Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]))["t"].tolist()

@@ -1,10 +1,10 @@
-"""Dense graphs: triangles, 4-cycles and 4-cliques by products of matrices, which find many at once.
+"""Triangles, 4-cycles and 4-cliques of dense graphs by matrix products, which find many of them at once.
 
 With X the adjacency matrix, X X holds the common neighbours of every two nodes: the triangles at each edge, and the
 4-cycles through each pair of opposite nodes. A 4-clique is found at its lowest node in the degree order: its other
-three nodes are a triangle among the higher neighbours of the lowest, whose own matrix times itself counts these
-triangles. All factors are whole numbers of so few bits, or limbs of them, that the sums are exact
-(:mod:`jaxmotif.graphlets._units`).
+three nodes are a triangle among the higher neighbours of the lowest. The adjacency matrix of these neighbours, times
+itself, counts such triangles. All factors are whole numbers of few bits, or are split into limbs of few bits, so that
+the sums are exact (:mod:`jaxmotif.graphlets._units`).
 
 The statistics equal those of :mod:`jaxmotif.graphlets._sparse`, number for number; :func:`choose` decides which way
 takes less time.
@@ -36,18 +36,18 @@ from jaxmotif.graphlets.five.hubs import HubBatch, in_rows, steps_between
 MOST_NODES = 46_340
 """Node capacity up to which a graph is counted by products: the cells of its matrix have 32-bit numbers."""
 
-_STRIPS = 4  # of a matrix of neighbours, multiplied one by one: most cells left of the diagonal are left out
+_STRIPS = 4  # number of strips in which a matrix of neighbours is multiplied, to skip most cells left of the diagonal
 _LEAST_WIDTH = 64
 
 
 class Rates(NamedTuple):
-    """Cost of work on a kind of device, in tests of membership (or wedges) of the sparse passes.
+    """Cost of work on a kind of device, where the unit is a membership test (or a wedge) of the sparse passes.
 
     Attributes:
       flops: how many operations of matrix products take as long as a test.
       cells: how many cells of matrices are filled in the time of a test.
-      fixed: how many tests products have to save before they are chosen, since programs for matrices of many sizes are
-        compiled, which takes a GPU seconds, and started.
+      fixed: how many tests products have to save before they are chosen. This makes up for compiling and starting
+        programs for matrices of many sizes; compiling takes seconds on a GPU.
       most_cells: how many cells matrices of neighbours may have at a time.
     """
 
@@ -81,15 +81,16 @@ class Sizes(NamedTuple):
 def choose(graph: Graph, detail: Detail, device: jax.Device, memory: int | None) -> Sizes | None:
     """Choose the sizes for counting a graph by products.
 
-    The sparse passes take about a step for each pair of edges at a node. Products take 2 n^3 operations (several times,
-    per edge), and 2 D^3 for each node's D higher neighbours: at most its degree d or sqrt(2 m), on average d / 2.
+    The sparse passes take about a step for each pair of edges at a node. Products take 2 n^3 operations (several times
+    as many for counts at edges), and 2 D^3 more for each node that has D higher neighbours. D is at most sqrt(2 m) and
+    at most the degree d of the node, and on average d / 2.
 
     Returns:
-      The sizes; ``None`` where the products do not fit, or the sparse passes take less.
+      The sizes; ``None`` where the products do not fit in memory, or the sparse passes take less time.
     """
     degrees, rate = graph.degrees.astype(np.int64), rates(device)
     size = min(max(bucket_size(int((degrees > 0).sum())), _LEAST_WIDTH), graph.node_capacity)
-    # The degrees alone decide, since they are at hand and a plan would have to be waited for.
+    # The choice depends on degrees alone, which are at hand. The host would have to wait for a plan.
     sparse = int((degrees**2).sum())
     if size > MOST_NODES or sparse < rate.fixed:
         return None
@@ -99,7 +100,7 @@ def choose(graph: Graph, detail: Detail, device: jax.Device, memory: int | None)
     if flops / rate.flops + sparse / 3 / rate.cells + rate.fixed > sparse:
         return None
     widest = _rounded(int(higher.max()))
-    # This is the matrix, with a number for each cell where cliques are told apart by edge; a step's memory adds to it.
+    # Held throughout: the matrix, and for counts at edges a number of cliques for each cell. Steps take more on top.
     held = fixed_bytes(graph.node_capacity, graph.slot_capacity // 2, detail) + size * size * (8 if per_edge else 4)
     free = (default_memory(device) if memory is None else memory) - held
     row = size * (64 if per_edge else 24)
@@ -156,7 +157,7 @@ def adjacency(order: DegreeOrder, *, size: int) -> jax.Array:
 def pair_sums(order: DegreeOrder, X: jax.Array, K: jax.Array, *, rows: int, per_edge: bool) -> Statistics:
     """Compute the sums over pairs of nodes by products of the whole matrix, a block of rows at a time.
 
-    ``K`` are the 4-cliques, which complete the statistics.
+    The 4-cliques ``K`` complete the statistics; they are passed on as they are.
     """
     size = X.shape[0]
     skip = order.node_capacity - size
@@ -202,7 +203,7 @@ def pair_sums(order: DegreeOrder, X: jax.Array, K: jax.Array, *, rows: int, per_
 
 
 def _higher(order: DegreeOrder, ids: jax.Array, width: int, skip: int) -> tuple[jax.Array, jax.Array]:
-    """Return the higher neighbours of some nodes in the matrix, int32 ``[B, D]``; and which are there."""
+    """Return the higher neighbours of some nodes in the matrix, int32 ``[B, D]``; and which entries are no padding."""
     node = jnp.maximum(ids, 0)
     at = order.out_offsets[node][:, None] + jnp.arange(width, dtype=jnp.int32)[None]
     real = (at < order.out_offsets[node + 1][:, None]) & (ids >= 0)[:, None]
@@ -247,9 +248,9 @@ def count_cliques(total: jax.Array, order: DegreeOrder, X: jax.Array, ids: jax.A
 
 @partial(jit64, static_argnames=("width",), donate_argnums=0)
 def edge_cliques(table: jax.Array, order: DegreeOrder, X: jax.Array, ids: jax.Array, *, width: int) -> jax.Array:
-    """Add to a table the 4-cliques on each edge whose lowest nodes are among ``ids``.
+    """Add the 4-cliques whose lowest nodes are among ``ids`` to a table of numbers of 4-cliques on each edge.
 
-    The table is int32 ``[size * size]``, and an edge has the cell of its lower and its higher end.
+    The table is int32 ``[size * size]``; an edge has the cell in the row of its lower and the column of its higher end.
     """
     size = X.shape[0]
     skip = order.node_capacity - size
@@ -266,7 +267,10 @@ def edge_cliques(table: jax.Array, order: DegreeOrder, X: jax.Array, ids: jax.Ar
 
 @jit64
 def _at_arcs(order: DegreeOrder, found: jax.Array) -> jax.Array:
-    """Return the 4-cliques at each arc from a table, int64 ``[M]``; or their total over arcs, where each is counted."""
+    """Return the 4-cliques at each arc from a table, int64 ``[M]``.
+
+    If ``found`` is a number of 4-cliques instead, return the total over arcs, to which each 4-clique adds six.
+    """
     if not found.ndim:
         return 6 * found
     size = math.isqrt(found.shape[0])

@@ -1,6 +1,7 @@
-"""One graphlet run, whole on one device or in units over all: the same counts bit for bit.
+"""A graphlet run in one graph: as a whole on one device, or in units shared by all devices.
 
-Units are parts of the work of equal size, ordered by difficulty where unlike devices share a run.
+Both give the same counts, bit for bit. Units are parts of the work of equal size, which are ordered by difficulty if
+devices of different kinds share a run.
 
 The pure functions at the end count inside the user's own ``jax.jit``. For graphs of up to 512 nodes the functions of
 :mod:`jaxmotif.graphlets._dense` are faster, and they vmap well.
@@ -70,7 +71,7 @@ def span_difficulty(order: DegreeOrder, by: Order) -> Callable[[Span], float]:
         return np.bincount(u, at_tail, degree.size) + np.bincount(v, at_head, degree.size)
 
     value = at_nodes(degree[v], degree[u]) if by.endswith("volume") else degree
-    # Edges count by their ends: at each node the sum over its edges, so that a mean is one of edges.
+    # Each node has the sum over its edges. Divided by the sum of degrees, this gives a mean over edges, not over nodes.
     total = at_nodes(value[u] + value[v], value[u] + value[v])
 
     def mean(span: Span) -> float:
@@ -110,7 +111,7 @@ def run(
     show: bool,
     store: Store | None = None,
 ) -> Outcome:
-    """Count, in an undirected graph that has edges."""
+    """Count the graphlets of up to four nodes in an undirected graph that has edges."""
     device = selection.main
     if selection.helper is None and (sizes := products.choose(graph, detail, device, memory)) is not None:
         return _run_products(graph, detail, selection, sizes, show, store)
@@ -124,8 +125,8 @@ def run(
     # Work that is kept in a checkpoint, shared among processes, or given to unlike devices is cut into units.
     by_units = store is not None or selection.together or selection.helper is not None
     long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"]
-    # Tests, and wedges, are at most the pairs of edges at the nodes: where that bound says that a run is short, nobody
-    # waits for the plan's sizes.
+    # There are no more tests, and no more wedges, than pairs of edges at nodes. If this bound says that a run is short,
+    # the host need not wait for the plan, which has the true numbers.
     is_short = int((graph.degrees**2).sum()) <= long
     if target_of(device).is_accelerator and is_short and not by_units:
         whole = partial(outcome_of_graph, jax.device_put(graph, device), detail=detail)
@@ -246,7 +247,7 @@ def _outcome(order: DegreeOrder, stats: Statistics, detail: Detail) -> Outcome:
         return Outcome(sums, None)
     if detail == "node":
         return Outcome(sums, sparse.node_columns(order, sparse.edge_columns(order, stats)))
-    # This is the arc of each edge, so that rows come in the order of the edge list.
+    # Columns are taken at the arc of each edge, so that rows come in the order of the edge list.
     columns = sparse.edge_columns(order, stats, arcs=inverse_order(order.edge))
     # The barrier keeps the columns in memory: XLA would else evaluate all of them for each entry of the table.
     return Outcome(sums, jnp.stack(lax.optimization_barrier(list(columns.values())), axis=-1))
@@ -325,7 +326,7 @@ def run_units(
     selection: Selection,
     store: Store | None = None,
 ) -> tuple[Outcome, list[int]]:
-    """Run two jobs of units, the 4-cliques after the triangles, and then the equations.
+    """Run both passes as jobs cut into units, first triangles and 4-cycles, then 4-cliques, and solve the equations.
 
     Args:
       order: the degree order of the graph.

@@ -1,7 +1,8 @@
 """Graphlets of a graph of any size: two passes over the triangles, one over the wedges, then the equations.
 
-The first pass finds t(e), the wedges give the 4-cycles, the second pass needs all t and gives the 4-cliques and the
-sums A and B. Every pass runs over a range of ranks, so ranges can go to different devices and be added up.
+The first pass finds the number t(e) of triangles at each edge e, and the wedges give the 4-cycles. The second pass,
+which needs all t, gives the 4-cliques and the sums A and B (:func:`jaxmotif.graphlets._equations.edge_columns`). Every
+pass runs over a range of ranks, so that devices can work on different ranges whose results are added up.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Plan:
       triangle_starts: int64 ``[N + 1]``, first test of each tail.
       word_starts: int64 ``[N + 1]``, first word of each tail's bit matrix.
       wedges: the wedges.
-      work: int64, how many tests and wedges: as one number, since to read an entry of an array takes a program.
+      work: int64, the number of tests and wedges. It is a scalar, since reading an entry of an array takes a program.
     """
 
     triangles: FlatWork
@@ -51,9 +52,9 @@ class Plan:
 
 
 Ranks = tuple[Any, Any]
-"""Part of the work, as a first rank and the one to stop before, int32.
+"""Part of the work, given by a first rank and the rank to stop before, int32.
 
-It is the work at these nodes: triangles and cliques belong to their lowest nodes, 4-cycles to their highest ones.
+Triangles and cliques are part of the work at their lowest nodes, 4-cycles of the work at their highest nodes.
 """
 
 
@@ -89,8 +90,8 @@ def all_ranks(plan: Plan) -> Ranks:
 Sums = dict[str, jax.Array]
 """Sums of a pass by name.
 
-Those of the first are ``t``, the triangles at each arc, and ``cyc``, the 4-cycles at each arc or their total over arcs.
-The second has ``K``, ``A`` and ``B`` at each arc, or a total ``K`` alone; see :func:`second_pass`.
+The first pass has ``t``, the triangles at each arc, and ``cyc``, the 4-cycles at each arc or their total over arcs. The
+second pass has ``K``, ``A`` and ``B`` at each arc, or only a total ``K``; see :func:`second_pass`.
 """
 
 
@@ -208,7 +209,10 @@ UseRows = Callable[[Rows, Ranks, T], T]
 def at_triangles(
     order: DegreeOrder, plan: Plan, tuning: Tuning, add: Callable[[TriangleBlock, jax.Array, T], T]
 ) -> UseRows[T]:
-    """Return what adds up triangles with the numbers of nodes that their rows have in common."""
+    """Return a function for :func:`over_rows` that finds triangles again and adds them up by ``add``.
+
+    With each block of triangles u < v < w, ``add`` takes how many bits the rows of v and w have in common.
+    """
 
     def use(rows: Rows, ranks: Ranks, sums: T) -> T:
         # The triangles are found again, which takes less than keeping them.
@@ -288,7 +292,10 @@ def finish(order: DegreeOrder, sums: Sums) -> Statistics:
 
 
 def loop_in_blocks(first: jax.Array, stop: jax.Array, block: int, step: Callable[[jax.Array, T], T], start: T) -> T:
-    """Run a step for each ``block`` positions from ``first`` to ``stop``; it takes its number and the state so far."""
+    """Run a step for each ``block`` positions from ``first`` to ``stop``.
+
+    A step takes its number and the state so far, which begins as ``start``, and returns the new state.
+    """
     return lax.fori_loop(jnp.int32(0), blocks_of(stop - first, block), step, start)
 
 
@@ -296,7 +303,7 @@ def graph_sums(order: DegreeOrder, stats: Statistics) -> dict[str, tuple[jax.Arr
     """Return the sums that the global counts need, split so that they cannot overflow."""
     real = jnp.arange(order.edge_capacity, dtype=jnp.int32) < order.num_edges
     d_u, d_v = order.degree[order.tail].astype(jnp.int64), order.degree[order.head].astype(jnp.int64)
-    # A total over arcs is as good as if all were at the first arc.
+    # A total over arcs can stand at the first arc, since only sums over arcs are wanted.
     K, cyc = (x if x.ndim else jnp.zeros_like(stats.t).at[0].set(x) for x in (stats.K, stats.cyc))
     return equations.edge_sums(d_u, d_v, stats.t, K, cyc, where=real)
 
@@ -315,7 +322,8 @@ def edge_columns(
     """
     n, m = sizes or (order.num_nodes.astype(jnp.int64), order.num_edges.astype(jnp.int64))
     degree = order.degree.astype(jnp.int64)
-    # Degrees at both ends of each arc at a node are summed, less the node's own degree as often as it has arcs.
+    # At each node: the degrees of both ends of its arcs, summed, less its own degree once for each arc. This leaves the
+    # sum of its neighbours' degrees.
     sums = sum_at_nodes(order, jnp.stack([degree[order.tail] + degree[order.head], stats.t]))
     near, at_node = sums[0] - degree * degree, sums[1]
     u, v = order.tail, order.head

@@ -1,6 +1,7 @@
 """Static sizes of graphlet runs: chosen from the padded graph size, the kind of device and the memory allowed.
 
-Those of five nodes are passed in, so that tests can choose them.
+The sizes for five nodes (:class:`FiveTuning`) are an argument of the functions that use them, so that tests can choose
+them.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ class Tuning(NamedTuple):
     """Static sizes; graphs of one padded size share them, and so their compilations.
 
     Attributes:
-      block: flat positions a step, for triangles.
-      heavy_block: flat positions a step, for wedges of heavy nodes.
-      light_block: flat positions a step, for wedges of light nodes.
-      most_light: wedges beyond which a node is heavy.
-      fill: a node is heavy too when its wedges fill one part in this of a dense row.
+      block: flat positions of a step, for triangles.
+      heavy_block: flat positions of a step, for wedges of heavy nodes.
+      light_block: flat positions of a step, for wedges of light nodes.
+      most_light: the number of wedges beyond which a node is heavy.
+      fill: a node is also heavy if it has at least one wedge for every ``fill`` counters of a dense row.
       counters: counters of the dense rows of heavy nodes held at once, at least one row.
       slots: hash slots for light nodes.
       words: words of bit matrices held at once.
@@ -53,9 +54,9 @@ def choose_tuning(
       nodes: the node capacity.
       edges: the edge capacity.
       device: where it will run (default: JAX's default device).
-      memory: bytes the run may use beyond the graph (default: half of what is free on the device, or the least where
-        that is more).
-      detail: what the results are for.
+      memory: bytes the run may use beyond the graph (default: half of what is free on the device, or the least that a
+        run takes if that is more).
+      detail: whether counts in the graph, at edges or at nodes are wanted.
 
     Raises:
       ValueError: if the memory cannot hold the results and the smallest step.
@@ -74,7 +75,7 @@ def choose_tuning(
         most = min(2**21 if edges <= 2**19 else 2**24, free // 512)
         block = heavy_block = _power(min(max(2**16, 16 * edges), most))
         light_block = _power(min(max(2**16, 4 * edges), most, 2**22))
-        most_cells = 2**25 if edges <= 2**19 else 2**28  # They are cleared first, whatever the graph takes of them.
+        most_cells = 2**25 if edges <= 2**19 else 2**28  # All are cleared first, however few a graph uses.
         table, slots, fill, most_words = min(most_cells, free // 16), 4 * light_block, 64, 2**26
     counters = max(nodes, min(nodes**2, table))
     # This is at least twice what the largest node takes, and never more than the whole graph would.
@@ -85,7 +86,7 @@ def choose_tuning(
 def fixed_bytes(nodes: int, edges: int, detail: Detail = "edge") -> int:
     """Return the bytes that a run takes whatever the size of its steps, as XLA reports them.
 
-    They are order and plan (64 to 68 bytes an edge), accumulators, and results (136 bytes an edge).
+    They hold the order and the plan (64 to 68 bytes an edge), accumulators, and results (136 bytes an edge).
     """
     return {"graph": 168, "edge": 432, "node": 408}[detail] * edges + 100 * nodes
 
@@ -99,22 +100,22 @@ def _power(size: int) -> int:
 
 
 class FiveTuning(NamedTuple):
-    """Sizes and limits of a run.
+    """Sizes and limits of a run that counts graphlets of five nodes.
 
     Attributes:
-      giant: core neighbours beyond which the neighbourhood of a node is not made a matrix
+      giant: the number of core neighbours beyond which no matrix is made of a node's neighbourhood
         (:mod:`jaxmotif.graphlets.five.giants`).
-      cells: cells of matrices of neighbourhoods at a time, and the fewest that a small budget makes of them.
+      cells: cells of neighbourhood matrices that are held at a time; a small budget lowers this number.
       long_run: cells of all neighbourhoods beyond which a run is cut into units, to show progress and to hear Ctrl-C:
-        some seconds.
+        some seconds of work.
       edges_together: edges whose orbits are solved at a time; each takes some kilobytes.
-      least_cells: the fewest cells of matrices at a time.
-      unit_steps: about how many steps of a loop on a CPU, of a nanosecond or a few, make a unit.
-      units: about how many units a run is cut into that is kept in a checkpoint or shared out.
+      least_cells: the least number to which ``cells`` is lowered, by a small budget or when memory runs out.
+      unit_steps: about how many steps of a loop on a CPU make a unit; a step takes a few nanoseconds.
+      units: about how many units a run is cut into if it has a checkpoint or several devices.
       one_limb: counts at a node or edge below this are exact in one number of 64 bits.
-      largest: counts that may reach this are refused.
+      largest: a graph whose counts may reach this is refused.
       loops: whether a CPU may use numba's loops.
-      bit_rows: whether bits of all pairs may tell who is adjacent.
+      bit_rows: whether adjacency may be stored as one bit for each pair of nodes.
     """
 
     giant: int

@@ -43,8 +43,9 @@ def is_typed(graph: Graph | Graphs, typed: bool) -> bool:
 def _check_counts(graph: Graph, size: int) -> None:
     """Raise an error for a graph in which the counts of a census might wrap."""
     degrees = graph.degrees + (graph.in_degrees if graph.directed else 0)
-    # A connected set has a spanning tree, and of the trees of one size stars have the most maps (Sidorenko 1994). The
-    # maps onto the image of a tree are its automorphisms: 1/6 + 1/2 of four nodes, 1/24 + 1/2 + 1/2 of five.
+    # Every connected set has a spanning tree, and of all trees of one size the star has the most maps (Sidorenko 1994).
+    # A tree has as many maps to one image as it has automorphisms. So there are at most as many connected sets as maps
+    # of the star, times the sum of 1 / automorphisms over all trees: 1/6 + 1/2 of four nodes, 1/24 + 1/2 + 1/2 of five.
     if (most := 1.05 * float((degrees.astype(np.float64) ** (size - 1)).sum())) >= LARGEST_COUNT:
         raise OverflowError(
             f"there may be {most:.2g} connected subgraphs of {size} nodes (largest degree {degrees.max()}), which pass "

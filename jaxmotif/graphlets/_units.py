@@ -1,4 +1,7 @@
-"""Matrix products of whole numbers, exact, in the type that a device multiplies fastest: chosen here alone."""
+"""Exact matrix products of whole numbers, in the number format that a device multiplies fastest.
+
+No other module chooses this format.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from jaxmotif.arrays._compile import target
 
 
 class Units(NamedTuple):
-    """The type of factors, the bits of a number that it holds; and of their sums."""
+    """The types of the factors and of the sums of a matrix product, and how many bits of a whole number each holds."""
 
     factors: jnp.dtype
     factor_bits: int
@@ -37,7 +40,7 @@ def times(x: jax.Array, y: jax.Array) -> jax.Array:
 
 
 def join(x: jax.Array, y: jax.Array, most: int) -> jax.Array:
-    """Return the exact matrix product of zeros and ones with larger whole numbers, made of products of limbs of ``y``.
+    """Return the exact product of a matrix of zeros and ones and one of larger numbers, which is split into limbs.
 
     Args:
       x: zeros and ones ``[..., D, D]``; numbers up to 127 where all sums are below 2^24.
@@ -45,7 +48,7 @@ def join(x: jax.Array, y: jax.Array, most: int) -> jax.Array:
       most: static bound of ``y``.
 
     Returns:
-      int32 where that holds the sums, else int64.
+      The product, int32 if that holds all sums, else int64.
     """
     unit, wide = units(), (y.shape[-2] - 1).bit_length()
     limb, need = min(unit.factor_bits, unit.sum_bits - wide), (most - 1).bit_length()

@@ -33,14 +33,16 @@ def _refined(graph: Graph, *, rounds: int, doublings: int) -> jax.Array:
     N, S = graph.node_capacity, graph.slot_capacity
     starts, slots = jnp.asarray(graph.out_offsets), jnp.arange(S, dtype=jnp.int32)
     targets, degrees = jnp.asarray(graph.out_targets), jnp.pad(jnp.diff(starts), (0, 1))
-    source = jnp.searchsorted(starts, slots, side="right").astype(jnp.int32) - 1  # of padding N
-    left = degrees[source] - (slots - starts[source])  # how long a list goes on
+    source = jnp.searchsorted(starts, slots, side="right").astype(jnp.int32) - 1  # N in padding slots
+    left = degrees[source] - (slots - starts[source])  # how many slots of the list are left, from this one on
     real = jnp.arange(N, dtype=jnp.int32) < graph.num_nodes
     labels = jnp.zeros(N, jnp.int32) if graph.node_labels is None else jnp.asarray(graph.node_labels)
 
     def refine(colors: jax.Array, _: None) -> tuple[jax.Array, jax.Array]:
-        # Slots are in the order of their nodes, and a node's list is sorted by color. Then ever longer stretches of the
-        # lists get a number, of two of half the length each, until the one at the first slot of a node is all its list.
+        # Slots are in the order of their nodes, and each node's list of colors is sorted. Then stretches of the lists
+        # get numbers, so that equal stretches have equal ones. Their length doubles with each step: the number of a
+        # stretch stands for the pair of numbers of its halves. At last the number at a node's first slot stands for
+        # its whole list.
         near = colors.at[targets].get(mode="fill", fill_value=0)
         stretch = lax.sort((source, near), num_keys=2)[1]
         for step in range(doublings):
@@ -55,7 +57,7 @@ def _refined(graph: Graph, *, rounds: int, doublings: int) -> jax.Array:
 
 
 def _numbered(first: jax.Array, second: jax.Array) -> jax.Array:
-    """Return numbers of pairs, equal ones for equal pairs and otherwise in their order, int32."""
+    """Return a number for each pair ``first, second``, int32: equal for equal pairs, and larger for larger pairs."""
     first, second, place = lax.sort((first, second, jnp.arange(len(first), dtype=jnp.int32)), num_keys=2)
     new = (jnp.diff(first) != 0) | (jnp.diff(second) != 0)
     number = jnp.pad(jnp.cumsum(new, dtype=jnp.int32), (1, 0))

@@ -17,11 +17,11 @@ DataSet: TypeAlias = GraphsLike | Sequence[Sequence[Any]] | str | os.PathLike[st
 
 
 def data_set(graphs: Any, directed: bool = False) -> Graphs:
-    """Return the graphs of a data set side by side.
+    """Convert a data set in any of several forms to ``Graphs``.
 
     Args:
-      graphs: ``Graphs``, a sequence of what :func:`jaxmotif.graph.as_graph` takes, of PyTorch Geometric's ``Data``, or
-        of GraKeL's lists; or the folder of a data set of TUDataset.
+      graphs: ``Graphs``; a sequence whose items :func:`jaxmotif.graph.as_graph` accepts, or are PyTorch Geometric's
+        ``Data``, or GraKeL's lists; or the folder of a data set of TUDataset.
       directed: whether edges of arrays and ``Data`` are arcs.
 
     Raises:
@@ -52,16 +52,16 @@ def read_tu(folder: str | os.PathLike[str], directed: bool = False) -> tuple[Gra
     """Read a data set in the format of TUDataset, with its labels of nodes and edges.
 
     Args:
-      folder: with ``NAME_A.txt``, ``NAME_graph_indicator.txt``, ``NAME_graph_labels.txt``, and perhaps
-        ``NAME_node_labels.txt`` and ``NAME_edge_labels.txt``; attributes are passed over.
+      folder: a folder with ``NAME_A.txt``, ``NAME_graph_indicator.txt`` and ``NAME_graph_labels.txt``, and perhaps
+        ``NAME_node_labels.txt`` and ``NAME_edge_labels.txt``; files of attributes are ignored.
       directed: whether rows of ``NAME_A.txt`` are arcs.
 
     Returns:
       The graphs, and their classes, int64 ``[graphs]``.
 
     Raises:
-      FileNotFoundError: no such files.
-      ValueError: files that do not fit each other, or that hold other things than whole numbers.
+      FileNotFoundError: if these files do not exist.
+      ValueError: if the files do not fit each other, or hold anything but whole numbers.
 
     Example:
       >>> import tempfile
@@ -95,14 +95,14 @@ def read_tu(folder: str | os.PathLike[str], directed: bool = False) -> tuple[Gra
 
 
 def file_of_content(folder: str | os.PathLike[str], content: Iterable[Any]) -> Path:
-    """Return the file in which what follows from some content is kept, which need not exist.
+    """Return the path of the file that caches a result which depends on some content alone; it need not exist.
 
     Args:
-      folder: made if it is missing.
+      folder: the folder of the cache, made if it is missing.
       content: what :func:`jaxmotif.devices._checkpoint.fingerprint` takes: arrays, numbers, text, ``None``, sequences.
 
     Raises:
-      PermissionError: a folder in which others may write.
+      PermissionError: if others may write to the folder.
     """
     place = Path(folder).expanduser().absolute()
     make_private(place)
@@ -131,6 +131,6 @@ def _from_grakel(graphs: list[Sequence[Any]], directed: bool) -> Graphs:
 
 
 def _complete(labels: list[list[Any]]) -> list[list[Any]] | None:
-    """Return labels, and ``None`` where there are none or some are missing."""
+    """Return labels, or ``None`` if there are none or some are missing."""
     flat = [label for some in labels for label in some]
     return None if not flat or any(label is None for label in flat) else labels

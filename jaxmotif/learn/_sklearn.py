@@ -35,7 +35,7 @@ POOLS = {"mean": np.mean, "std": np.std, "min": np.min, "max": np.max, "sum": np
 
 
 class _OfGraphs(TransformerMixin, BaseEstimator):
-    """Base of the transformers: ``X`` is a sequence of graphs, and ``fit`` learns the names of the columns alone."""
+    """Base of the transformers: ``X`` is a sequence of graphs, from which ``fit`` learns only the names of columns."""
 
     directed = False
     cache = None
@@ -57,7 +57,7 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
         return self._kept_values(data_set(X, self.directed))
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
-        """Return the names of the features; the input has none."""
+        """Return the names of the features; ``input_features`` is ignored, since graphs have no named features."""
         check_is_fitted(self, "columns_")
         return np.array(self.columns_, dtype=object)
 
@@ -81,7 +81,7 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
         return self._kept_values(graphs)
 
     def _kept_values(self, graphs: Graphs) -> np.ndarray:
-        """Return the values of graphs, from the folder of the cache if they are there."""
+        """Return the values of graphs, read from the cache if they are there, or else computed and kept there."""
         if self.cache is None:
             return self._values(graphs)
         arrays = [None if field is None else np.asarray(field) for field in graphs.fields]
@@ -95,7 +95,7 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
         return values
 
     def _settings(self, graphs: Graphs) -> list[Any]:
-        """Return what the values depend on beside the graphs."""
+        """Return all parameters on which the values depend, apart from the graphs."""
         return [value for name, value in self.get_params().items() if name != "cache"]
 
 
@@ -104,15 +104,16 @@ class GraphletFeatures(_OfGraphs):
     """Counts of every graphlet in each graph, connected or not, as features.
 
     ``X`` is a sequence of undirected graphs: :class:`jaxmotif.Graph`, networkx graphs, edge arrays ``[m, 2]``, PyTorch
-    Geometric's ``Data``, GraKeL's lists, what else :func:`jaxmotif.graph.as_graph` takes; or
-    :class:`jaxmotif.graph.Graphs`; or the name of a folder that :func:`read_tu` reads.
+    Geometric's ``Data``, GraKeL's lists, or anything else that :func:`jaxmotif.graph.as_graph` accepts. It may also be
+    :class:`jaxmotif.graph.Graphs`, or the name of a folder that :func:`read_tu` reads.
 
     Args:
-      size: 3 for the 6 graphlets of 2 and 3 nodes, 4 for the 17 of up to 4, 5 for 51.
-      log: ``log(1 + x)`` of the values.
-      normalize: ``"density"``: divided by the sets of the pattern's number of nodes; ``"total"``: each row divided by
-        its sum.
-      cache: a folder in which features are kept, for the same graphs and parameters later; nobody else may write in it.
+      size: 3 for the 6 graphlets of 2 and 3 nodes, 4 for the 17 of up to 4 nodes, 5 for the 51 of up to 5 nodes.
+      log: whether features are ``log(1 + x)`` of the values.
+      normalize: ``"density"``: counts are divided by how many sets of as many nodes as the graphlet has there are in
+        the graph; ``"total"``: each row is divided by its sum.
+      cache: a folder in which features are kept, to be read when the same graphs and parameters come again; nobody else
+        may be able to write to it.
 
     Example:
       >>> import jaxmotif
@@ -137,12 +138,12 @@ class GraphletFeatures(_OfGraphs):
 
 @dataclasses.dataclass(eq=False, repr=False)
 class OrbitFeatures(_OfGraphs):
-    """ORCA's orbits of each graph's nodes, pooled over the nodes.
+    """Counts of ORCA's orbits at the nodes of each graph, pooled over the nodes.
 
     Args:
       size: 4 for 15 orbits, 5 for 73.
-      log: ``log(1 + x)`` of the counts, before pooling.
-      pool: which of mean, std, min, max and sum; a graph without nodes gives zeros.
+      log: whether counts are replaced by ``log(1 + x)`` before pooling.
+      pool: how to pool, some of mean, std, min, max and sum; a graph without nodes has zeros.
       cache: as for :class:`GraphletFeatures`.
 
     Example:
@@ -217,16 +218,16 @@ class _Kernel(_OfGraphs):
 
 @dataclasses.dataclass(eq=False, repr=False)
 class GraphletKernel(_Kernel):
-    """A positive semidefinite kernel between graphs, for ``SVC(kernel="precomputed")`` behind it in a pipeline.
+    """A positive semidefinite kernel between graphs, for a pipeline in which ``SVC(kernel="precomputed")`` comes next.
 
     Args:
-      kind: what graphs are compared by: the ``"counts"`` of their graphlets; their ``"density"`` (counts over the sets
-        of as many nodes); ``"centred"``: counts of the connected graphlets less those expected in a random graph of as
-        many nodes and edges, in units of the root of these, after NetDis; ``"gcd"``: exp(-gamma d^2) of their graphlet
-        correlation distance d (GCD-11).
+      kind: what graphs are compared by. ``"counts"``: the counts of their graphlets. ``"density"``: the counts, each
+        divided by how many sets of as many nodes there are. ``"centred"``, after NetDis: the counts of the connected
+        graphlets, less those expected in a random graph of as many nodes and edges, divided by the square root of
+        those expected. ``"gcd"``: exp(-gamma d^2), where d is their graphlet correlation distance (GCD-11).
       size: 3, 4 or 5, the number of nodes of the largest graphlets (``"gcd"``: always 4).
-      normalize: whether a graph's similarity to itself is 1.
-      gamma: of ``"gcd"``.
+      normalize: whether vectors of counts are scaled so that a graph's similarity to itself is 1.
+      gamma: the factor in ``"gcd"``.
 
     Example:
       >>> graphs = [[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2), (2, 3)]]
@@ -278,11 +279,12 @@ class GraphletKernel(_Kernel):
 
 @dataclasses.dataclass(eq=False, repr=False)
 class WeisfeilerLehmanKernel(_Kernel):
-    """The Weisfeiler-Lehman subtree kernel between graphs, for ``SVC(kernel="precomputed")`` behind it in a pipeline.
+    """The Weisfeiler-Lehman subtree kernel between graphs, for a pipeline with ``SVC(kernel="precomputed")`` next.
 
-    In each round the color of a node becomes the color and the colors of its neighbours (of directed graphs: its
-    successors). The similarity of two graphs is the sum, over all rounds and colors, of the products of their numbers
-    of nodes of a color. Colors are compared exactly, not by hashes, on JAX's default device.
+    In each round a node gets a new color, which stands for its old color and the old colors of all its neighbours (in
+    directed graphs: of its successors). The similarity of two graphs is a sum over all rounds and colors: of the number
+    of nodes of the color in one graph times that in the other. Colors are compared exactly, not by hashes, on JAX's
+    default device.
 
     Args:
       rounds: how often colors are refined; with 0 they are the node labels, where graphs have them.
@@ -317,7 +319,10 @@ class WeisfeilerLehmanKernel(_Kernel):
         return self._similarities(graphs, 0)
 
     def _similarities(self, graphs: Graphs, fitted: int) -> np.ndarray:
-        """Return how similar graphs are to the first ones, or to all if that is none."""
+        """Return the similarities of the graphs from number ``fitted`` on to the first ``fitted`` graphs.
+
+        If ``fitted`` is 0, they are the similarities of all graphs to all.
+        """
         colors = np.array(refined_colors(graphs.union(), self.rounds)[:, : int(graphs.node_starts[-1])], np.int64)
         colors += np.arange(len(colors))[:, None] * graphs.node_starts[-1]  # one column for each color of each round
         rows = np.broadcast_to(np.repeat(np.arange(len(graphs)), graphs.n), colors.shape)

@@ -1,4 +1,7 @@
-"""jraph: a ``GraphsTuple`` (or what has its fields) in and out, inside ``jax.jit`` too; jraph itself is not needed."""
+"""Conversion from and to jraph's ``GraphsTuple``, inside ``jax.jit`` too.
+
+Any object with the fields of a ``GraphsTuple`` is accepted, so jraph itself is not needed.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +18,19 @@ from jaxmotif.graphlets._low_degree import counts_of_orbits
 
 
 def to_graph(graphs: Any, num_nodes: int, directed: bool = False) -> Graph:
-    """Return the graphs of a ``GraphsTuple`` side by side as one graph; pure.
+    """Return the disjoint union of the graphs of a ``GraphsTuple`` as one graph; pure.
 
     Args:
-      graphs: with ``senders`` and ``receivers``, integers ``[E]``. What ``jraph.pad_with_graphs`` adds, self loops of a
-        padding node, is left out.
-      num_nodes: static, the rows of ``nodes``, or at least the sum of ``n_node``.
-      directed: whether senders and receivers matter; else edges may be given one way or both.
+      graphs: a tuple with ``senders`` and ``receivers``, integers ``[E]``. Self loops are left out, and with them the
+        edges of padding that ``jraph.pad_with_graphs`` adds.
+      num_nodes: static, the number of rows of ``nodes``, or at least the sum of ``n_node``.
+      directed: whether it matters which end is the sender. If not, edges may be given in one direction or in both.
 
     Returns:
       A graph whose node i is row i of ``nodes``.
 
     Raises:
-      ValueError: fewer nodes than the edges name, where these are no tracers.
+      ValueError: if an edge names a node beyond ``num_nodes``; not checked where edges are tracers.
 
     Example:
       >>> from collections import namedtuple
@@ -51,10 +54,10 @@ def with_node_features(graphs: Any, values: jax.Array | Int64) -> Any:
     """Return the same ``GraphsTuple`` with more columns in ``nodes``; pure.
 
     Args:
-      graphs: whose ``nodes`` are an array ``[n, F]``, or ``None``.
-      values: ``[n, F']``, floats or exact counts, which become the dtype of ``nodes`` (exact counts as integers outside
-        ``jit`` alone, since a count that does not fit is refused); exact counts become float32 where there are no
-        ``nodes``.
+      graphs: a tuple whose ``nodes`` are an array ``[n, F]``, or ``None``.
+      values: ``[n, F']``, floats or exact counts, which are converted to the dtype of ``nodes``. If this is an integer
+        type, exact counts are converted only outside ``jit``, where a count that does not fit is refused. If there are
+        no ``nodes``, exact counts become float32.
 
     Example:
       >>> from collections import namedtuple
@@ -76,8 +79,8 @@ def sums_by_graph(graphs: Any, values: jax.Array | Int64) -> jax.Array | Int64:
     """Add up values of nodes over each graph, ``[graphs, ..]``; pure.
 
     Args:
-      graphs: with ``n_node``, integers ``[graphs]``.
-      values: ``[n, ..]``; of exact counts the sums are exact, and ``Int64`` too. Rows past the sum of ``n_node`` are
+      graphs: a tuple with ``n_node``, integers ``[graphs]``.
+      values: ``[n, ..]``. If they are exact counts (``Int64``), so are the sums. Rows past the sum of ``n_node`` are
         left out.
 
     Example:
@@ -100,13 +103,13 @@ def counts_by_graph(graphs: Any, orbits: Int64) -> Int64:
     """Count the graphlets of each graph, from the orbits of its nodes; pure.
 
     Args:
-      graphs: with ``n_node``, integers ``[graphs]``.
-      orbits: ``[n, 15]`` or ``[n, 73]``, of :func:`jaxmotif.graphlets.dense_node_orbits`.
+      graphs: a tuple with ``n_node``, integers ``[graphs]``.
+      orbits: ``[n, 15]`` or ``[n, 73]``, from :func:`jaxmotif.graphlets.dense_node_orbits`.
 
     Returns:
-      Exact 64-bit counts ``[graphs, 17]`` or ``[graphs, 51]``, as :func:`jaxmotif.graphlets.dense_graphlet_counts` has
-      them for one graph: -1 for a graph in which an orbit is negative (not known), and for one of more than 36,854
-      nodes (51 counts: 6,208).
+      Exact 64-bit counts ``[graphs, 17]`` or ``[graphs, 51]``, as :func:`jaxmotif.graphlets.dense_graphlet_counts`
+      returns them for one graph. They are -1 for a graph in which an orbit is negative (not known), and for a graph of
+      more than 36,854 nodes (51 counts: 6,208).
 
     Example:
       >>> from collections import namedtuple

@@ -1,9 +1,9 @@
-"""PyTorch Geometric: transforms that add counts to ``Data`` (or to a ``Batch``, all of it in one run).
+"""PyTorch Geometric: transforms that add counts to ``Data``, or to a ``Batch``, which is counted in one run.
 
-``AddGraphletOrbits().of_all(dataset)`` counts in a whole data set at once, which takes a small part of the time of a
-call for each graph. As ``pre_transform`` they run once, in the main process; the worker processes of a ``DataLoader``
-then only collate. As a ``transform`` inside workers they need workers that were not forked:
-``multiprocessing_context="spawn"``.
+``AddGraphletOrbits().of_all(dataset)`` counts in a whole data set at once, which takes a small part of the time that a
+call for each graph takes. A transform that is given as ``pre_transform`` runs once, in the main process, and the
+worker processes of a ``DataLoader`` then only collate. If it is given as ``transform`` it runs in the workers, which
+must not be forked: use ``multiprocessing_context="spawn"``.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from jaxmotif.graphlets import node_orbits
 
 
 class _AddCounts(BaseTransform):  # pyright: ignore[reportGeneralTypeIssues]  (one of two)
-    """Base of the transforms: counts of many graphs are made in one run."""
+    """Base of the transforms, which count in many graphs in one run."""
 
     attr_name: str | None
 
     def __call__(self, data: Any) -> Any:
         """Return a copy of ``Data`` or a ``Batch`` with the counts.
 
-        It is the batch that has them, and not the graphs that ``Batch.to_data_list`` takes out of it again.
+        The counts belong to the batch as a whole: graphs that ``Batch.to_data_list`` takes out of it do not have them.
         """
         return self.of_all([data])[0]
 
     forward = __call__  # which PyTorch Geometric asks for
 
     def of_all(self, dataset: Iterable[Any]) -> list[Any]:
-        """Return copies of all ``Data`` of a data set with the counts, which are made in one run.
+        """Return copies of all ``Data`` of a data set with the counts, which takes a single run.
 
         Args:
           dataset: a data set, or a list, of ``Data`` or ``Batch``.
@@ -69,9 +69,9 @@ class AddGraphletOrbits(_AddCounts):
     """Transform that adds ORCA's orbits of each node, float32 ``[n, 15]`` (``size=5``: 73).
 
     Args:
-      size: 4 or 5, nodes of the largest graphlets.
-      attr_name: the attribute to write; ``None``: columns beside those of ``x``.
-      log: ``log(1 + x)`` of the counts.
+      size: 4 or 5, the number of nodes of the largest graphlets.
+      attr_name: the attribute to write; ``None`` adds columns to those of ``x``.
+      log: whether to write ``log(1 + x)`` of the counts.
     """
 
     size: Literal[4, 5] = 4
@@ -93,9 +93,9 @@ class AddPatternCounts(_AddCounts):
     Args:
       patterns: names or small graphs, with labels or not.
       per, induced, log, normalize: as for :func:`jaxmotif.pattern_features`.
-      attr_name: the attribute to write; ``None``: columns beside those of ``x`` (``per="node"`` alone).
-      directed: whether columns of ``edge_index`` are arcs; else edges are given both ways, or one.
-      node_label, edge_label: attributes that hold integers, ``[n]`` and ``[E]``, to be labels.
+      attr_name: the attribute to write; ``None`` adds columns to those of ``x`` (``per="node"`` alone).
+      directed: whether columns of ``edge_index`` are arcs. If not, edges may be given in one direction or in both.
+      node_label, edge_label: names of attributes with integers, ``[n]`` and ``[E]``, that are taken as labels.
     """
 
     patterns: Sequence[PatternLike]

@@ -1,8 +1,8 @@
 """Five-node orbits on a CPU: loops over the rows of a graph, compiled by numba (``pip install "jaxmotif[cpu]"``).
 
-Each loop is the definition of what it adds up (:class:`jaxmotif.graphlets.five.equations.Sums` names the sums). Nodes
-are numbered by degree, and an *arc* ``u -> v`` is a slot of the compressed rows. Every loop takes a stretch of nodes,
-so that a run is cut into units: for the progress meter, for Ctrl-C, for checkpoints and for several threads.
+Each loop computes sums straight from their definitions in :class:`jaxmotif.graphlets.five.equations.Sums`. Nodes are
+numbered by degree, and an *arc* ``u -> v`` is a slot of the compressed rows. Every loop takes a stretch of nodes, so
+that a run can be cut into units: for the progress meter, for Ctrl-C, for checkpoints and for several threads.
 
 Numba keeps compiled loops in files that it loads and runs. Whoever can write such a file can run code as this user, so
 the files lie in a folder of the user's own (``jaxmotif/loops`` in ``XDG_CACHE_HOME`` or ``~/.cache``, mode 0700), which
@@ -98,12 +98,13 @@ class RankedRows(NamedTuple):
 
     Attributes:
       offsets: int64 ``[N + 1]``, the first arc of each node. heads: uint32 ``[S]``, ascending within each row.
-      back: uint32 ``[S]``, the reversed arc of each.
-      core, up: int64 ``[N]``, the first arc to a node of degree 2 or more, and to one of higher number. Neighbours of
-        degree 1, the leaves, lead every row; what they add is known in closed form.
+      back: uint32 ``[S]``, the reversed arc of each arc.
+      core, up: int64 ``[N]``, the first arc of each node that leads to a node of degree 2 or more, and the first that
+        leads to a node of higher number. Arcs to leaves (nodes of degree 1) come first in every row; what leaves add to
+        the sums is known in closed form.
       degree, walks2: int64 ``[N]``, degrees and walks of length 2.
-      t, below, between: int64 ``[S]``, common neighbours of the two ends of each arc: all of them, those of lower
-        number than both ends, and those between these.
+      t, below, between: int64 ``[S]``, how many common neighbours the two ends of each arc have: in all, with numbers
+        below both ends, and with numbers between the two ends.
       starts, around: int64 ``[S + 1]``, uint32 ``[sum of t]``. Of the arc ``a = u -> v``, ``around[starts[a] :
         starts[a + 1]]`` are the arcs ``u -> w`` to the common neighbours ``w``, in ascending order. For the reversed
         arc the same nodes ``w`` come in the same order.
@@ -160,9 +161,10 @@ def _append(place, around, arc, other):
 def find_triangles(offsets, heads, back, up, counts, place, around):
     """Find the triangles ``u < v < w``: count them, or list them if ``around`` has room for any.
 
-    Counts are at the upward arcs of their nodes: rows are :attr:`RankedRows.t`, ``below`` and ``between``. Lists are
-    :attr:`RankedRows.around`; ``place`` is where that of each arc begins, and is moved to its end. Triangles come in
-    ascending order of their nodes, so that every list is filled in ascending order, too.
+    The rows of ``counts`` become :attr:`RankedRows.t`, ``below`` and ``between``, at upward arcs only. ``around``
+    becomes :attr:`RankedRows.around`, where ``place`` says at which place the list of each arc begins; it is moved to
+    the end of the list. Triangles come in ascending order of their nodes, so that every list is filled in ascending
+    order, too.
     """
     arc_to = np.full(len(up), -1, np.int64)
     for u in range(len(up)):
@@ -198,15 +200,18 @@ def find_triangles(offsets, heads, back, up, counts, place, around):
 
 OF_HUBS = ("l2", "degrees", "walks", "cube", "s", "k2", "kt", "c", "l3", "spread", "ls", "tip")
 OF_HUBS_AT_EDGES = ("squares", "dart", "middle", "tail", "rim")
-"""Sums that the neighbourhood of each node gives; the second are for edge orbits alone."""
+"""Names of the sums to which the neighbourhood of each node adds; the second ones are for edge orbits alone."""
 
 
 @_loop(types.void(types.int64, types.int64, types.boolean, _ROWS, _TABLE))
 def add_hub_sums(first, stop, edges, graph, out):
-    """Add what the neighbourhoods of nodes ``first .. stop - 1`` give, in the order of the two names above.
+    """Add what the neighbourhoods of nodes ``first .. stop - 1`` give to ``out``.
 
-    The neighbourhood graph L of a hub has the arcs of the hub as nodes. ``common`` is a row of L L. Two ways lead to
-    it: paths of two steps, t^2 at each arc of t triangles; or, where L has many edges, words of bits, degree^3 / 64.
+    The rows of ``out`` are named by ``OF_HUBS``, and further ones by ``OF_HUBS_AT_EDGES``.
+
+    The neighbourhood graph L of a hub has the arcs of the hub as nodes, and ``common`` is a row of the product L L. It
+    is found in one of two ways: by paths of two steps, which are t^2 at each arc that is in t triangles; or, where L
+    has many edges, by intersecting rows of bits, which takes degree^3 / 64 words for each hub.
     """
     offsets, heads, back, core = graph.offsets, graph.heads, graph.back, graph.core
     starts, around, t, degree, walks2 = graph.starts, graph.around, graph.t, graph.degree, graph.walks2
@@ -220,7 +225,7 @@ def add_hub_sums(first, stop, edges, graph, out):
         if starts[end] == begin:
             continue
         if len(k) < starts[end] - begin:
-            k = np.empty(starts[end] - begin, np.int64)  # of each entry of the lists of this hub: 4-cliques
+            k = np.empty(starts[end] - begin, np.int64)  # 4-cliques at each entry of the lists of this hub
         paths = 0
         for a in range(base, end):
             paths += t[a] * t[a]
@@ -270,7 +275,7 @@ def add_hub_sums(first, stop, edges, graph, out):
             out[4, a], out[5, a], out[6, a] = s, k2, kt
             if edges:
                 out[15, a] = tail
-                # Walks of length 3 along the edges of L, of which each is met once and has two arcs.
+                # Walks of length 3 between the ends of each edge of L. Each edge is met once, and has two arcs.
                 other = starts[back[a]] - starts[a]
                 for i in range(starts[a], starts[a + 1]):
                     b = around[i]
@@ -318,16 +323,19 @@ def add_hub_sums(first, stop, edges, graph, out):
 
 OF_ROWS = ("w3", "wing", "far", "side", "arm", "chord")
 OF_ROWS_AT_EDGES = ("eave", "floor", "side_pairs")
-"""Sums that take the common neighbours of all pairs of nodes; the second are for edge orbits alone."""
+"""Names of the sums that need the common neighbours of all pairs of nodes; the second are for edge orbits alone."""
 
 
 @_loop(types.void(types.int64, types.int64, types.boolean, _ROWS, _TABLE))
 def add_row_sums(first, stop, edges, graph, out):
-    """Add what the rows of nodes ``first .. stop - 1`` in tables over pairs give, in the order of the names above.
+    """Add what the rows of nodes ``first .. stop - 1`` in tables over pairs of nodes give to ``out``.
 
-    Of a row ``x`` all entries are made, read, and cleared. The table has, for each node ``y``: the common neighbours of
-    ``x`` and ``y``; the adjacent ordered pairs of these; walks of length 2, each counted as often as its first edge has
-    triangles; and the first again where ``x`` and ``y`` are adjacent. The last two are for edge orbits.
+    The rows of ``out`` are named by ``OF_ROWS``, and further ones by ``OF_ROWS_AT_EDGES``.
+
+    One row of the tables, that of a node ``x``, is made, read, and cleared at a time. It has four numbers for each node
+    ``y``: the common neighbours of ``x`` and ``y``; the ordered adjacent pairs of common neighbours; the walks of
+    length 2 from ``y`` to ``x``, each counted as often as its first edge has triangles; and the common neighbours
+    again, but only if ``x`` and ``y`` are adjacent. The last two are for edge orbits.
     """
     offsets, heads, back, core = graph.offsets, graph.heads, graph.back, graph.core
     starts, around, t, degree = graph.starts, graph.around, graph.t, graph.degree
@@ -394,8 +402,9 @@ def add_five_cycles(first, stop, graph, out):
     """Add, at one of the two arcs of each edge, the 5-cycles whose node ``i`` is one of ``first .. stop - 1``.
 
     Each cycle is found once: as a path i - j - k - l with k < j < i, k < l, and a common neighbour x of i and l below
-    the higher of them (:mod:`jaxmotif.graphlets.five.cycles`). Paths are grouped by their ends i and k: what k leads to
-    is looked at once for all j between. Choices of x or l that are on the path already are taken off again.
+    the higher of them (:mod:`jaxmotif.graphlets.five.cycles`). Paths with the same i and k are treated together: the
+    nodes l that k leads to are visited once for all j between i and k. Choices of x or l that are on the path already
+    are subtracted again.
     """
     offsets, heads, core, up = graph.offsets, graph.heads, graph.core, graph.up
     starts, around, t, below, between = graph.starts, graph.around, graph.t, graph.below, graph.between
@@ -406,7 +415,7 @@ def add_five_cycles(first, stop, graph, out):
     is_near, is_lower = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)  # neighbours of i, and those below i
     middles = np.empty(nodes, np.int64)
     for i in range(first, stop):
-        # As k: paths over a j that is adjacent to l as well have x = j.
+        # Here i has the part of k. On paths whose j is adjacent to l too, x = j is counted below, and subtracted here.
         for kl in range(up[i], offsets[i + 1]):
             for at in range(starts[kl], starts[kl + 1]):
                 j = heads[around[at]]
@@ -472,9 +481,10 @@ def add_five_cycles(first, stop, graph, out):
 def add_five_cliques(first, stop, graph, out):
     """Add, at both arcs of each edge, the 5-cliques whose lowest node is one of ``first .. stop - 1``.
 
-    The four others are among the higher neighbours, whose adjacency is rows of bits. For three of them, i < j < l, the
-    bits that all have in common are the fourth ones: each clique is found twice at each edge between its four. Each of
-    the four has three of these edges, so a third of what its edges have is at the arc from the lowest node.
+    The four other nodes are among the higher neighbours of the lowest, whose adjacency is kept as rows of bits. For
+    each triangle i < j < l of higher neighbours, the bits that its three rows have in common are the fourth nodes. This
+    finds each clique twice at each edge between the four nodes. Each of the four has three of these edges, so the arc
+    to it from the lowest node has a third of the sum over its edges.
     """
     offsets, back, up, starts, around = graph.offsets, graph.back, graph.up, graph.starts, graph.around
     for u in range(first, stop):
@@ -569,7 +579,7 @@ _ARC_BYTES = {"graph": 400, "node": 400, "edge": 560}
 """Bytes for an arc: rows, sums (20 or 34 of 8 bytes), and arrays over arcs while equations are solved."""
 
 _SOLVED_TOGETHER = 2**12
-"""Nodes or edges whose equations are solved at a time: what is known of them stays in the cache."""
+"""Number of nodes or edges whose equations are solved at a time, so few that their values stay in the cache."""
 
 Cast = Callable[[np.ndarray], np.ndarray]
 """A cast of int64 numbers: none, or to float64 (:class:`jaxmotif.graphlets.five.results.Limbs`)."""
@@ -581,10 +591,11 @@ HomsOfSome = Callable[[slice], list[np.ndarray]]
 class CpuLoops:
     """The engine that runs compiled loops over the rows of a graph, in threads where a CPU is several devices.
 
-    It wins on every CPU: nothing is padded, memory is read in order, and a row of the tables over pairs stays in the
-    cache. Its cost is the sum over nodes of degree^2, about 10 ns each, and over edges of t^2, about 5 ns each, t being
-    the triangles on the edge; in neighbourhoods with many edges words of 64 pairs take the place of most of the latter.
-    It takes memory for the arcs and for six entries of each triangle.
+    It is the faster engine on every CPU: nothing is padded, memory is read in order, and a row of the tables over pairs
+    stays in the cache. It takes about 10 ns for each unit of the sum of degree^2 over all nodes, and about 5 ns for
+    each unit of the sum of t^2 over all edges, where t is the number of triangles on the edge. In neighbourhoods with
+    many edges, words of 64 pairs take the place of most of the latter. It needs memory for the arcs, and for six
+    entries for each triangle.
     """
 
     def __init__(self, graph: Graph, detail: Detail, device: jax.Device, tuning: FiveTuning) -> None:
@@ -658,7 +669,7 @@ class CpuLoops:
         edges = self._detail == "edge"
         done = run_job(job, lambda device: LoopTask(rows, edges, passes), workers_on(selection), selection, store, show)
         self._sums = done.found | {"t": rows.t}
-        # Sums over triangles that take other sums.
+        # Sums over triangles of values that are sums themselves, and are only known now.
         late = {"roof": self._sums["w3"]}
         if edges:
             late |= {"triples": self._arcs.head(self._arcs.out(rows.t)), "end": self._arcs.back(self._sums["l2"])}
@@ -709,7 +720,7 @@ class CpuLoops:
         return np.array([join_sums(split_sum(x)) for x in homs], object)
 
     def _solve(self, root: Root, homs_in: Callable[[Cast], HomsOfSome], count: int) -> jax.Array | np.ndarray:
-        """Solve the equations of one part of the nodes or edges after the other."""
+        """Solve the equations at all nodes or edges, some of them at a time."""
 
         def solve(cast: Cast) -> np.ndarray:
             weights, homs_of = cast(times24(root)), homs_in(cast)
@@ -744,7 +755,7 @@ class LoopTask:
         self._sums = [np.zeros((len(names), len(self._rows.heads)), np.int64) for names in _names(self._at_edges)]
 
     def step(self, span: Span) -> None:
-        """Add what a stretch of nodes gives."""
+        """Add the contributions of a stretch of nodes to all sums."""
         hubs, rows, cycles, cliques = self._sums
         add_hub_sums(*span, self._at_edges, self._rows, hubs)
         if "tables" in self._passes:
@@ -755,13 +766,13 @@ class LoopTask:
             add_five_cliques(*span, self._rows, cliques)
 
     def collect(self) -> Arrays:
-        """Hand in the sums by name, and begin anew."""
+        """Return the sums by name, and begin anew."""
         sums = dict(zip(chain(*_names(self._at_edges)), chain(*self._sums), strict=True))
         self._clear()
         return sums
 
     def halve(self) -> str | None:
-        """Say that there is no smaller step."""
+        """Return ``None``: there is no smaller step."""
         return None
 
 
@@ -772,7 +783,7 @@ def _names(edges: bool) -> tuple[tuple[str, ...], ...]:
 
 
 def _arcs_of(starts: np.ndarray, heads: np.ndarray, tails: np.ndarray, back: np.ndarray) -> Arcs:
-    """Say how arrays over the nodes and arcs of a graph meet."""
+    """Return the operations between arrays over the nodes and arrays over the arcs of a graph."""
     heads, back = heads.astype(np.int64), back.astype(np.int64)
     (some,) = np.nonzero(np.diff(starts))  # the nodes that arcs leave
     first = starts[some]

@@ -1,8 +1,9 @@
-"""5-cycles at every arc by rank, for graphs of many nodes: work by 3-paths and wedges, memory by rows of two tables.
+"""Counts of 5-cycles at every arc, for graphs whose tables over all pairs of nodes do not fit in memory.
 
-Each cycle is found once: as a 3-path i - j - k - l with k < j < i, k < l, and a common neighbour x of i and l below the
-higher of them. T(i, l) counts these x, less those that are on the path; Q(i, l) counts the paths, less those through x.
-Both are dense rows, i by i.
+Nodes are compared by rank. Each cycle is found once: as a path i - j - k - l with k < j < i and k < l, together with a
+common neighbour x of i and l that is below the higher of them. The table T(i, l) counts the choices of x, and the table
+Q(i, l) the paths; cases in which x is on the path are subtracted. Memory holds some rows i of both tables at a time.
+The work grows with the number of such paths and of wedges.
 """
 
 from __future__ import annotations
@@ -25,11 +26,12 @@ class PathLists(NamedTuple):
     """The paths and wedges of a graph, laid out flat by arc, so that a block of table rows is a stretch of them.
 
     Attributes:
-      lower: int32 ``[N]``, neighbours of lower rank, which lead every row.
-      wedges: for arcs i -> x: the neighbours l of x, those above x where x > i.
-      wedge_starts: int64 ``[S + 1]``, first position of each arc.
-      bends, bend_starts: for arcs i -> j, j < i: the neighbours k < j of j.
-      below, between: int64 ``[S]`` by arc: triangles whose third node is below both ends; between them.
+      lower: int32 ``[N]``, the number of neighbours of lower rank, which come first in every row.
+      wedges: for each arc i -> x, the neighbours l of x, or only those above x if x > i.
+      wedge_starts: int64 ``[S + 1]``, the first position of each arc in ``wedges``.
+      bends, bend_starts: likewise, for each arc i -> j with j < i, the neighbours k < j of j.
+      below, between: int64 ``[S]``, the number of triangles at each arc whose third node is below both ends of the arc,
+        and of those whose third node is between the two.
     """
 
     lower: jax.Array
@@ -42,12 +44,12 @@ class PathLists(NamedTuple):
 
 
 def _adjacent(edges: Adjacency, x: jax.Array, y: jax.Array) -> jax.Array:
-    """Return 1 where core nodes are adjacent, else 0, int32; anything where the nodes are none of the core."""
+    """Return 1 where core nodes are adjacent, else 0, int32; the value is arbitrary where a node is not in the core."""
     return edges.adjacent(*_in_core(edges.graph, x, y))
 
 
 def _in_core(graph: DegreeOrderedGraph, *nodes: jax.Array) -> list[jax.Array]:
-    """Return the numbers of nodes in the core, 0 for nodes that are none of it."""
+    """Return the numbers that nodes have in the core, 0 for nodes outside it."""
     return [jnp.maximum(x - graph.core, 0) for x in nodes]
 
 
@@ -57,7 +59,7 @@ def list_paths(edges: Adjacency, later: jax.Array, *, block: int) -> PathLists:
 
     Args:
       later: int32 ``[N]``, how many neighbours of higher number each node has.
-      block: triangles a step.
+      block: how many possible triangles a step looks at.
     """
     graph = edges.graph
     nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
@@ -85,7 +87,7 @@ def list_paths(edges: Adjacency, later: jax.Array, *, block: int) -> PathLists:
 
     none = jnp.zeros(arcs, jnp.int64)
     below, between = loop_in_blocks(jnp.int64(0), work.total, block, triangles, (none, none))
-    # Known at the arcs that lead up; the same from either end.
+    # So far only upward arcs have their counts, which hold for the reversed arcs as well.
     below, between = (x + x[graph.back] for x in (below, between))
     wedge_starts, bend_starts = (offsets_from(x, jnp.int64) for x in (wedges, bends))
     return PathLists(lower, flat_work(jnp, wedges), wedge_starts, flat_work(jnp, bends), bend_starts, below, between)
@@ -95,13 +97,13 @@ def list_paths(edges: Adjacency, later: jax.Array, *, block: int) -> PathLists:
 def add_five_cycles(
     counts: jax.Array, edges: Adjacency, work: PathLists, ends: jax.Array, *, rows: int, size: int, block: int
 ) -> jax.Array:
-    """Add 5-cycles at one of the two arcs of each edge, int64 ``[S]``.
-
-    Their nodes i are those of the core between ``ends``, at most ``rows`` of them.
+    """Add the 5-cycles whose node i is in a range of core nodes, at one of the two arcs of each edge, int64 ``[S]``.
 
     Args:
-      size: the columns of a row of the tables.
-      block: paths or wedges a step.
+      ends: the first core node of the range, and the one past its last.
+      rows: static, the largest number of nodes in the range.
+      size: static, the number of columns of the tables.
+      block: static, how many paths or wedges a step works on.
     """
     graph = edges.graph
     nodes, arcs = graph.leaves.shape[0], graph.heads.shape[0]
@@ -134,7 +136,7 @@ def add_five_cycles(
     def close(number: jax.Array, counts: jax.Array) -> jax.Array:
         arc, on, i, x, l, valid = wedge(number)
         found = paths.at[cell(i, l, valid)].get(mode="fill", fill_value=0).astype(jnp.int64)
-        # Less the paths through x: as their j, and as their k.
+        # Subtract the paths through x, which have it as their j or as their k.
         found -= jnp.where(x < i, take(work.below, on), 0)
         also = (l < i) & (x < l) & (_adjacent(edges, l, i) > 0)
         found -= jnp.where((x < i) & (x < l), take(work.between, arc) - also.astype(jnp.int64), 0)
@@ -187,7 +189,7 @@ def _paths(
             valid = valid & (l != a) & (l != b)
             place = cell(a, l, valid)
             found = table.at[place].get(mode="fill", fill_value=0)
-            # Those x that are j, and k.
+            # Subtract the choices of x that are j or k.
             found = found - _adjacent(edges, b, l) - _adjacent(edges, c, a)
             found = jnp.where(valid, found, 0).astype(jnp.int64)
             counts = counts.at[jnp.where(valid, kl, arcs)].add(found, mode="drop")

@@ -1,13 +1,14 @@
 """Orbits of 3, 4 and 5 nodes from sums over arcs: homomorphisms first, then the generated matrices.
 
-Eleven of the 21 connected graphs of five nodes are cones, a hub over a graph of four nodes: their homomorphisms are the
-four-node ones inside the neighbourhood of the hub. The other ten come from walks and common neighbours. Each value is
-an array over arcs ``u -> v`` or over nodes; :class:`Arcs` says how these are summed, so that the same equations serve
-dense matrices and padded lists of slots, in NumPy and JAX.
+Eleven of the 21 connected graphs of five nodes are cones: a hub that is adjacent to all nodes of a graph of four nodes.
+Their homomorphisms are those of the four-node graph inside the neighbourhood of the hub. The homomorphisms of the other
+ten come from walks and common neighbours. Each value is an array over arcs ``u -> v`` or over nodes; :class:`Arcs` says
+how these are summed, so that the same equations serve dense matrices and padded lists of slots, in NumPy and JAX.
 
-All steps are linear with integer coefficients, and each stabilizer divides 24: in wrapping 64-bit arithmetic 24 times
-the induced counts is right whenever 24 times the true value is all that is asked modulo 2^64, so a result below 2^60 is
-exact however large the sums were. In 32 bits it is so below 2^28.
+All steps but the last are linear with integer coefficients, and give 24 times each induced count, since the order of
+each stabilizer divides 24. The last step divides by 24. In 64-bit arithmetic that wraps, 24 times a count is right
+modulo 2^64, so the count is right modulo 2^61: a count below 2^60 is exact, however large the sums on the way were. In
+32-bit arithmetic, counts below 2^28 are exact.
 
 References:
   Pashanasangi & Seshadhri, "Efficiently counting vertex orbits of all 5-vertex subgraphs, by EVOKE", WSDM 2020.
@@ -41,16 +42,16 @@ _TAKEN_BY: dict[Pass, set[str]] = {
 """The graphs whose homomorphisms :func:`total_homs` takes from each pass."""
 
 ALL_PASSES: frozenset[Pass] = frozenset(_TAKEN_BY)
-"""The passes over a graph that not every count takes.
+"""The passes over a graph that not every count needs.
 
-``"tables"`` are the sums over pairs of nodes (``w3``, ``wing``, ``chord`` and the like), ``"walks"`` walks of length 4,
-and ``"cliques"`` 5-cliques. The sums over neighbourhoods are always made.
+``"tables"`` gives the sums over pairs of nodes (``w3``, ``wing``, ``chord`` and the like), ``"walks"`` the walks of
+length 4, and ``"cliques"`` the 5-cliques. The sums over neighbourhoods are always computed.
 """
 
 
 @lru_cache
 def passes_for(name: str, induced: bool) -> frozenset[Pass]:
-    """Return the passes that a count of one graph of five nodes takes.
+    """Return the passes that are needed to count the copies of one graph of five nodes.
 
     Args:
       name: one of :data:`jaxmotif.patterns._totals.NAMES_5`, a connected graph.
@@ -70,7 +71,7 @@ class Arcs(NamedTuple):
 
     Attributes:
       tail, head: return the values of nodes at the tails (heads) of all arcs.
-      out: returns sums over the arcs that leave each node, where all arcs are there.
+      out: returns sums over the arcs that leave each node (only if arrays over arcs have all arcs).
       back: returns the values of the reversed arcs.
       both: returns the sums of the values of the two arcs of each edge, for the edges that are wanted (or at all arcs).
     """
@@ -87,12 +88,15 @@ class Arcs(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """Sums at nodes, int64; of less than 2^31 arcs all are below 2^56.
+    """Sums at nodes, int64; in a graph of fewer than 2^31 arcs all are below 2^56.
 
     Attributes:
-      d: degrees. p2, p3: walks of length 2 and 3. tau, gamma: closed walks of length 3, and walks that end in w3.
-      q2, near_tau: sums over neighbours, of the degree squared and of tau.
-      T2, td, delta, S: over arcs u -> v, of t squared, t times the degree of v, l2 of the reversed arc, and s.
+      d: degrees.
+      p2, p3: walks of length 2 and 3 from the node.
+      q2, near_tau: sums over the neighbours, of the degree squared and of tau.
+      tau, gamma: closed walks of length 3 and 4 from the node.
+      T2, td, delta, S: sums over the arcs u -> v that leave the node u: of t squared, of t times the degree of v, of l2
+        at the reversed arc, and of s, as :class:`Sums` defines them.
     """
 
     d: Array
@@ -129,22 +133,28 @@ class Nodes(NamedTuple):
 class Sums(NamedTuple):
     """Sums over the neighbourhoods of a graph, int64 at each arc ``u -> v``.
 
-    With ``C`` the common neighbours of all pairs (the degree on the diagonal), ``T`` those of ``u`` and ``v``:
+    ``N(u)`` is the set of neighbours of u, and ``T`` the set of common neighbours of u and v. ``C(i, j)`` is the number
+    of common neighbours of i and j (if i is j, the degree), and ``E(i, j)`` the number of ordered adjacent pairs among
+    these common neighbours. A value "at u -> w" is the sum of that name at this arc.
 
     Attributes:
-      t: common neighbours. w3: walks of length 3 from u to v. w4: of length 4.
-      degrees: sum over T of the degree. walks: of the walks of length 2. spread: of ``degrees`` from u.
-      far: sum over j in N(u) of the degree times C(j, v). side: of t(u, j) times it. wing: of its square.
-      arm: sum over j in N(u) of E(j, v), E(i, j) being the adjacent ordered pairs among their common neighbours.
-      roof: sum over w in T of w3 from u.
-      chord: sum over i, j in T of C(i, j).
+      t: common neighbours of u and v. w3, w4: walks of length 3 and 4 from u to v.
+      degrees, walks: sums over w in T, of the degree of w and of the walks of length 2 from w.
+      spread, roof: sums over w in T, of ``degrees`` and of ``w3`` at u -> w.
+      far, side, wing: sums over j in N(u), of C(j, v) times the degree of j, of C(j, v) times ``t`` at u -> j, and of
+        C(j, v) squared.
+      arm: sum over j in N(u) of E(j, v).
+      chord: sum over i and j in T of C(i, j).
 
-    In the neighbourhood graph of u (its degrees are t), at its node v:
+    The others are sums in the neighbourhood graph of u, at its node v. The degrees of this graph are ``t``, and k(v, y)
+    is the number of 4-cliques on the triangle u, v, y, where y is a neighbour of v in the graph:
 
-      l2, l3: walks of length 2 (3) from v. cube: sum over its neighbours of the degree squared.
-      s: sum of k, the 4-cliques on each triangle u v y. kt: of k times degree. ls: of s around v.
-      c: closed walks of length 4 from v. k2: sum of k squared. tip: sum over neighbours of k with each of their own.
-      q: 6 times the 5-cliques on u v.
+      l2, l3: walks of length 2 and 3 from v. c: closed walks of length 4 from v.
+      cube: sum over y of the degree of y squared.
+      s, kt, k2: sums over y, of k(v, y), of k(v, y) times the degree of y, and of k(v, y) squared.
+      ls: sum over y of ``s`` at u -> y.
+      tip: sum of k(y, z) over the ordered adjacent pairs y, z of neighbours of v.
+      q: 6 times the 5-cliques on u and v.
     """
 
     t: Array
@@ -174,12 +184,16 @@ class Sums(NamedTuple):
 class Rims(NamedTuple):
     """Sums that edge orbits need beyond :class:`Sums`, int64 at each arc ``u -> v``.
 
+    ``T`` and ``C`` are as in :class:`Sums`, ``T(u, b)`` is the set of common neighbours of u and b, and ``t(i, j)`` and
+    ``l2(i, j)`` are the sums ``t`` and ``l2`` at the arc i -> j.
+
     Attributes:
-      floor: walks u, j, k, v, each counted t(j, k) times. eave: sum over b in T, j in T(u, b) of C(j, v).
-      squares, triples: sum over w in T of the degree squared, of the closed walks of length 3.
-      dart: sum over w in T of t(u, w) times the degree. tail: of the 4-cliques on u v w times the degree.
-      end: sum over w in T of l2(w, v). middle: of t(u, w) t(w, v).
-      side: sum over adjacent ordered pairs i, j in T of t(i, j).
+      floor: walks u, j, k, v, each counted t(j, k) times.
+      eave: sum over b in T and j in T(u, b) of C(j, v).
+      squares, triples: sums over w in T, of the degree of w squared and of the closed walks of length 3 from w.
+      dart, tail: sums over w in T of the degree of w, times t(u, w) and times the 4-cliques on the triangle u, v, w.
+      end, middle: sums over w in T, of l2(w, v) and of t(u, w) t(w, v).
+      side: sum over ordered adjacent pairs i, j in T of t(i, j).
       rim: sum over w in T of the walks of length 3 from u to v among the neighbours of w.
     """
 
@@ -209,15 +223,15 @@ class _Homs:
 
         Args:
           edges: the small graph.
-          nodes, arcs: return values at nodes and arcs, by the node or arc of the small graph that is sent there. Those
-            that the root asks for are called.
+          nodes, arcs: return values at nodes and arcs, by the node or arc of the small graph that is sent there. Only
+            the one that the root asks for is called.
         """
         mask = orbits.mask_of(self.size, edges)
         if self.root == "node":
             self.found |= {orbits.orbit_at(self.size, mask, (node,)): value for node, value in nodes().items()}
             return
         for arc, value in arcs().items():
-            # Both directions: an orbit of edges does not tell the ends apart.
+            # Both directions are added, since an orbit of edges does not tell the ends apart.
             self.found[orbits.orbit_at(self.size, mask, arc)] = self._arcs.both(value)
 
     def rows(self) -> list[Array]:
@@ -249,8 +263,8 @@ def divided(times24: Array) -> Array:
 def total_homs(arcs: Arcs, degree: Array, s: Sums, of_arcs: Callable[[Array], Array] = lambda x: x) -> list[Array]:
     """Return arrays whose sums are the homomorphisms of the 30 connected graphs of two to five nodes.
 
-    They are over nodes or arcs, whichever takes least for a graph, in the order of
-    :data:`jaxmotif.patterns._orbits.CONNECTED`. ``of_arcs`` is applied to those over arcs.
+    Each array is over nodes or over arcs, whichever takes less work; ``of_arcs`` is applied to arrays over arcs. The
+    order is that of :data:`jaxmotif.patterns._orbits.CONNECTED`.
     """
     d, t, d2, p2 = degree, s.t, degree * degree, arcs.around(degree)
     tau, T2, S = arcs.out(t), arcs.out(t * t), arcs.out(s.s)
@@ -293,17 +307,17 @@ def total_homs(arcs: Arcs, degree: Array, s: Sums, of_arcs: Callable[[Array], Ar
 
 
 def product(xp: ModuleType, weights: np.ndarray, rows: Array) -> Array:
-    """Return the product of a matrix with ``rows [R, ...]``, in their type, which it wraps in.
+    """Return the product of a matrix and ``rows [R, ...]``, in the type of the rows, in which sums may wrap.
 
-    Absolute weights of a row add up to less than 2^13.
+    The absolute weights in each row of the matrix add up to less than 2^13.
     """
     if target().platform == "tpu":  # XLA has no product of 64-bit matrices there
         return (weights.reshape(*weights.shape, *[1] * (rows.ndim - 1)) * rows[None]).sum(1, dtype=rows.dtype)
     if rows.dtype != np.int64:
         return xp.tensordot(weights, rows, 1)
 
-    # Of integers XLA multiplies one number at a time on a CPU, and on a GPU may hold all their products; floats, below
-    # 2^53, are exact.
+    # XLA multiplies integers one at a time on a CPU, and may hold all their products on a GPU. So the halves of 32 bits
+    # are multiplied as floats, which are exact since all sums are below 2^53.
     def exact(numbers: Array) -> Array:
         return xp.tensordot(weights.astype(np.float64), numbers.astype(np.float64), 1).astype(rows.dtype)
 
@@ -313,8 +327,9 @@ def product(xp: ModuleType, weights: np.ndarray, rows: Array) -> Array:
 def all_homs(arcs: Arcs, at: Nodes, s: Sums, rims: Rims | None = None) -> list[Array]:
     """Return the homomorphisms of all graphs of two to five nodes, in the order of their orbits.
 
-    Without ``rims`` they are those to nodes, and arrays over arcs are over all of them. With ``rims`` they are those to
-    edges (1 for the edge itself), and arrays over arcs are over both arcs of each edge that is wanted.
+    Without ``rims`` these are the homomorphisms that send an orbit to each node, and arrays over arcs have all arcs of
+    the graph. With ``rims`` they are those that send an orbit to each edge (1 for the edge itself), and arrays over
+    arcs have both arcs of each edge that is wanted.
     """
     root: orbits.Root = "node" if rims is None else "edge"
     d, d2, tau = at.d, at.d * at.d, at.tau
@@ -426,7 +441,7 @@ def _cones(five: _Homs, arcs: Arcs, at: Nodes, s: Sums, rims: Rims | None) -> No
         named = {} if rims is None else rim or {}
         five.put(
             "01 02 03 04 " + rest,
-            # At a spoke's end: what the arcs that lead to it from all hubs have.
+            # The value at the end of a spoke is the sum over the arcs that lead to it from all hubs.
             lambda: {0: hub()} | {node: out(back(value)) for node, value in spokes.items()},
             lambda: (
                 {(0, node): value for node, value in spokes.items()}

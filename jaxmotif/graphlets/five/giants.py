@@ -1,13 +1,17 @@
-"""Hubs too large for a matrix of their neighbourhood: sparse sums instead, for all of them at once.
+"""Giants: nodes too large for a matrix of their neighbourhood, whose sums are computed sparsely, all giants at once.
 
-Few nodes of a network have many thousand neighbours, and nearly all pairs with a common neighbour have one of these in
-common. What giants add to the tables over pairs of nodes is a product of two narrow matrices. What is linear in the
-tables is two steps along the arcs; what is not, a product of the tables with the giants' columns. The rest is in the
-neighbourhoods alone: their disjoint union is a sparse graph, in which triangles and 4-cycles are counted as in any.
-What edge orbits have at the arcs between a hub's neighbours is at the arcs of the union.
+Few nodes of a network have many thousand neighbours, and nearly all pairs of nodes that have a common neighbour have
+one of these few in common. What giants add to the results is computed in four parts:
 
-Giants have the highest ranks, so that the arcs that leave them are the last ones; in their order these arcs are the
-nodes of the union.
+- What they add to the tables over pairs of nodes is a product of two narrow matrices.
+- Sums at their arcs that are linear in codegrees come from two steps along the arcs of the graph, without tables.
+- Sums at their arcs that are not linear in codegrees are products of the tables with the giants' columns.
+- All other sums depend on a neighbourhood alone. The disjoint union of all these neighbourhoods is a sparse graph, in
+  which triangles and 4-cycles are counted as in any other graph. Values that edge orbits need at the arcs between the
+  neighbours of a giant are values at the arcs of this union.
+
+Giants have the highest ranks, so the arcs that leave them are the last arcs of the graph. In their order, these arcs
+are the nodes of the union.
 """
 
 from __future__ import annotations
@@ -40,10 +44,10 @@ from jaxmotif.kernels._triangles import TriangleBlock
 T = TypeVar("T")
 
 NONE = 2**30
-"""No node, no row: past the end of all arrays."""
+"""A number that stands for no node and no row, past the end of all arrays."""
 
 LANES = 8
-"""Giants whose sums along all arcs are made side by side."""
+"""Number of giants whose sums along all arcs are computed side by side."""
 
 
 class LeavingArcs(NamedTuple):
@@ -95,7 +99,7 @@ def find_members(graph: DegreeOrderedGraph, *, count: int) -> tuple[jax.Array, j
     """Find who is adjacent to the ``count`` nodes of highest number.
 
     Returns:
-      :attr:`Giants.member`; its rows of the giants themselves; and how many core nodes are adjacent to giants.
+      :attr:`Giants.member`; those of its rows that belong to giants; and how many core nodes are adjacent to giants.
     """
     nodes = graph.leaves.shape[0]
     giant = graph.heads - (nodes - count)
@@ -127,7 +131,17 @@ def _beside(graph: DegreeOrderedGraph, member: jax.Array) -> jax.Array:
 def find_surroundings(
     graph: DegreeOrderedGraph, member: jax.Array, *, near: int, size: int
 ) -> tuple[jax.Array, jax.Array, LeavingArcs]:
-    """Find what :class:`Giants` has of the at most ``near`` core nodes beside giants, and of at most ``size`` arcs."""
+    """Find the core nodes that are adjacent to giants, and the arcs that leave giants.
+
+    Args:
+      graph: the graph.
+      member: :attr:`Giants.member`.
+      near: static, room for the core nodes.
+      size: static, room for the arcs.
+
+    Returns:
+      The fields ``near``, ``near_rows`` and ``leaving`` of :class:`Giants`.
+    """
     (nodes, count), arcs = member.shape, graph.heads.shape[0]
     found = jnp.pad(places_of_true(_beside(graph, member)), (0, near), constant_values=nodes)[:near]
     number = jnp.where(found < nodes, found - graph.core, NONE)
@@ -148,13 +162,13 @@ def _in_both(giants: Giants, member: jax.Array) -> jax.Array:
 def _each_part(
     giants: Giants, ends: jax.Array, part: int, add: Callable[[jax.Array, jax.Array, jax.Array, T], T], start: T
 ) -> T:
-    """Go through the rows of a block of the tables that are beside giants, ``part`` rows at a time.
+    """Go through those rows of a block of the tables whose nodes are adjacent to giants, ``part`` rows at a time.
 
     Args:
       ends: the first row of the block, and the one past its last.
-      add: takes places in :attr:`Giants.near_rows`, which of them are in the block, their rows counted from the
-        first of the block (anything where they are not), and what was made so far, to which it adds.
-      start: what is added to.
+      add: takes places in :attr:`Giants.near_rows`, which of them are in the block, their rows counted from the first
+        of the block (arbitrary where they are not in it), and the result so far; returns the new result.
+      start: the result before the first part.
     """
     first, stop = jnp.searchsorted(giants.near_rows, ends).astype(jnp.int32)
 
@@ -252,7 +266,7 @@ def sum_over_neighbours(graph: DegreeOrderedGraph, x: jax.Array, weights: jax.Ar
 def _in_groups(
     giants: Giants, names: tuple[str, ...], sums_of: Callable[[jax.Array], dict[str, jax.Array]]
 ) -> dict[str, jax.Array]:
-    """Return values at the arcs that leave giants, int64 ``[P]`` by name, made for some giants at a time.
+    """Return values at the arcs that leave giants, int64 ``[P]`` by name, computed for some giants at a time.
 
     Args:
       names: the names of the values.
@@ -277,11 +291,11 @@ def _in_groups(
 def two_step_sums(
     graph: DegreeOrderedGraph, giants: Giants
 ) -> tuple[dict[str, jax.Array], dict[str, jax.Array], jax.Array]:
-    """Return what two steps along the arcs give at the arcs that leave giants, int64 ``[P]`` each.
+    """Return the sums at the arcs that leave giants which take up to two steps along arcs, int64 ``[P]`` each.
 
     Returns:
-      Sums by name; of the head the degree ``d``, the walks of length 2 ``p2``, and its ``leaves``; and how many arcs
-      there are in the neighbourhoods of all giants.
+      The sums by name; for the head of each arc, its degree ``d``, its walks of length 2 ``p2`` and the number of its
+      ``leaves``; and how many arcs there are in the neighbourhoods of all giants.
     """
     d = jnp.diff(graph.offsets).astype(jnp.int64)
     p2 = sum_over_neighbours(graph, d[:, None])[:, 0]
@@ -300,7 +314,7 @@ def two_step_sums(
 
 @jit64
 def floor_sums(graph: DegreeOrderedGraph, giants: Giants, t: jax.Array) -> dict[str, jax.Array]:
-    """Return walks of length 3 along the arcs that leave giants, each as often as its second edge has triangles.
+    """Count walks of length 3 along the arcs that leave giants, each as often as its second edge has triangles.
 
     Args:
       t: int64 ``[S]``, the triangles at all arcs.
@@ -415,7 +429,7 @@ def union_neighbour_sums(order: DegreeOrder, giants: Giants, values: dict[str, j
 def union_sums(
     order: DegreeOrder, plan: Plan, values: dict[str, jax.Array], between: Between | None, *, tuning: Tuning
 ) -> tuple[dict[str, jax.Array], jax.Array | None]:
-    """Return the sums inside the union, int64 at each of its nodes, by name, and :attr:`Between.rim` with what it adds.
+    """Return the sums inside the union, int64 at each of its nodes, by name; and :attr:`Between.rim`, with its share.
 
     Args:
       values: at the nodes of the union ``t``, and of the whole graph the degree ``d``, the walks of length 2 ``p2``,
@@ -429,7 +443,7 @@ def union_sums(
     values_at = {name: x[order.node] for name, x in values.items()}
     t, around = values_at["t"], partial(ends.times, 1)
     s, l2, degrees = ends.out(k, k), around(t), around(values_at["d"])
-    # Walks of length 3 from end to end.
+    # Walks of length 3 from one end of each arc to the other.
     steps = jnp.where(real, cycles + _at(ends.tail, t) + _at(ends.head, t) - 1, 0)
     found = {
         "degrees": degrees,
@@ -490,17 +504,18 @@ def sums_from_rows(graph: DegreeOrderedGraph, giants: Giants, of_tables: jax.Arr
 
 @partial(jit64, static_argnames=("edges",))
 def sums_from_pairs(graph: DegreeOrderedGraph, giants: Giants, *, edges: bool) -> dict[str, jax.Array]:
-    """Return what pairs of giants give at the arcs that leave giants, int64 ``[P]`` by name.
+    """Return what pairs of giants, and leaves, add to sums at the arcs that leave giants, int64 ``[P]`` by name.
 
-    This is ``chord`` between giants, what leaves add to ``wing``, and (``edges``) the ``eave`` of triangles with a
-    second giant.
+    This is ``chord`` at arcs between giants, what leaves add to ``wing``, and (with ``edges``, for edge orbits) what
+    triangles with a second giant add to ``eave``.
     """
     (nodes, count), leaving = giants.member.shape, giants.leaving
     pairs = jnp.pad(giants.pairs, ((0, -giants.pairs.shape[0] % LANES), (0, 0)), constant_values=-1)
 
     def some(eave: jax.Array, pairs: jax.Array) -> tuple[jax.Array, jax.Array]:
         sets = _in_both(giants._replace(pairs=pairs), giants.member).astype(jnp.int32)
-        # Codegrees summed over all pairs of a set: squares of how many of it each node has as neighbours.
+        # The sum of the codegrees of all pairs of a set is a sum over all nodes: of the square of how many neighbours a
+        # node has in the set.
         inside = sum_over_neighbours(graph, sets).astype(jnp.int64)
         if edges:
             of_heads = (sum_over_neighbours(graph, inside) * sets.astype(jnp.int64))[leaving.head]
@@ -528,7 +543,7 @@ def add_leaving_sums(sums: jax.Array, giants: Giants, values: jax.Array) -> jax.
 
 @in_earnest
 def find_giants(graph: DegreeOrderedGraph, count: int, edges: bool) -> Giants:
-    """Find out who is adjacent to the ``count`` nodes of highest number; ``edges``: for edge orbits."""
+    """Return the ``count`` nodes of highest number as giants; ``edges``: with what edge orbits need."""
     member, among, near = find_members(graph, count=count)
     among, near, first, last = jax.device_get((among, near, graph.offsets[-1 - count], graph.offsets[-1]))
     adjacent = np.argwhere(np.triu(among))
@@ -548,15 +563,15 @@ def add_giant_sums(
     device: jax.Device,
     memory: int | None = None,
 ) -> DegreeOrder:
-    """Add what giants give to the sums at the arcs that leave them, all but :func:`sums_from_rows`.
+    """Add to the sums at the arcs that leave giants, except for what :func:`sums_from_rows` gives.
 
     Args:
-      sums: int64 at all arcs, by name.
-      edges: tells who is adjacent, for edge orbits.
-      memory: bytes for the steps in the union, or the least that they take (default: by what is free).
+      sums: int64 at all arcs, by name; changed in place.
+      edges: the adjacency of the core for edge orbits, else ``None``.
+      memory: bytes for the steps in the union; at least what the smallest steps take (default: by what is free).
 
     Returns:
-      The degree order of the union of their neighbourhoods.
+      The degree order of the union of the giants' neighbourhoods.
     """
     values, of_heads, inner_arcs = in_earnest(two_step_sums)(graph, giants)  # the host waits for the number of arcs
     add_at_leaving(sums, giants, values)
@@ -579,6 +594,6 @@ def add_giant_sums(
 
 
 def add_at_leaving(sums: dict[str, jax.Array], giants: Giants, values: dict[str, jax.Array]) -> None:
-    """Add values at the arcs that leave giants to those of the sums at all arcs that are wanted."""
+    """Add values at the arcs that leave giants to the sums at all arcs; values without a sum are left out."""
     for name in sums.keys() & values.keys():
         sums[name] = add_leaving_sums(sums[name], giants, values[name])

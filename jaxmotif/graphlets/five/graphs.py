@@ -1,7 +1,7 @@
 """A graph whose nodes are numbered by degree, on a device, and the adjacency of its core.
 
-Adjacency has two forms. Bits of all pairs take one read, and 3 n^2 / 8 bytes while they are made; a hash index of the
-edges takes some ten reads, and 32 bytes an arc.
+Adjacency has two forms, which tell whether two nodes are adjacent. A bit for each pair of nodes takes one read, and
+3 n^2 / 8 bytes while all bits are made. A hash index of the edges takes some ten reads, and 32 bytes an arc.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class DegreeOrderedGraph(NamedTuple):
     Attributes:
       offsets: ``[N + 1]``, the first arc of each node.
       heads, tails: ``[S]``, the ends of the arcs; N in padding.
-      back: ``[S]``, the reversed arc of each.
-      leaves: ``[N]``, neighbours of degree 1, which lead every row.
+      back: ``[S]``, the reversed arc of each arc.
+      leaves: ``[N]``, the number of neighbours of degree 1, which come first in every row.
       core: scalar, the first node of the core.
       rows, at_rows: ``[N]``, the row of each core node in tables over pairs, and the core node of each row; N where
         there is none. Rows are in the order of the graph's own nodes: in many networks neighbours have near numbers, so
-        that few hubs meet a block of rows.
+        that only few hubs have neighbours in a given block of rows.
     """
 
     offsets: jax.Array
@@ -84,12 +84,12 @@ def order_by_degree(
     slot = jnp.arange(arcs, dtype=jnp.int32)
     owner = row_of(offsets, arcs)
     there = slot < offsets[-1]
-    # Padding arcs lead from the node past the last to itself: they stay last, and are each other's reverse.
+    # Padding arcs lead from the node past the last to itself, so that they stay last and are their own reverses.
     tails = jnp.where(there, rank[jnp.minimum(owner, nodes - 1)], nodes)
     heads = jnp.where(there, rank[jnp.minimum(targets, nodes - 1)], nodes)
     came = pair_order(tails, heads)
     tails, heads = tails[came], heads[came]
-    # Sorted by the other end, the k-th arc is the reverse of the k-th one as they are.
+    # If arcs were sorted by their heads instead, the k-th one would be the reverse of the k-th one in this order.
     back = stable_order(heads)
     sizes = degrees[order]
     core = jnp.searchsorted(sizes, 2).astype(jnp.int32)
@@ -112,8 +112,8 @@ class BitRows(NamedTuple):
     Attributes:
       graph: the graph.
       words: uint32 ``[size, size / 32]``, lowest bit first.
-      before: int32 ``[size, size / 32]``, the bits of the row before each word: they say where in its row a neighbour
-        is.
+      before: int32 ``[size, size / 32]``, how many bits of the row are set before each word. This tells at which place
+        of its row a neighbour is.
     """
 
     graph: DegreeOrderedGraph
@@ -135,7 +135,7 @@ class BitRows(NamedTuple):
         return first + place + self._word(self.before, x, y)
 
     def _word(self, rows: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
-        """Return what stands in some rows at the word of a pair of nodes."""
+        """Return the entries of ``rows`` in the row of node x, at the word that has the bit of node y."""
         return rows.at[x, y >> 5].get(mode="promise_in_bounds", wrap_negative_indices=False)
 
 
@@ -146,11 +146,11 @@ class HashedArcs(NamedTuple):
     index: PairIndex
 
     def adjacent(self, x: jax.Array, y: jax.Array) -> jax.Array:
-        """Return what :meth:`BitRows.adjacent` does."""
+        """Return 1 where two nodes are adjacent, else 0, as :meth:`BitRows.adjacent` does."""
         return (self._down(x, y) > 0).astype(jnp.int32)
 
     def arc(self, x: jax.Array, y: jax.Array) -> jax.Array:
-        """Return what :meth:`BitRows.arc` does."""
+        """Return the arc from x to y, as :meth:`BitRows.arc` does."""
         down = jnp.maximum(self._down(x, y) - 1, 0)
         return jnp.where(x > y, down, self.graph.back[down])
 
@@ -187,5 +187,5 @@ def hash_arcs(graph: DegreeOrderedGraph, device: jax.Device) -> HashedArcs:
 
 
 def adjacency_bytes(size: int, arcs: int, bits: bool) -> int:
-    """Return the bytes that a form takes while it is made: bits of all pairs, or the hash index."""
+    """Return the bytes that a form of adjacency takes while it is made: bits of all pairs, or the hash index."""
     return 3 * size**2 // 8 if bits else 32 * arcs

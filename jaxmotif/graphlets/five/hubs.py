@@ -1,7 +1,8 @@
-"""The neighbourhoods of a graph as batches of small dense matrices, the tables that they share, and what is summed.
+"""The neighbourhoods of a graph as batches of small dense matrices, the tables that they share, and sums over both.
 
-Nodes of degree 0 and 1 take no part: what a leaf adds is known in closed form. Every other node, of the *core*, is a
-hub in turn: its D neighbours in the core are a D x D adjacency matrix, and hubs of about one size make a batch.
+Nodes of degree 0 and 1 take no part: what a leaf adds is known in closed form. Every other node belongs to the *core*,
+and is a hub in turn: its D neighbours in the core have a D x D adjacency matrix, and hubs of about one size make a
+batch.
 
 Sums that take more than one neighbourhood need tables over pairs of core nodes. One pass over the hubs scatters common
 neighbours, and edges between these, into the tables; the next reads the cells of each neighbourhood back. Tables are
@@ -34,7 +35,10 @@ SIZES = {
     "cpu": (8, 16, 32, *(size << i for i in range(22) for size in (64, 96))),
     "accelerator": (16, 32, 64, 128, *(size << i for i in range(23) for size in (256, 384))),
 }
-"""Widths of the matrices, by the kind of device: few, since each is compiled for; more where padding takes time."""
+"""Widths that matrices may have, by the kind of device.
+
+Programs are compiled for each width, so there are few; a CPU, where padding costs more time, has more of them.
+"""
 
 
 class HubBatch(NamedTuple):
@@ -43,7 +47,7 @@ class HubBatch(NamedTuple):
     Attributes:
       size: the width of the matrices.
       ids: int32 ``[steps, hubs]``, the hubs of each step, -1 where there is none (host).
-      put: the rows of ``ids`` on a device, where they were put there.
+      put: the rows of ``ids`` on a device, or ``None`` if they are in host memory only.
     """
 
     size: int
@@ -76,7 +80,10 @@ def batch_hubs(lengths: np.ndarray, first: int, cells: int, sizes: tuple[int, ..
 
 
 def put_batches(device: jax.Device, *lists: list[HubBatch]) -> list[list[HubBatch]]:
-    """Put the ids of all batches on a device in one transfer: a program that takes arrays of the host begins later."""
+    """Put the ids of all batches on a device in one transfer.
+
+    A program whose arguments are still in host memory would begin later.
+    """
     put = jax.device_put([[list(batch.ids) for batch in batches] for batches in lists], device)
     return [
         [batch._replace(put=rows) for batch, rows in zip(batches, all_rows, strict=True)]
@@ -128,7 +135,7 @@ def list_neighbours(graph: DegreeOrderedGraph, hubs: jax.Array, size: int, later
     hub = jnp.maximum(hubs, 0)
     start, stop = take(graph.offsets, hub) + take(graph.leaves, hub), take(graph.offsets, hub + 1)
     arcs = graph.heads.shape[0]
-    if later:  # rows are in order of rank: the higher ones end them
+    if later:  # rows are in order of rank, so neighbours of higher number come last
         start = jnp.maximum(stop - size, start)
     at = start[:, None] + jnp.arange(size, dtype=jnp.int32)[None]
     heads = take(graph.heads, jnp.minimum(at, arcs - 1))
@@ -263,18 +270,19 @@ def sum_in_neighbourhoods(
 def add_five_cliques(counts: jax.Array, edges: Adjacency, hub: jax.Array, *, width: int, detail: Detail) -> jax.Array:
     """Add the 5-cliques on each edge at both of its arcs, int64 ``[S]`` (for counts in the graph: all at one arc).
 
-    A 5-clique is found at its lowest node: its four others are a 4-clique among the higher neighbours. For each pair of
-    adjacent ones, Q says who is adjacent to both; two others belong to as many 5-cliques as their columns of Q have in
-    common, which is one matrix product.
+    A 5-clique is found at its lowest node: its four others are a 4-clique among the higher neighbours. Q has a row for
+    each pair of adjacent higher neighbours, which marks the higher neighbours that are adjacent to both. Two adjacent
+    higher neighbours are together in as many of these 5-cliques as Q has rows that mark both: one matrix product counts
+    them for all pairs.
     """
     graph, together = edges.graph, math.gcd(16, width // 2)  # shifts
     lists = list_neighbours(graph, hub, width, later=True)
     near = find_adjacent(edges, lists)
-    twice = jnp.concatenate([near.astype(units().factors)] * 2, axis=1)  # its rows go round
+    twice = jnp.concatenate([near.astype(units().factors)] * 2, axis=1)  # so that rows can be shifted cyclically
     x = jnp.arange(width, dtype=jnp.int32)
 
     def at(turn: jax.Array, found: jax.Array) -> jax.Array:
-        # All pairs of x and x + shift, round the list: with half of its length as shift they come twice.
+        # All pairs of x and x + shift, cyclically. A shift by half of the list gives each pair twice.
         shift = turn * together + 1 + jnp.arange(together, dtype=jnp.int32)[:, None]
         ends = near[:, x[None], (x[None] + shift) % width]
         once = (ends > 0) & ((shift < width // 2) | (x[None] < width // 2))[None]
@@ -286,7 +294,7 @@ def add_five_cliques(counts: jax.Array, edges: Adjacency, hub: jax.Array, *, wid
     turns = width // 2 // together
     found = lax.fori_loop(0, turns, at, jnp.zeros(near.shape, jnp.int32))
     found = (found * near).astype(jnp.int64)
-    if detail == "graph":  # 12 arcs of its others; on 20 arcs in all
+    if detail == "graph":  # a 5-clique was found at the 12 arcs between its four others, and has 20 arcs in all
         once = jnp.where(hub >= 0, graph.offsets[jnp.maximum(hub, 0)], graph.heads.shape[0])
         return counts.at[once].add(exact_quotient(found.sum(axis=(1, 2)), 12) * 20, mode="drop")
     spokes = exact_quotient(found.sum(axis=2), 3)  # once for each of the three others
@@ -348,7 +356,16 @@ def _cells(graph: DegreeOrderedGraph, lists: Neighbourhoods, ends: jax.Array, ro
 def empty_tables(
     graph: DegreeOrderedGraph, ends: jax.Array, *, rows: int, size: int, detail: Detail, most: int
 ) -> Tables:
-    """Return tables that have only what leaves add, to the diagonal of ``codegree``; degrees are below ``most``."""
+    """Return tables of zeros, except that the diagonal of ``codegree`` has the number of leaves of each node.
+
+    Args:
+      graph: the graph.
+      ends: the first row, and the one past the last, of the block.
+      rows: static, how many rows the tables have room for.
+      size: static, the number of columns.
+      detail: what the tables are for; those that it does not need are ``[1, 1]``.
+      most: a number above all degrees.
+    """
     node = graph.at_rows.at[ends[0] + jnp.arange(rows, dtype=jnp.int32)].get(mode="fill", fill_value=size)
     leaves = graph.leaves.at[node + graph.core].get(mode="fill", fill_value=0)
     none = jnp.zeros((rows, size), jnp.int32)
@@ -379,7 +396,8 @@ def scatter_hubs(
     flat = flat._replace(codegree=flat.codegree.at[cells].add(one, mode="drop"))
     if detail != "graph":
         near = find_adjacent(edges, lists)
-        # An arc between common neighbours is found at either end: one that leads to a giant at this end alone.
+        # An edge between two common neighbours is found with either of them as the hub. Giants are no hubs, so an edge
+        # to a giant is found only with its other end as the hub, and counts twice there.
         twice = near << (lists.nodes + graph.core >= hubs_end).astype(jnp.int32)[:, :, None]
         flat = flat._replace(pairs=flat.pairs.at[cells].add(join(near, twice, 3), mode="drop"))
         if detail == "edge":
@@ -406,18 +424,18 @@ def gather_hub_sums(
     """Add what a batch of hubs gives to the sums at their arcs.
 
     Args:
-      tables: the rows between ``ends``, whose cells are read; ``None`` for what needs no tables alone.
+      tables: the rows of the tables between ``ends``, whose cells are read; ``None`` to add only sums that need none.
       node: int64 ``[N]``, degrees, and walks of length 2 from each node.
       most: a number above all degrees.
-      own: whether to add what needs no tables.
-      giants: how many nodes, those of highest number, are no hubs; it counts for edge orbits alone.
+      own: whether to add the sums that need no tables.
+      giants: how many nodes, those of highest number, are no hubs; it matters for edge orbits alone.
     """
     graph, held = edges.graph, sums
     lists = list_neighbours(graph, hubs, width)
     near = find_adjacent(edges, lists)
 
     def added(sums: jax.Array, found: dict[str, jax.Array], names: tuple[str, ...]) -> jax.Array:
-        # All sums of an arc at once: few writes, side by side.
+        # All sums of an arc are written at once, since they lie side by side.
         return sums.at[lists.arcs].add(jnp.stack([found[name] for name in names], axis=-1), mode="drop")
 
     def at(x: jax.Array) -> jax.Array:
@@ -449,13 +467,13 @@ def gather_hub_sums(
 def _sum_with_tables(
     near: jax.Array, cells: Tables, d: jax.Array, leaves: jax.Array, detail: Detail, most: int
 ) -> tuple[dict[str, jax.Array], jax.Array]:
-    """Sum over neighbourhoods what their cells in the tables have.
+    """Compute the sums over neighbourhoods that need their cells in the tables.
 
     Args:
       near: int32 ``[B, D, D]``, adjacency.
       cells: the cells of the tables, ``[B, D, D]``, 0 in rows that are not there.
       d: int64 ``[B, D]``, degrees of the neighbours.
-      leaves: int64 ``[B, D]``, the leaves of the hub, at arcs that lead to rows that are there.
+      leaves: int64 ``[B, D]``, the number of leaves of the hub, at arcs to nodes whose rows are there; else 0.
 
     Returns:
       By name int64 ``[B, D]``, at the arcs from hubs to their core neighbours; and matrices whose sums over rows are
@@ -484,14 +502,14 @@ def _sum_with_tables(
 def _from_giants(
     edges: Adjacency, lists: Neighbourhoods, near: jax.Array, values: jax.Array, giants: int
 ) -> tuple[jax.Array, jax.Array]:
-    """Find the arcs from giants to the other neighbours of a hub, and the values of these pairs.
+    """Find the arcs from the giants among a hub's neighbours to its other neighbours, and the values of these pairs.
 
     Returns:
       Arcs, int32 ``[B, min(G, D), D]``, one past the last arc where there is none; and the entries of ``values``
       ``[B, D, D]`` there, int64.
     """
     graph, few = edges.graph, min(giants, near.shape[1])
-    # Of highest rank, they end the lists.
+    # Giants have the highest ranks, so they come last in the lists.
     at = lists.real.sum(axis=1, dtype=jnp.int32)[:, None] - few + jnp.arange(few, dtype=jnp.int32)[None]
     place = jnp.maximum(at, 0)
     giant = jnp.take_along_axis(lists.nodes, place, axis=1)
@@ -529,10 +547,11 @@ def add_fourth_walks(
     """Add walks of length 4 over core nodes at both arcs of edges: inner products of two rows of codegrees.
 
     Args:
-      low, high: the blocks of rows that the lower and the higher end of the edges must be in.
-      up: the upward arcs, and the first and the one past the last that are wanted.
-      firsts: the first rows of the two blocks.
-      block: edges a step.
+      low, high: two blocks of rows of codegrees; only edges with their lower end in ``low`` and their higher end in
+        ``high`` are treated.
+      up: the upward arcs, and the places of the first wanted one and of the one past the last.
+      firsts: the numbers of the first rows of the two blocks.
+      block: how many edges a step works on.
       most: a number above all codegrees.
     """
     rows, arcs = low.shape[0], graph.heads.shape[0]
@@ -545,7 +564,7 @@ def add_fourth_walks(
             for ends, start in zip((graph.tails, graph.heads), firsts, strict=True)
         )
         here = (at < arcs) & (u >= 0) & (u < rows) & (v >= 0) & (v < rows)
-        # C(u, .) times C(., v): where two walks of length 2 meet.
+        # A walk of length 4 is two walks of length 2 that meet: C(u, .) times C(., v).
         x, y = low[jnp.where(here, u, 0)], high[jnp.where(here, v, 0)]
         if most <= 2**12 and target().platform == "cpu":  # 32 products of 24 bits at a time: twice as fast in 32 bits
             z = (x.astype(jnp.int32) * y.astype(jnp.int32)).reshape(block, -1, 32).sum(axis=2, dtype=jnp.int32)

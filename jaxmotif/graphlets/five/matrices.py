@@ -1,6 +1,6 @@
 """Five-node orbits from matrices of neighbourhoods, on any device that JAX has.
 
-The plan says which nodes are hubs or giants, and what memory holds; the engine shares the work out over hubs and rows.
+The plan says which nodes are hubs or giants, and what is held in memory; the engine divides the work by hubs and rows.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class HubPlan(NamedTuple):
       graph: the graph.
       core: its first node of degree 2 or more.
       arcs: the number of arcs that are no padding.
-      lengths, later: of the nodes of the core, neighbours in the core, and those of higher number.
+      lengths, later: for each core node, the number of its neighbours in the core, and of those of higher number.
       most: a number above all degrees.
       detail: whether counts in the graph, node orbits or edge orbits are wanted.
       memory: bytes that the user allows on each device, or ``None``.
-      renumbering: where the graph's own nodes and slots are.
+      renumbering: the new numbers of the graph's own nodes and slots.
       largest: no count at a node is larger.
       most_neighbours: the largest degree.
       giants: how many nodes, those of highest number, are no hubs; their ``lengths`` are 0.
@@ -57,7 +57,7 @@ class HubPlan(NamedTuple):
       sizes: the widths that matrices may have.
       tuning: sizes and limits of the run.
       size: columns of a table.
-      index: tells who is adjacent where bits of all pairs would take too much memory.
+      index: tells which nodes are adjacent, if bits of all pairs would take too much memory; else ``None``.
       sparse: whether tables are made a block of rows at a time, and 5-cycles found path by path. Then rows are shared
         out as hubs are, and no two workers make the same row.
       passes: the passes whose sums are wanted.
@@ -91,7 +91,7 @@ class HubPlan(NamedTuple):
     def batches(self, cells: int) -> list[hubs.HubBatch]:
         """Put the neighbourhoods of all hubs into batches of at most ``cells`` cells, or on a CPU of an eighth of that.
 
-        What is made of a smaller batch stays in the cache of a CPU, and less is padding where hubs are few.
+        The arrays of a smaller batch stay in the cache of a CPU, and have less padding where hubs are few.
         """
         return hubs.batch_hubs(self.lengths, self.core, cells // self._parts, self.sizes)
 
@@ -105,7 +105,7 @@ class HubPlan(NamedTuple):
         return 8 if self.sizes == hubs.SIZES["cpu"] else 1
 
     def adjacency(self, graph: graphs.DegreeOrderedGraph) -> graphs.Adjacency:
-        """Return what tells who is adjacent in the graph, which may have been put on another device."""
+        """Return the adjacency of the core, on the device of ``graph``, which is the graph of the plan."""
         (device,) = graph.heads.devices()
         if self.index is None:
             return graphs.BitRows(graph, *graphs.make_bits(graph, size=self.size))
@@ -121,9 +121,11 @@ class HubPlan(NamedTuple):
     @property
     def row(self) -> int:
         """Bytes of a row of all tables."""
-        if self.sizes == hubs.SIZES["cpu"] and self.most <= 2**16:  # one table in half of it; 5-cycles take two whole
+        # On a CPU codegrees take 16 bits, other tables 32; finding 5-cycles takes two tables of 32 bits instead.
+        if self.sizes == hubs.SIZES["cpu"] and self.most <= 2**16:
             return self.size * {"graph": 8, "node": 8, "edge": 10}[self.detail]
-        return 4 * self.size * {"graph": 2, "node": 3, "edge": 4}[self.detail]  # and two copies of one in half of it
+        # All tables take 32 bits; two copies of the codegrees take 16 bits each.
+        return 4 * self.size * {"graph": 2, "node": 3, "edge": 4}[self.detail]
 
     def rows(self, device: jax.Device) -> int:
         """Return how many rows of the tables may be held at a time.
@@ -157,11 +159,11 @@ def prepare_graph(graph: Graph, detail: Detail, memory: int | None, device: jax.
     offsets, leaves, later, core, largest = jax.device_get(wanted)
     degrees = np.diff(offsets)
     lengths, most_neighbours, core = degrees - leaves, int(degrees.max()), int(core)
-    # Refused later, where counts may pass the limit: no number above such degrees is needed.
+    # A graph of larger degrees is refused later, since counts may pass the limit: it needs no close bound.
     steps = (15, 16, 24) if target_of(device).is_accelerator else (12, 16, 24)
     most = next((1 << bits for bits in steps if most_neighbours < 1 << bits), 1 << 31)
     cells, giant = _largest_steps(memory, arcs, device, tuning)
-    # Exact in float64 where sums of squares of codegrees are below 2^53.
+    # Giants need sums of squared codegrees in float64, which are exact below 2^53; else all nodes are hubs.
     giants = 0 if float(most_neighbours) ** 2 * nodes >= 2.0**53 else int((lengths > giant).sum())
     lengths[nodes - giants :] = 0
     plan = HubPlan(
@@ -205,12 +207,12 @@ def _sizes_for(device: jax.Device) -> tuple[int, ...]:
 
 
 def _plan_tables(plan: HubPlan, device: jax.Device) -> HubPlan:
-    """Choose the size of the tables, what tells who is adjacent, and whether all rows are held at once."""
+    """Choose the size of the tables, the form of adjacency, and whether all rows are held at once."""
     shared = plan.memory is None and target_of(device).is_accelerator
     # Tables of a size that many graphs share are taken only where all of their rows can be held.
     for accelerated in (True, False) if shared else (False,):
         planned = plan._replace(size=table_columns(len(plan.lengths), accelerated))
-        # Bits, which are fastest, may take half of what is left (and all of a device that is the job's own).
+        # Bits are fastest. They may take half of what is left of the budget, or else of all free memory of the device.
         room = 2 * default_memory(device) if plan.memory is None else plan.memory
         bits, index = (graphs.adjacency_bytes(planned.size, plan.graph.heads.shape[0], form) for form in (True, False))
         if not plan.tuning.bit_rows or bits > max(index, (room - planned.fixed - LEAST_ROWS * planned.row) // 2):
@@ -223,7 +225,7 @@ def _plan_tables(plan: HubPlan, device: jax.Device) -> HubPlan:
 
 
 def _largest_steps(memory: int | None, arcs: int, device: jax.Device, tuning: FiveTuning) -> tuple[int, int]:
-    """Return cells of matrices at a time, and core neighbours beyond which a node is a giant.
+    """Return how many cells matrices have at a time, and beyond how many core neighbours a node is a giant.
 
     The matrix of one hub may have four times as many cells, in no more than a fourth of the memory that sums leave.
     """
@@ -244,12 +246,13 @@ def bound_counts(graph: graphs.DegreeOrderedGraph) -> jax.Array:
 class HubMatrices:
     """The engine that makes a small dense matrix of each neighbourhood, and two tables over pairs of nodes.
 
-    It wins wherever products of small matrices are nearly free, on GPUs and TPUs; on a CPU it is for those who have no
-    numba, and for budgets that hold no lists of triangles. Its cost is the sum over all hubs, of D neighbours, of D^3
-    in products and of D^2 in scattered reads and writes, plus m n for walks of length 4; or, where the tables take more
-    than memory has, the number of paths of three edges. A hub of more neighbours than
-    :attr:`~jaxmotif.graphlets._tuning.FiveTuning.giant` costs the triangles and 4-cycles of its neighbourhood
-    instead (:mod:`jaxmotif.graphlets.five.giants`).
+    It is the faster engine where products of small matrices are nearly free, on GPUs and TPUs. On a CPU it is used if
+    numba is not installed, or if the budget has no room for lists of triangles.
+
+    A hub of D neighbours costs D^3 operations of products, and D^2 scattered reads and writes. Walks of length 4 cost
+    m n operations more; if memory has no room for the tables, they cost as many as there are paths of three edges. A
+    node of more neighbours than :attr:`~jaxmotif.graphlets._tuning.FiveTuning.giant` is no hub, and costs the triangles
+    and 4-cycles of its neighbourhood instead (:mod:`jaxmotif.graphlets.five.giants`).
     """
 
     def __init__(
@@ -279,7 +282,7 @@ class HubMatrices:
         adjacency = plan.adjacency(graph) if plan.detail == "edge" else None
         if known is not None:
             sums["chord"] = _take_from_hubs(graph, sums["chord"], giants=plan.giants)
-            # The tables are gone: what they took is there for it.
+            # The tables are gone, so their memory is free for the union of the giants' neighbourhoods.
             room = None if plan.memory is None else plan.rows(device) * plan.row
             union = giants.add_giant_sums(sums, graph, known, adjacency, device, room)
         if adjacency is not None:
@@ -300,7 +303,7 @@ class HubMatrices:
         return limbs.as_integers(self._plan.renumbering.nodes)
 
     def edge_orbits(self) -> jax.Array | np.ndarray:
-        """Solve for the orbits at all edges, ``[m, 68]``, and give the sums up, which take as much as the result."""
+        """Solve for the orbits at all edges, ``[m, 68]``, and free the sums, which take as much room as the result."""
         plan, together = self._plan, self._plan.tuning.edges_together
         slots = jax.device_put((self._graph.out_offsets, self._graph.out_targets), self._device)
         by_arc = results.solve_at_edges(
@@ -317,22 +320,22 @@ class HubMatrices:
 def _share_out_hubs(
     plan: HubPlan, selection: Selection, show: bool, store: Store | None
 ) -> tuple[dict[str, jax.Array], tuple[str, ...], Giants | None]:
-    """Run the sums on all devices and return the sums, the notes and the giants."""
+    """Compute the sums around hubs on all devices, and return the sums, the notes and the giants."""
     device, work = selection.main, plan.lengths.astype(np.int64) ** 2 + 1
     is_long = work.sum() - len(work) > plan.tuning.long_run  # cut into units even where one device does it all
     if store is None and not selection.several and not is_long:
         task = HubSumTask(plan, device)
         notes = run_alone(task, len(plan.lengths), device)
         return task.sums(), notes, task.giants
-    # The devices of one process add to the sums of one of them; a checkpoint, and what other processes are told, goes
-    # through the host.
+    # The devices of one process add their sums up on one of them. Sums for a checkpoint, or for other processes, go
+    # through host memory.
     total = _DeviceTotal(device) if store is None and selection.helper is None else None
     units = max(plan.tuning.units, 4 * len(selection.devices))
     if plan.sparse:
         work, units = _move_to_blocks(work + _row_work(plan, device), plan.rows(device)), 4 * len(selection.devices)
     starts = np.concatenate([[0], np.cumsum(work)])
     programs = plan.detail, plan.passes, plan.memory, plan.arcs
-    # From the end: large hubs come last.
+    # Later units are the more difficult ones, and are taken first: large hubs come last.
     job = Job(
         "graphlets-5-hubs", starts, units, added, "cells", "five nodes", lambda span: span.stop, programs=programs
     )
@@ -368,7 +371,7 @@ def _row_work(plan: HubPlan, device: jax.Device) -> np.ndarray:
 
 
 def _move_to_blocks(work: np.ndarray, rows: int) -> np.ndarray:
-    """Move the work of each block of rows to its last row: a block is made at once, so that units are whole blocks."""
+    """Move the work of each block of rows to its last row: since a block is made at once, units are whole blocks."""
     last = np.minimum(np.arange(0, len(work), rows) + rows, len(work)) - 1
     whole = np.zeros_like(work)
     whole[last] = np.add.reduceat(work, np.arange(0, len(work), rows)) if len(work) else 0
@@ -415,7 +418,7 @@ class HubSumTask:
 
     def __init__(self, plan: HubPlan, device: jax.Device, total: _DeviceTotal | None = None):
         """Put the graph on a device. The sums go to ``total`` in the end, or to host memory."""
-        # What a program is compiled for follows from where its arguments are.
+        # A program is compiled for the device on which its arguments are.
         self.plan = plan._replace(graph=put64(plan.graph, device))
         self._device, self._total = device, total
         self._cells, self._rows = plan.cells, plan.rows(device)
@@ -455,10 +458,10 @@ class HubSumTask:
         self._of_tables: jax.Array | None = None
 
     def step(self, span: Span) -> None:
-        """Add what a stretch of hubs, and of rows, gives."""
+        """Add what a stretch of hubs gives; if rows are shared out, also what the rows of the stretch give."""
         plan, rows = self.plan, self._rows
         first, stop = span.first + plan.core, span.stop + plan.core
-        # By higher neighbours alone, of which there are far fewer at the largest hubs.
+        # 5-cliques take higher neighbours alone, of which the largest hubs have far fewer.
         for width, ids in hubs.steps_between(self._lowest, first, stop) if "cliques" in plan.passes else ():
             self._cliques = hubs.add_five_cliques(self._cliques, self._adjacency, ids, width=width, detail=plan.detail)
         if plan.sparse and "walks" in plan.passes:
@@ -478,12 +481,12 @@ class HubSumTask:
             own, at = not plan.sparse and not row, put64(ends, self._device)
             for width, ids in hubs.steps_between(self._hubs, first, stop, None if own else self._meeting(ends)):
                 self._gather(block, width, ids, at, own)
-            # Of rows that are all there at once, once: with the last stretch.
+            # If the rows of a block do not depend on the stretch, this is done once, with the last stretch.
             if self.giants is not None and (plan.sparse or span.stop == len(plan.lengths)):
                 self._sum_over_giants(self.giants, block, at)
             if not plan.sparse and "walks" in plan.passes:
                 self._walk(block.codegree, row, span)
-            # A device keeps what it still reads: wait before the next block is made.
+            # A device keeps a block as long as it reads it, so wait before the next block is made.
             jax.block_until_ready((self._of_hubs, self._walks, self._of_tables))
             del block
         jax.block_until_ready((self._of_hubs, self._walks, self._cliques))
@@ -515,7 +518,7 @@ class HubSumTask:
         )
 
     def _block_starts(self, span: Span) -> range:
-        """Return the first row of each block; in a rehearsal of two blocks, as the others take the same programs."""
+        """Return the first row of each block; in a rehearsal only two, as further blocks take the same programs."""
         return range(span.first, max(span.stop, span.first + 1), self._rows)[: 2 if rehearsal() else None]
 
     @in_earnest
@@ -524,18 +527,18 @@ class HubSumTask:
         blocks = -(-len(self.plan.lengths) // self._rows)
         if blocks <= 1:
             return None
-        if self._meets is None:  # of all blocks in one wait
+        if self._meets is None:  # found for all blocks at once, so that the host waits only once
             self._meets = np.asarray(hubs.find_meeting_hubs(self.plan.graph, rows=self._rows, blocks=blocks))
-        # A stretch begins anywhere in these.
+        # The rows may begin anywhere, and then lie in two of these blocks.
         first, last = ends[0] // self._rows, (ends[1] - 1) // self._rows
         return self._meets[first] | self._meets[last]
 
     def _part(self, known: Giants) -> int:
-        """Return how many rows of the tables are done at a time where giants add to them."""
+        """Return to how many rows of the tables giants add at a time."""
         return max(1, 16 * self._cells // known.near.size)
 
     def cached_tables(self, ends: np.ndarray) -> hubs.Tables:
-        """Return the tables between two rows, and keep them where these are all rows."""
+        """Return the tables between two rows; if these are all rows, keep the tables for later calls."""
         if self._tables is not None:
             return self._tables
         block = self.build_tables(ends, self.plan.detail)
@@ -544,7 +547,7 @@ class HubSumTask:
         return block
 
     def build_tables(self, ends: np.ndarray, detail: Detail) -> hubs.Tables:
-        """Make the tables between two rows that some results need."""
+        """Make the rows between ``ends`` of the tables that results of this detail need."""
         plan, known = self.plan, self.giants
         at = put64(ends, self._device)  # once for all programs
         block = hubs.empty_tables(plan.graph, at, rows=self._rows, size=plan.size, detail=detail, most=plan.most)
@@ -563,7 +566,7 @@ class HubSumTask:
         low, block = narrow(codegree), max(16, 16 * self._cells // plan.size)
         up, starts = self._up
         which = (up, starts[span.first], starts[span.stop])
-        # Each is a product of two rows: a block of rows meets every other one.
+        # The walks at an arc are a product of two rows, so this block of rows is taken with every block.
         for other in range(0, nodes, rows):
             high = low
             if other != row:
@@ -582,7 +585,7 @@ class HubSumTask:
         return sums | {"cycles" if plan.sparse else "walks4": self._walks, "q": self._cliques}
 
     def collect(self) -> Arrays:
-        """Hand in the sums and begin anew; to host memory those at arcs that are no padding."""
+        """Add the sums to the total of the process, or return them in host memory without padding; then begin anew."""
         sums = self.sums()
         self._clear()
         if self._total is None:

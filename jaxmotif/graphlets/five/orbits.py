@@ -2,9 +2,9 @@
 
 An engine adds up sums at all arcs (:class:`jaxmotif.graphlets.five.equations.Sums`) and solves the equations for
 orbits. It says how large counts may be (``largest``), at which degree (``most_neighbours``), and whether they may pass
-one number of 64 bits (``wide``). :class:`~jaxmotif.graphlets.five.cpu.CpuLoops` runs on a CPU that has numba,
-:class:`~jaxmotif.graphlets.five.matrices.HubMatrices` on every device that JAX has. Each says when it wins, and what it
-costs. Both give the same numbers, bit for bit.
+one number of 64 bits (``wide``). :class:`~jaxmotif.graphlets.five.cpu.CpuLoops` runs on a CPU if numba is installed,
+:class:`~jaxmotif.graphlets.five.matrices.HubMatrices` on every device that JAX has. Their docstrings say when each is
+faster, and what it costs. Both give the same numbers, bit for bit.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def choose_engine(
 
 
 LARGEST_WITH_TOTALS = 2.0**57
-"""Counts at a node below this have homomorphisms there, at most 24 times as many, below 2^62."""
+"""If all counts at a node are below this, its homomorphisms, at most 24 times as many, are below 2^62."""
 
 
 class FiveOrbits(NamedTuple):
@@ -96,7 +96,7 @@ def five_node_orbits(
       edges: whether orbits at edges are wanted.
       memory: bytes to work in on each device beside the graph and the result.
       show: whether to show progress, where it takes long.
-      store: what the work is, and where its checkpoints are.
+      store: says what the work is, and keeps its checkpoints.
       nodes: whether orbits at nodes are wanted.
       tuning: sizes and limits; by default those of the main device.
 
@@ -138,7 +138,9 @@ def five_node_copies(
     memory: int | None = None,
     tuning: FiveTuning | None = None,
 ) -> tuple[int, tuple[str, ...]]:
-    """Count the copies of one connected graph of five nodes, by the passes alone that it takes, with notes.
+    """Count the copies of one connected graph of five nodes, and return the count with notes.
+
+    Only the passes that this count needs are run.
 
     Args:
       graph: undirected, with edges.
@@ -164,7 +166,7 @@ def _total_homs(
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return the homomorphisms of the connected graphs of two to five nodes, Python integers, with notes.
 
-    Those that take a pass which is not wanted are arbitrary.
+    Homomorphisms of graphs that need a pass other than ``passes`` are arbitrary numbers.
     """
     tuning = tuning or tuning_for(selection.main)
     with jax.default_device(selection.main):

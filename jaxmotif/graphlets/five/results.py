@@ -21,9 +21,15 @@ from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS, times24
 
 
 def largest_count(xp: ModuleType, arcs: Arcs, d: Array) -> Array:
-    """Return a bound of all counts at a node, float64: how many trees of five nodes contain it.
+    """Return an upper bound of the five-node counts at any node, float64.
 
-    Every connected set of five nodes has a tree that spans it: a path, a fork or a star. ``d``: degrees, float64.
+    It is the largest number of trees of five nodes that contain one node, since every connected set of five nodes has a
+    spanning tree: a path, a fork or a star.
+
+    Args:
+      xp: NumPy or JAX's NumPy.
+      arcs: the operations of the graph.
+      d: degrees, float64.
     """
     around = arcs.around
     p2, q2 = around(d), around(d * d)
@@ -34,7 +40,7 @@ def largest_count(xp: ModuleType, arcs: Arcs, d: Array) -> Array:
 
 
 def arcs_of(graph: DegreeOrderedGraph) -> Arcs:
-    """Say how arrays over the nodes and arcs of a graph meet."""
+    """Return the operations between arrays over the nodes and arrays over the arcs of a graph."""
 
     def out(x: jax.Array) -> jax.Array:
         nodes = graph.leaves.shape[0]
@@ -54,10 +60,10 @@ def arcs_of(graph: DegreeOrderedGraph) -> Arcs:
 
 
 def arcs_of_edges(xp: ModuleType, ends: tuple[Array, Array]) -> Arcs:
-    """Say how arrays over some edges meet.
+    """Return the operations for arrays over the arcs of some edges; there are no sums over the arcs of a node.
 
     Args:
-      ends: tails and heads, of one arc of each edge and then of the reversed arcs.
+      ends: tails and heads, first of one arc of each edge and then of the reversed arcs in the same order.
     """
     (tails, heads), half = ends, len(ends[0]) // 2
     return Arcs(
@@ -81,22 +87,23 @@ def degrees_and_walks(graph: DegreeOrderedGraph) -> tuple[jax.Array, jax.Array]:
 
 
 def with_leaves(xp: ModuleType, arcs: Arcs, d: Array, p2: Array, tau: Array, sums: Mapping[str, Array]) -> Sums:
-    """Return the sums with what hubs do not see: arcs that lead to or from a leaf, and walks over leaves.
+    """Return all sums, completed by what passes over hubs leave out: arcs to and from leaves, and walks over leaves.
 
     Args:
       d, p2, tau: as in :class:`jaxmotif.graphlets.five.equations.Nodes`.
-      sums: int64 at all arcs, by name. 5-cliques ``q`` are counted on each edge. Walks of length 4 are those over core
-        nodes, ``walks4`` with ``leaves``; or ``cycles``, 5-cycles at one of the two arcs of each edge.
+      sums: int64 at all arcs, by name; ``q`` is the number of 5-cliques on each edge. Walks of length 4 are given in
+        one of two ways: as ``walks4``, those over core nodes, and ``leaves``; or as ``cycles``, the 5-cycles at one of
+        the two arcs of each edge.
     """
     leaf_tail, leaf_head = arcs.tail(d) == 1, arcs.head(d) == 1
-    fixed = {**sums, "q": 6 * sums["q"]}  # maps of the three others
+    fixed = {**sums, "q": 6 * sums["q"]}  # the three other nodes of a 5-clique have 6 maps
     if "walks4" in sums:
         fixed["w4"] = sums["walks4"] + sums["leaves"]
     else:  # 5-cycles, and the walks of length 4 that are no path
         t, cycles = sums["t"], sums["cycles"]
         again = sums["degrees"] + t * (arcs.tail(d) + arcs.head(d) - 5) + arcs.tail(tau) + arcs.head(tau)
         fixed["w4"] = cycles + arcs.back(cycles) + again
-    # A leaf has one common neighbour with all neighbours of its neighbour, and nothing else within reach.
+    # A leaf has one common neighbour with each neighbour of its only neighbour, and none with any other node.
     at_leaves = {  # at arcs that lead to a leaf, and from one
         "w3": (arcs.tail(d), arcs.head(d)),
         "far": (arcs.tail(p2), arcs.head(d * d)),
@@ -105,19 +112,20 @@ def with_leaves(xp: ModuleType, arcs: Arcs, d: Array, p2: Array, tau: Array, sum
         "w4": (arcs.tail(tau), arcs.head(tau)),
         "side": (arcs.tail(tau), 0),
     }
-    # In this order: that of a set changes from process to process, and a program that was kept would not be found.
+    # In the order of the dictionary. The order of a set changes from process to process, and with it the program, which
+    # would then not be found in the cache of compiled programs.
     for name in filter(fixed.__contains__, at_leaves):
         to_leaf, from_leaf = at_leaves[name]
         fixed[name] = xp.where(leaf_head, to_leaf, xp.where(leaf_tail, from_leaf, fixed[name]))
-    # Counts in the graph and node orbits do without some.
+    # Counts in the graph and node orbits do not need all of the sums; those that are missing are zeros.
     none = xp.zeros_like(tau[:1])
     return Sums(**{name: fixed.get(name, none) for name in Sums._fields})
 
 
 def rims_of(xp: ModuleType, arcs: Arcs, d: Array, tau: Array, sums: Mapping[str, Array]) -> Rims:
-    """Return what edge orbits take beside :func:`with_leaves`; arguments as there."""
+    """Return the sums that edge orbits need beyond those of :func:`with_leaves`, whose arguments it takes."""
     leaf_tail, leaf_head = arcs.tail(d) == 1, arcs.head(d) == 1
-    # A leaf has one neighbour: its walks j, k lie along the triangles there.
+    # Walks from or to a leaf go through its only neighbour, and are counted by the triangles there.
     floor = xp.where(leaf_head, arcs.tail(tau), xp.where(leaf_tail, arcs.head(tau), sums["floor"]))
     return Rims(
         floor=floor,
@@ -143,12 +151,12 @@ class Limbs(NamedTuple):
 
     @classmethod
     def of(cls, solve: Callable[[Callable[[Array], Array]], Array], wide: bool) -> Limbs:
-        """Solve in 64-bit integers, and (``wide``) once more in float64, which tells the high limb.
+        """Solve in 64-bit integers and, if ``wide``, once more in float64, from which the high limb follows.
 
         Args:
-          solve: solves the equations, given how to cast the numbers that it takes.
-          wide: whether counts may pass one number of 64 bits. Then they are right modulo 2^61, and float64 tells the
-            rest: below 2^90 its error is less than 2^60, with room for weights of a thousand.
+          solve: solves the equations; takes a function that casts the numbers in them.
+          wide: whether counts may pass one number of 64 bits. The integers are then right modulo 2^61, and the floats
+            tell the rest: for counts below 2^90 their error is less than 2^60, even with weights of a thousand.
         """
         low = solve(lambda x: x)
         if not wide:
@@ -157,10 +165,13 @@ class Limbs(NamedTuple):
         return cls(low, ((near - low.astype(near.dtype)) / 2.0**61).round().astype(low.dtype))
 
     def as_integers(self, at: jax.Array | None = None) -> jax.Array | np.ndarray:
-        """Return the counts, int64 on the device; with two limbs in NumPy, Python integers if one needs them.
+        """Return the counts: with one limb int64 on the device, with two limbs in host memory.
+
+        With two limbs they are int64, or Python integers if a count needs more than 64 bits.
 
         Args:
-          at: int32, the columns that are the rows of the result; ``None`` where rows are rows already.
+          at: int32, for counts with a column for each node: the columns to take as rows of the result. ``None`` for
+            counts that have a row for each node or edge already.
         """
         if self.high is None:
             return self.low if at is None else _take_columns(self.low, at)
@@ -194,7 +205,7 @@ def solve_at_edges(
     wide: bool,
     together: int,
 ) -> Limbs:
-    """Solve for the orbits at all edges, ``[S / 2, 68]``, in the order of the edge list; further rows are no edges.
+    """Solve for the orbits at all edges, ``[S / 2, 68]``, in the order of the edge list; the last rows may be padding.
 
     Args:
       slots: offsets and targets of the graph's own rows.
@@ -212,7 +223,7 @@ def solve_at_edges(
 
     def solved_at(some: jax.Array) -> Limbs:
         both = jnp.concatenate([some, graph.back[some]])
-        # No edge may lead past the last node: where there is none at all.
+        # In a graph without any edge, even the first arc is padding, which leads past the last node.
         tails, heads = (jnp.minimum(x[both], len(d) - 1) for x in (graph.tails, graph.heads))
         those, arcs = {name: x[both] for name, x in sums.items()}, arcs_of_edges(jnp, (tails, heads))
         every, rims = with_leaves(jnp, arcs, d, p2, at.tau, those), rims_of(jnp, arcs, d, at.tau, those)
@@ -228,7 +239,7 @@ def solve_at_edges(
         return solved_at(edges)
 
     def step(number: jax.Array, held: Limbs) -> Limbs:
-        first = number * together  # the last ones overlap those before
+        first = number * together  # the edges of the last step overlap those of the step before
         found = solved_at(lax.dynamic_slice_in_dim(edges, first, together))
         return jax.tree.map(lambda x, y: lax.dynamic_update_slice_in_dim(x, y, first, 0), held, found)
 
@@ -244,9 +255,10 @@ def take_first(found: Limbs, *, edges: int) -> Limbs:
 
 @jit64
 def late_values(graph: DegreeOrderedGraph, t: jax.Array, l2: jax.Array) -> dict[str, jax.Array]:
-    """Return what is summed over triangles once other sums are known, by the name of its sum.
+    """Return values at arcs that are summed over triangles last, since they are sums themselves, by name of the sum.
 
-    For ``triples`` it is the closed walks of length 3 at the head of each arc, for ``end`` ``l2`` of the reversed arc.
+    For ``triples`` the value is the number of closed walks of length 3 from the head of the arc, and for ``end`` it is
+    ``l2`` at the reversed arc.
     """
     arcs = arcs_of(graph)
     return {"triples": arcs.head(arcs.out(t)), "end": arcs.back(l2)}
@@ -265,7 +277,7 @@ def _halves(orbits: jax.Array) -> jax.Array:
 
 
 def totals_of_edges(orbits: jax.Array | np.ndarray) -> np.ndarray:
-    """Return what :func:`totals` does of node orbits, from edge orbits ``[m, 68]``."""
+    """Return the sums over all nodes of each node orbit, as :func:`totals` does, but from edge orbits ``[m, 68]``."""
     sums, found = totals(orbits), np.zeros(NUM_ORBITS["node"][5], object)
     for g in CONNECTED:
         edge = g.edge_orbits[:1]
@@ -276,7 +288,7 @@ def totals_of_edges(orbits: jax.Array | np.ndarray) -> np.ndarray:
 
 
 def totals(orbits: jax.Array | np.ndarray) -> np.ndarray:
-    """Return the sum over all rows of each orbit, of ``[N, 73]``, as Python integers."""
+    """Return the sum of each orbit over all rows of ``orbits``, such as ``[N, 73]``, as Python integers."""
     if isinstance(orbits, np.ndarray):
         return np.array([sum(column.tolist()) for column in orbits.T], object)
     return join_sums(np.asarray(_halves(orbits)))
