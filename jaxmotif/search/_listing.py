@@ -144,7 +144,7 @@ def list_matches(
 
 
 def until_limit(blocks: Iterable[Listed], limit: int | None) -> Iterator[Listed]:
-    """Yield blocks of matches up to a limit; a block that goes beyond it is cut, and is the last, as its status says."""
+    """Yield blocks of matches up to a limit; a block that exceeds it is cut, and is the last, as its status says."""
     left = limit
     for block in blocks:
         # Matches beyond the limit show that there are more, and are not handed out.
