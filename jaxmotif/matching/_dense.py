@@ -67,7 +67,7 @@ class _Rules(NamedTuple):
 
     Attributes:
       which: int32 ``[D, K, K]``. Entry (i, j) of a direction is the number of a matrix: its row for the image of j has
-        the nodes that i may map to. The entry is -1 where the query has no such edge.
+        the nodes that i may map to. The entry is -1 where the query has no edge between j and i in this direction.
       matrices: uint32 ``[Q, N, W]``, bit matrices. The first D are plain adjacency, one for each direction.
       domains: uint32 ``[K, W]``, the target nodes that each query node may map to.
       size: int32 scalar, the number of query nodes.

@@ -53,9 +53,8 @@ def query(text: str, graph: GraphLike | None = None, limit: int | None = None, *
     | ``pair(x, y) { x -> y; y -> x }`` ... ``pair(A, B)`` | a macro, and its use |
     | ``# words`` | a comment |
 
-    A statement ends at the end of a line, at ``;``, or where the next one begins. Unless the graph has attributes of
-    these names, ``id`` and ``name`` both stand for the name of a node, and ``label`` for its label, if it has one. A
-    query is parsed, never evaluated.
+    Statements end at a line's end, at ``;``, or where the next one begins. Where no attribute is called so, nodes have
+    an ``id`` and a ``name``, both their name, and perhaps a ``label``. A query is parsed, never evaluated.
 
     Args:
       text: the query.
