@@ -73,8 +73,8 @@ def disjoint_occurrences(
     """Choose greedily a set of occurrences of a pattern in which no two share a node, or an edge.
 
     The largest such set is a maximum independent set of the graph of overlaps, which is hard to find. Instead, one
-    occurrence after another is considered, those first whose nodes (edges) lie in the fewest occurrences. It is chosen
-    if none of its nodes (edges) is taken yet. The result is a maximal set, and its size a lower bound of the largest.
+    occurrence after another is considered, those first whose nodes (edges) lie in the fewest occurrences. An occurrence
+    is chosen if none of its nodes (edges) is taken yet. The result is a maximal set, whose size is a lower bound.
 
     Args:
       graph, pattern, induced, memory, devices: as for :func:`jaxmotif.occurrences`.

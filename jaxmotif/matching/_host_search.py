@@ -30,7 +30,7 @@ from jaxmotif.search._deadline import NO_DEADLINE
 from jaxmotif.search._run import NOTHING, SearchProgress
 
 MOST_ON_CPU, MOST_BESIDE_ACCELERATOR = (2**23, 2**14), (2**17, 6 * 2**10)
-"""Most candidates that are tested on the host: a number for any query, and one more for each of its nodes.
+"""Most candidates that are tested on the host: the first number for any query, plus the second for each of its nodes.
 
 A test takes some 10 to 30 ns. On a CPU the limit is where the small steps of a compiled search would take less time.
 Beside an accelerator it is the number of tests in the time that it takes to plan and begin a search there.
@@ -494,7 +494,7 @@ class HostSearch:
         return _Shortest(start, length, np.concatenate([joined.targets for joined in lists]), which, total)
 
     def _test(self, candidates: int) -> None:
-        """Count candidates about to be tested; raise :class:`TooMany` if they or the next ones are likely too many."""
+        """Count candidates about to be tested; raise :class:`TooMany` if they are, or the next ones seem, too many."""
         likely = self.more * candidates
         if candidates > LOOK_AHEAD_FROM and self.ahead:
             likely = candidates * candidates // max(4 * self._before, 1)  # assumes a quarter of the last growth

@@ -1,4 +1,4 @@
-"""Counts of queries that fall apart into two sides: the sides are counted alone, and their products added up.
+"""Counts of queries that fall apart into two sides: each side is counted alone, and products of counts are added up.
 
 Let the sides A and B of a query be connected only through a cut S, which is no node, one node, or two joined nodes. For
 each image of S, every one of the ``n_A`` maps of S and A goes with every one of the ``n_B`` maps of S and B, unless

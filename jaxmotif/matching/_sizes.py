@@ -25,7 +25,7 @@ HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT = 2**22, 32
 20,000 nodes took 0.4 s to make, and 100 M candidates were then tested in 8.6 s instead of 9.1 s (two CPU cores)."""
 
 MAKING = 4
-"""Memory that it takes to make lists and matrices, sums and copies on the device included, as a multiple of theirs."""
+"""Memory that it takes to make lists and matrices on the device, with sums and copies, as a multiple of their size."""
 
 MOST_PLACES = 2**31 - 2
 """Most entries, and most offsets, of all candidate lists together: their places are int32."""
@@ -60,7 +60,7 @@ MOST_ROW_WORDS = 2**24
 # ---- searches in shares
 
 SHARES, PARTS = 2, 64
-"""Parts of a search for each device; and the least number of all parts where some should end now and then, for a
+"""Parts of a search for each device; and the least number of parts in all where parts should end now and then, for a
 checkpoint or a meter."""
 
 HYBRID_PARTS = 1024
