@@ -46,7 +46,9 @@ def fulfils(column: np.ndarray, operator: str, value: Value) -> np.ndarray:
 
 
 def mismatch(column: np.ndarray, operator: str, value: Value) -> str | None:
-    """Return why a clause can hold for no value of a column: it compares numbers with words, or words with numbers.
+    """Return why a clause can hold for no value of a column, or ``None`` if it can hold for some.
+
+    It can hold for none if it compares numbers with words, or words with numbers.
 
     Example:
       >>> mismatch(np.array([1, 2]), ">", "x"), mismatch(np.array([1, 2]), ">", "1.5")
@@ -69,7 +71,7 @@ def mismatch(column: np.ndarray, operator: str, value: Value) -> str | None:
 
 
 def agree(left: np.ndarray, operator: str, right: np.ndarray) -> np.ndarray:
-    """Return where a comparison of two columns holds, bool ``[R]``: never where a value is missing."""
+    """Return in which rows a comparison of two columns holds, bool ``[R]``; where a value is missing it does not."""
     present = _present(left) & _present(right)
     if operator in _OPPOSITES:
         return present & ~agree(left, _OPPOSITES[operator], right)
@@ -81,7 +83,7 @@ def agree(left: np.ndarray, operator: str, right: np.ndarray) -> np.ndarray:
 
 
 def canonical(left: T, operator: str, right: T) -> tuple[T, str, T]:
-    """Return a comparison in one of its two directions, so that both are written alike: ``a > b`` as ``b < a``."""
+    """Return a comparison in its canonical direction, so that equal ones look equal: ``a > b`` becomes ``b < a``."""
     if operator in _FLIPPED:
         return right, _FLIPPED[operator], left
     if operator in ("==", "!=") and repr(right) < repr(left):
@@ -99,7 +101,7 @@ def _present(column: np.ndarray) -> np.ndarray:
 
 
 def _number(value: Value) -> bool | int | float | None:
-    """Return a value as a number, which may be text in quotes, or ``None`` if it is none."""
+    """Return a value as a number, or ``None`` if it is not one; text that reads as a number is one."""
     if isinstance(value, str):
         try:
             return float(value) if not value.lstrip("+-").isdecimal() else int(value)

@@ -1,4 +1,4 @@
-"""The reader that makes a query of a text, by the grammar in ``grammar.lark``."""
+"""The parser of the query language, which turns a text into a query by the grammar in ``grammar.lark``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lark import Lark, Token, Tree
 
 MOST_STATEMENTS = 2**16
-"""Most statements of a query with its macros written out: a few lines of macros could fill any memory."""
+"""Most statements of a query once its macros are expanded: a few lines of nested macros could fill any memory."""
 
 _READABLE = {
     "NAME": "a name",
@@ -33,7 +33,7 @@ def parse(text: str) -> Query:
 
     Raises:
       QueryError: (a ValueError) for a text that is no query, with the line and column of the mistake.
-      ImportError: where lark, of the extra ``query``, is not installed.
+      ImportError: if lark, of the extra ``query``, is not installed.
 
     Example:
       >>> parse('A -> B; B -> C [type = "inhibitory", weight > 20]; A !> C; A.kind = "KC"')
@@ -221,7 +221,7 @@ class _Reader:
         return str(token) if scope.nodes is None else scope.nodes[str(token)]
 
     def number(self, token: Token, scope: _Scope) -> int:
-        """Return the number of a node, which may be new."""
+        """Return the number of a node; a new node gets the next number."""
         return self.numbers.setdefault(self.node_name(token, scope), len(self.numbers))
 
     def refuse(self, problem: str, token: Token) -> NoReturn:
@@ -255,7 +255,7 @@ def _string(token: Token) -> str:
 
 
 def _operator(token: Token) -> str:
-    """Return the operator of a token, which has one of two spellings for some."""
+    """Return the operator of a token; some operators have two spellings, of which one is returned."""
     return _SAME.get(str(token), str(token))
 
 

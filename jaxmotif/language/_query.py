@@ -44,9 +44,10 @@ NOWHERE = Place(0, 0)
 class Clause(NamedTuple):
     """A condition ``key operator value`` on an attribute of one node or edge.
 
-    An element without the attribute satisfies only ``!=`` and ``!in``. Values of different kinds are not equal, and
-    neither is less. Compared with numbers, a number in quotes is a number. ``in`` asks whether the attribute is in a
-    list, or part of a text; ``contains`` is the reverse, for attributes that are lists or texts.
+    An element without the attribute satisfies only ``!=`` and ``!in``. Values of different kinds, such as a number and
+    a text, are not equal, and neither is less than the other; but a number in quotes is a number where it is compared
+    with numbers. ``in`` asks whether the attribute is in a list, or part of a text; ``contains`` asks the reverse, for
+    attributes that are lists or texts.
     """
 
     key: str
@@ -72,7 +73,8 @@ class Comparison(NamedTuple):
 class Edge(NamedTuple):
     """An edge or arc of a query.
 
-    It must be there and satisfy all clauses; or, if not ``present``, no edge that satisfies all of them may be there.
+    If ``present``, the edge must be there and satisfy all clauses. If not, no edge that satisfies all of them may be
+    there.
     """
 
     source: int
@@ -89,8 +91,8 @@ class Query:
     Attributes:
       names: the names of the nodes, in the order in which the edges name them.
       edges: the edges, with at most one required edge between two nodes in each direction.
-      clauses: conditions on nodes, by number.
-      comparisons: conditions on two elements.
+      clauses: conditions on nodes, each with the number of its node.
+      comparisons: conditions that compare two attributes, of two elements or of one.
       twins: pairs of nodes declared interchangeable (``A === B``), with their places in the text.
       text: the text of the query, for messages.
       parallel: whether a clause must hold for ``"any"`` or for ``"all"`` of several parallel edges.

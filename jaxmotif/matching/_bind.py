@@ -1,4 +1,4 @@
-"""A query of the language bound to a target: what it asks of attributes becomes domains, and conditions on edges."""
+"""Binding of a query in words to a target: its demands on attributes become domains, and conditions on edges."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from jaxmotif.patterns import node_orbits
 from jaxmotif.patterns._ruled import RuledPattern, automorphisms_of, shape_of
 
 Item = tuple[Any, str, Any]
-"""A demand on a slot or a node: ``(key, operator, value)``, or ``((role, key), operator, (role, key))``."""
+"""A demand on a slot or a node: a clause ``(key, operator, value)``, or a comparison ``((role, key), operator, (role,
+key))``. The roles are ``"source"``, ``"target"``, ``"edge"`` and ``"back"``, the edge the other way."""
 
 _logger = logging.getLogger("jaxmotif")
 
@@ -31,12 +32,13 @@ _logger = logging.getLogger("jaxmotif")
 def bind(query: Query, target: Graph) -> RuledPattern:
     """Return the pattern and rules that a query has for a target.
 
-    Clauses on nodes are domains; those on edges, wanted or forbidden, are conditions on the target's slots; so are
-    comparisons between the two ends of a wanted edge, its attributes, and those of the edge back. Comparisons between
-    elements further apart are left to ``passes``.
+    Clauses on nodes become domains. Clauses on edges, wanted or forbidden, become conditions on the target's slots. So
+    do comparisons that can be decided at one wanted edge: between attributes of its two ends, its own, and those of the
+    edge back. Comparisons between elements further apart are left to ``passes``, which tests the matches found.
 
     Raises:
-      QueryError: an attribute that the target does not have, or nodes that are declared interchangeable and are not.
+      QueryError: for an attribute that the target does not have, or for nodes that are declared interchangeable but
+        are not.
 
     Example:
       >>> from jaxmotif.language import parse
@@ -78,7 +80,7 @@ class _Columns:
         raise self.unknown("node", key, self.held.nodes, place)
 
     def edge(self, key: str, place: Place) -> np.ndarray:
-        """Return a column of the rows of edges."""
+        """Return an attribute of all edges, as a column; each of several parallel edges has a row of its own."""
         if key in self.held.edges:
             return self.held.edges[key]
         graph = self.target
@@ -114,13 +116,12 @@ class _Columns:
         return fulfils(values, clause.operator, clause.value)[codes]
 
     def edge_clause(self, clause: Clause) -> np.ndarray:
-        """Return which edges fulfil a clause, bool ``[m]``; of parallel ones, as the query says."""
+        """Return which edges fulfil a clause, bool ``[m]``; of parallel edges any or all must, as the query says."""
         holds = self.fulfils(self.edge(clause.key, clause.place), clause)
         rows = self.held.rows
         if rows is None:
             return holds
         if self.query.parallel == "any":
-            # Of the parallel edges of a pair, any; else all.
             return np.bincount(rows, holds, self.target.m) > 0
         return np.bincount(rows, ~holds, self.target.m) == 0
 
@@ -162,13 +163,14 @@ class _Binder:
             self.asked[node].add(self.item(clause))
         for comparison in query.comparisons:
             self.add_comparison(comparison)
-        for _ in query.twins:  # whoever is interchangeable with several: as often as it takes at most
+        for _ in query.twins:  # each round passes demands on by a pair at least, so that these rounds suffice
             for a, b, _ in query.twins:
                 # What is asked of one is asked of both.
                 self.asked[a] = self.asked[b] = self.asked[a] | self.asked[b]
         adjacency, forbidden = np.zeros((k, k), bool), np.zeros((k, k), bool)
         condition, numbers, masks = np.full((k, k), -1), {}, []
-        # Alternatives: of a wanted edge one, with all its items; of a forbidden edge one for each time it is forbidden.
+        # A condition is a set of alternatives, each a set of items. A wanted edge has a single alternative, with all
+        # its items. A forbidden edge has one alternative for each statement that forbids it.
         wanted = {ends: frozenset([frozenset(items)]) for ends, items in self.wanted.items()}
         unwanted = {ends: frozenset(options) for ends, options in self.forbidden.items()}
         for rules, matrix in ((wanted, adjacency), (unwanted, forbidden)):
@@ -182,7 +184,7 @@ class _Binder:
                         numbers[choice] = len(masks)
                         masks.append(np.any([self.slots(items) for items in choice], axis=0))
                     condition[ends] = numbers[choice]
-        # Nodes of which the same is asked may be exchanged.
+        # Only nodes with the same demands may be exchanged: each set of demands is a class.
         classes = [frozenset(items) for items in self.asked]
         passes, keeps = (self.passes, self.keeps) if self.left else (None, None)
         pattern = RuledPattern(
@@ -221,13 +223,13 @@ class _Binder:
             raise QueryError("this edge is both wanted and forbidden", edge.place, self.query.text)
 
     def add_comparison(self, comparison: Comparison) -> None:
-        """Add a comparison to what is asked of a node, or of the slots of an edge, if that has all its elements."""
+        """Add a comparison to the demands on a node, or on an edge's slots, if these have all elements compared."""
         ends = sorted({node for element in (comparison.left, comparison.right) for node in _nodes(element)})
         arcs = [pair for pair in ((ends[0], ends[-1]), (ends[-1], ends[0])) if pair in self.wanted]
         # No wanted edge has all its elements: the search cannot test it on one slot.
         if len(ends) > 2 or (len(ends) == 2 and not arcs):
             self.left.append(comparison)
-            self.passes(np.zeros((0, self.query.num_nodes), np.int64))  # attributes that are not there are told now
+            self.passes(np.zeros((0, self.query.num_nodes), np.int64))  # raises now if the target lacks an attribute
             return
         for arc in arcs or [(ends[0], ends[0])]:  # of both arcs, so that nodes which can be exchanged still can
 
@@ -244,7 +246,7 @@ class _Binder:
     def both_ways(
         self, ends: tuple[int, int], options: frozenset[frozenset[Item]]
     ) -> Iterable[tuple[tuple[int, int], frozenset[frozenset[Item]]]]:
-        """Yield what is asked of an edge from either end; of an arc from its source alone."""
+        """Yield the demands on an edge as seen from either end, or those on an arc as seen from its source."""
         yield ends, options
         if not self.target.directed:
             flip = {"source": "target", "target": "source"}
@@ -287,11 +289,11 @@ class _Binder:
         return self.of_pairs(column, self.columns.ends[:, ::-1])
 
     def of_pairs(self, column: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Values of edges by their ends, ``None`` where there is no edge."""
+        """Return the values of the edges that join pairs of nodes, ``None`` where there is no edge."""
         row, there = self.columns.edge_of(ends)
         if there.all():
             return column[row]
-        # No edge has no value, and a comparison with none does not hold.
+        # Without an edge there is no value, and no comparison with a missing value holds.
         values = np.full(len(row), None, object)
         values[there] = column[row[there]]
         return values
@@ -341,7 +343,7 @@ class _Binder:
                 for item in self.left
             }
 
-        # Compared with themselves in the form of one direction, as the moved ones are.
+        # The identity puts the comparisons as written into the same canonical form as the moved ones.
         as_written = moved(list(range(self.query.num_nodes)))
         return np.array([moved(image) == as_written for image in permutations.tolist()], bool)
 
@@ -358,7 +360,7 @@ class _Binder:
         if not self.query.twins:
             return
         if self.left:
-            # Comparisons that are left tell nodes apart, too: these automorphisms are found one by one.
+            # Comparisons that are left to `passes` tell nodes apart, too, so that each automorphism has to be tested.
             orbits = automorphisms_of(pattern).min(axis=0)
         else:
             orbits = node_orbits(shape_of(pattern))
@@ -383,7 +385,7 @@ def _words(labels: np.ndarray, names) -> np.ndarray:
 
 
 def _marks(masks: list[np.ndarray], slots: int) -> np.ndarray | None:
-    """Conditions on slots as bits, uint32 ``[W, slots]``."""
+    """Return conditions on slots as bits, uint32 ``[W, slots]``: condition c is bit ``c % 32`` of word ``c // 32``."""
     if not masks:
         return None
     words = np.zeros((words_for(len(masks)), slots), np.uint32)

@@ -1,4 +1,4 @@
-"""Checks of what the front doors of matching are given: queries, targets and domains."""
+"""Checks of the arguments of the public functions of matching: queries, targets and domains."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def load_target(target: GraphLike, *queries: object) -> Graph:
 
 
 def load_target_and_query(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call with its target and its query in place of what they are given as."""
+    """Return the arguments of a call with the target loaded, and with the query (unless in words) as a pattern."""
     query = arguments["query"]
     targets = as_graphs(arguments["target"], attributes=isinstance(query, Query))
     if targets is not None:
@@ -53,7 +53,7 @@ def check_query(query: GraphLike | Pattern | Query, target: Graph, wildcard: int
     pattern = as_pattern(query, target, MOST_NODES)
     for what, labels, held in (
         ("node", pattern.node_labels, target.node_labels),
-        # Of pairs that no edge joins the label says nothing.
+        # The matrix of edge labels also has entries for pairs that no edge joins; these mean nothing.
         ("edge", None if pattern.edge_labels is None else pattern.edge_labels[pattern.adjacency], target.edge_labels),
     ):
         if labels is not None and held is None and np.any(labels != wildcard):
@@ -65,7 +65,7 @@ def check_query(query: GraphLike | Pattern | Query, target: Graph, wildcard: int
 
 
 def check_certifiable(pattern: Pattern, domains: Domains | None, time_limit: float | None, limit: int | None) -> None:
-    """Raise ValueError for matches that have no certificate: a part of all, or matches of rules beyond labels."""
+    """Raise ValueError where no certificate can be written: for a part of all matches, or for rules beyond labels."""
     if isinstance(pattern, RuledPattern):
         raise ValueError("a query in words has no certificate; give a graph, a name or a class with labels")
     for name, value in {"domains": domains, "time_limit": time_limit, "a limit of matches or steps": limit}.items():

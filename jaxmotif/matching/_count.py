@@ -1,4 +1,4 @@
-"""Counting and finding the matches of a query graph in a target graph."""
+"""Counts of the matches of one query, or of many queries, in a target graph."""
 
 from __future__ import annotations
 
@@ -52,35 +52,38 @@ def count_matches(
     """Count the injective maps from a query to a target that preserve its edges (and labels), exactly.
 
     Args:
-      query: 1 to 1024 nodes, connected or not; directed if and only if the target is. Its labels, if it has any, are
-        matched; without labels it matches any.
-        It may be a name: ``"triangle"``, ``"ffl"``, ``"G7"``, ``"4-cycle"``, a class string, ``"id38"``
-        (:func:`jaxmotif.patterns.named_pattern`); or a :func:`jaxmotif.query`, which asks for attributes too.
-      target: the graph searched. Both may be what :func:`jaxmotif.graph.as_graph` takes: a networkx graph, a scipy
-        array, rows of edges, a path; a query that does not say is directed if the target is. Or many targets: what
-        :func:`jaxmotif.graph.as_graphs` takes, with one result for each.
+      query: the graph to look for: 1 to 1024 nodes, connected or not, directed if and only if the target is. If it has
+        labels, they must equal those of the target; if it has none, labels of the target are ignored.
+        It may also be given as a name: ``"triangle"``, ``"ffl"``, ``"G7"``, ``"4-cycle"``, a class string, ``"id38"``
+        (:func:`jaxmotif.patterns.named_pattern`); or as a :func:`jaxmotif.query`, which can ask for attributes too.
+      target: the graph to search. Query and target may each be anything that :func:`jaxmotif.graph.as_graph` takes: a
+        networkx graph, a scipy array, rows of edges, a path. A query that does not say whether it is directed is
+        directed if the target is. Several targets, in any form that :func:`jaxmotif.graph.as_graphs` takes, give one
+        result for each.
       induced: whether non-edges must be preserved too (for directed graphs, each missing arc).
-      per: count ``"map"``s, or ``"occurrence"``s: maps that differ by an automorphism of the query are one.
-      wildcard: a label of query nodes and edges that any label matches.
-      domains: target nodes allowed for query nodes: a mapping from query nodes (others are free), or bool ``[k, n]``.
-      time_limit: stop early, when the call has taken that many seconds, of planning, compiling and searching together.
-        The index of a large target, and a compilation that has begun, are not cut short; ``seconds["compile"]`` says
-        what the latter took.
-      memory: bytes to work in beyond the graph, on each device (default: half of what is free; of a CPU, 512 MiB for
-        the tables).
-      devices: where to run, see :data:`jaxmotif.devices.Devices`; several take shares of the search.
-      checkpoint: a folder in which finished work is kept: the same call made again, after whatever end, goes on
-        there and gives the same bits.
+      per: what to count: every ``"map"``; or every ``"occurrence"``, where maps that differ by an automorphism of the
+        query count as one.
+      wildcard: a label that stands, on a query node or edge, for any label of the target.
+      domains: the target nodes that query nodes may be mapped to: a mapping from query nodes to ids of target nodes
+        (query nodes that are not in it are free), or bool ``[k, n]``.
+      time_limit: the seconds after which the call stops early; planning, compiling and searching all count. Indexing a
+        large target, and a compilation that has begun, are not cut short; ``seconds["compile"]`` of the result says
+        how long compiling took.
+      memory: bytes of working memory on each device, besides the graph (default: half of what is free; on a CPU, at
+        most 512 MiB for the tables).
+      devices: where to run, see :data:`jaxmotif.devices.Devices`; several devices share the search.
+      checkpoint: a folder in which to keep finished work. The same call made again, however the earlier one ended,
+        goes on from there and gives the same result, bit for bit.
       certify: a file to write a certificate to, which :func:`jaxmotif.verify.check` checks. It takes a second search,
         which counts the maps by the image of one query node.
       progress: show a meter on standard error.
-      search: how to search, which changes no count (:class:`Search`).
+      search: how to search (:class:`Search`), which does not change the count.
 
     Returns:
-      The count; ``exact`` is False and ``status`` says why if a limit stopped the search.
+      The count. If a limit stopped the search, ``exact`` is False and ``status`` says which limit.
 
     Raises:
-      ValueError, TypeError: an input that cannot be, with the remedy.
+      ValueError, TypeError: for an invalid input; the message says how to correct it.
 
     Example:
       >>> from jaxmotif import Graph
@@ -159,12 +162,13 @@ def count_queries(
     devices: Devices = None,
     search: Search = DEFAULT_SEARCH,
 ) -> Iterator[MatchCount]:
-    """Count the matches of many queries in one target: :func:`count_matches` of each.
+    """Count the matches of many queries in one target, by :func:`count_matches` for each.
 
     Args:
-      queries: as for :func:`count_matches`.
-      target, induced, per, wildcard, time_limit, memory, devices: likewise; the limits are for each query.
-      search: likewise, without ``max_steps``.
+      queries: the queries, each as for :func:`count_matches`.
+      target, induced, per, wildcard, time_limit, memory, devices: as for :func:`count_matches`; the limits are for
+        each query, not for all together.
+      search: as for :func:`count_matches`, without ``max_steps``.
 
     Yields:
       The counts in the order of the queries.
@@ -185,5 +189,5 @@ def count_queries(
     target = checks.load_target(target, *queries)
     patterns = [checks.check_query(query, target, wildcard, per) for query in queries]
     options: dict[str, Any] = {"per": per, "wildcard": wildcard, "time_limit": time_limit, "memory": memory}
-    # The call refuses bad queries, before the first count is asked for.
+    # All queries were checked above, so that a bad one is refused by the call and not by the iterator.
     return (count_matches(pattern, target, induced, devices=devices, search=search, **options) for pattern in patterns)

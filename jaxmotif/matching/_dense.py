@@ -1,11 +1,14 @@
-"""Matches of small queries in small targets, thousands at a time: a pure function for ``jax.jit`` and ``jax.vmap``.
+"""Counts of small queries in small targets, thousands at a time, by pure functions for ``jax.jit`` and ``jax.vmap``.
 
-The target is a few bit matrices, and what a query node may map to, given the nodes mapped before it, is an AND of
-their rows. A fixed number of lanes search depth first, each with one partial match and, for each level, the bits not
-tried yet: the deepest level with a bit left is extended by its lowest one, and the last level is only counted. A lane
-that runs dry takes one bit off the shallowest level of another. So memory is fixed whatever the input, no table can
-overflow, and query, target and labels are data. Where the part that nodes or edges take is wanted, the last level is
-searched too, and every match adds one for each of its nodes or edges.
+The target is held as a few bit matrices. The target nodes that a query node may map to, given the nodes mapped before
+it, are the AND of some of their rows. A fixed number of lanes search depth first. Each lane has one partial match and,
+for each level, a set of bits: the target nodes that are not tried yet. A step takes the lowest bit of the deepest level
+that has one, and fills the next level; the bits of the last level are only counted. A lane without bits takes one from
+the shallowest level of another lane. So memory is fixed whatever the input, and no table can overflow. Query, target
+and labels are data, so that others of the same padded sizes compile nothing.
+
+Where it is asked how often nodes or edges take each part, the last level is searched too, and every match adds one for
+each of its nodes or edges.
 """
 
 from __future__ import annotations
@@ -48,9 +51,10 @@ class DenseCount:
     """The number of matches of a query, as a pytree.
 
     Attributes:
-      count: 64-bit :class:`~jaxmotif.arrays._int64.Int64`, matches found: a scalar, or by node or edge and part.
+      count: 64-bit :class:`~jaxmotif.arrays._int64.Int64`, the matches found: a scalar, or a matrix with a row for each
+        node (or edge) of the target and a column for each part of the query.
       exact: bool scalar, whether these are all; False if ``max_steps`` ended the search.
-      steps: int32 scalar.
+      steps: int32 scalar, the steps taken.
     """
 
     count: Int64
@@ -59,13 +63,20 @@ class DenseCount:
 
 
 class _Rules(NamedTuple):
-    """The conditions that the images of nodes j put on node i's, by positions of the order.
+    """The conditions on the images of query nodes, which are numbered by their positions in the order.
 
-    ``which`` int32 ``[D, K, K]``: for (i, j), the matrix whose row of j's image allows i's (-1: none asks);
-    ``matrices`` uint32 ``[Q, N, W]``, of which the first D are plain adjacency by direction; ``domains`` uint32
-    ``[K, W]``; ``size`` int32 scalar, query nodes; ``below`` bool ``[K, K]``, whether i's image must have the lower
-    number of i's and j's, or nothing; ``places`` int32 ``[P, 1]`` or ``[P, 2]``, positions of the nodes or edges whose
-    images are added up, and ``parts`` int32 ``[P]`` as which part (past the last: not), or nothing.
+    Attributes:
+      which: int32 ``[D, K, K]``. Entry (i, j) of a direction is the number of a matrix: its row for the image of j has
+        the nodes that i may map to. The entry is -1 where the query has no edge between j and i in this direction.
+      matrices: uint32 ``[Q, N, W]``, bit matrices. The first D are plain adjacency, one for each direction.
+      domains: uint32 ``[K, W]``, the target nodes that each query node may map to.
+      size: int32 scalar, the number of query nodes.
+      below: bool ``[K, K]``, whether the image of i must have a lower number than that of j; ``None`` if no such
+        condition is asked for.
+      places: int32 ``[P, 1]`` or ``[P, 2]``, the positions of the query nodes, or of the ends of the query edges, whose
+        images are added up; ``None`` if none are.
+      parts: int32 ``[P]``, the part to which each place is added, past the last part for a place that is not added up;
+        ``None`` as for ``places``.
     """
 
     which: Any
@@ -106,24 +117,27 @@ def dense_match_count(
 ) -> DenseCount:
     """Count the injective maps from a small query to a small target that preserve its edges (and labels).
 
-    Pure: jit it, and vmap it over stacked queries, stacked targets or both (:func:`jaxmotif.graph.stack_graphs`).
-    Padded sizes and static options alone decide what is compiled. Every step costs O(lanes K^2 W) words of work.
+    The function is pure. It may be jitted, and vmapped over stacked queries, stacked targets or both
+    (:func:`jaxmotif.graph.stack_graphs`). What is compiled depends on padded sizes and static options alone. Every step
+    costs O(lanes K^2 W) words of work.
 
     Args:
-      query: connected or not, directed if and only if the target is; node capacity ``K`` up to
-        :data:`MAX_DENSE_QUERY`. Its labels, if it has any, are matched. A query of 0 nodes matches once.
-      target: node capacity ``N`` up to :data:`MAX_DENSE_TARGET`, ``W = ceil(N / 32)``.
+      query: the graph to look for, connected or not, directed if and only if the target is; its node capacity ``K`` is
+        at most :data:`MAX_DENSE_QUERY`. If it has labels, they must equal those of the target. A query of 0 nodes
+        matches once.
+      target: the graph to search; its node capacity ``N`` is at most :data:`MAX_DENSE_TARGET`, and
+        ``W = ceil(N / 32)``.
       induced: static; whether non-edges must be preserved too (for directed graphs, each missing arc).
-      wildcard: int32 scalar, a label of query nodes and edges that any label matches, or ``None``.
-      lanes: static, partial matches extended in a step. Few suit large batches, many a single large search.
-      max_steps: static; the most steps of the search, and ``exact`` is False if it was not done.
+      wildcard: int32 scalar, a label that stands, on a query node or edge, for any label of the target; or ``None``.
+      lanes: static; how many partial matches a step extends. Few suit large batches, many a single large search.
+      max_steps: static; the most steps of the search. ``exact`` is False if it would have taken more.
 
     Returns:
       The count, whether it is exact, and the steps taken.
 
     Raises:
-      ValueError: when traced: kinds or labels that do not fit together, capacities over the limits, or a batch
-        outside ``jax.vmap``.
+      ValueError: while tracing, for a query and a target of which only one is directed, for a query with labels that
+        the target lacks, for capacities over the limits, or for a batch outside ``jax.vmap``.
 
     Example:
       >>> import jax
@@ -154,18 +168,20 @@ def dense_participation(
 ) -> DenseCount:
     """Count in how many matches each node, or edge, of a small target takes each part of a small query.
 
-    Pure, as :func:`dense_match_count`, of which the arguments are; what a query of 0 nodes matches takes no part.
+    The function is pure, and the other arguments are those of :func:`dense_match_count`. The one match of a query of 0
+    nodes has no parts, and is not counted anywhere.
 
     Args:
       of: static, whether parts are query nodes, taken by nodes, or query edges, taken by edges.
 
     Returns:
-      As :func:`dense_match_count`, of each node and query node, ``[N, K]``; of edges ``[S / 2, S' / 2]`` (directed:
-      ``[S, S']``), both in the order of ``Graph.edge_list()``; padding holds zeros. As
-      :func:`jaxmotif.matching.participation_counts` gives.
+      A result as of :func:`dense_match_count`. Its counts are ``[N, K]``, by target node and query node; or, for edges,
+      ``[S / 2, S' / 2]`` (directed: ``[S, S']``) by edge of the target and of the query, both in the order of
+      ``Graph.edge_list()``. Padding holds zeros. The counts are those of
+      :func:`jaxmotif.matching.participation_counts`.
 
     Raises:
-      ValueError: as there; or another ``of``.
+      ValueError: as :func:`dense_match_count`; or for another value of ``of``.
 
     Example:
       >>> import jax
@@ -183,7 +199,13 @@ def dense_participation(
 
 
 class Tallied(NamedTuple):
-    """Whose parts are added up, of a query's nodes or edges: ``number`` parts, and int32 which of them each takes."""
+    """The parts of a query by which matches are added up.
+
+    Attributes:
+      of: whether the parts are nodes or edges of the query.
+      parts: int32, the number of the column to which each node or edge of the query is added; ``number`` for none.
+      number: the number of columns.
+    """
 
     of: Literal["node", "edge"]
     parts: ArrayLike
@@ -191,7 +213,13 @@ class Tallied(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The result of a search: a scalar or ``[nodes or edges, parts]``; whether that is all; and in how many steps."""
+    """The result of a search.
+
+    Attributes:
+      values: integers, a scalar or ``[nodes or edges, parts]``: the matches found.
+      exact: whether these are all.
+      steps: the steps taken.
+    """
 
     values: jax.Array
     exact: jax.Array
@@ -209,10 +237,13 @@ def search_dense(
     lanes: int,
     max_steps: int,
 ) -> Found:
-    """Return the search of :func:`dense_match_count` and :func:`dense_participation`, in 64-bit mode or outside.
+    """Search for :func:`dense_match_count` and :func:`dense_participation`, in JAX's 64-bit mode or outside.
 
     Args:
-      below: bool ``[K, K]``: for which query nodes i and j the image of i must have the lower number.
+      query, target, induced, wildcard, lanes, max_steps: as for :func:`dense_match_count`.
+      tallied: the parts by which matches are added up; ``None`` for the number of matches.
+      below: bool ``[K, K]``, for which query nodes i and j the image of i must have the lower number; ``None`` for
+        none.
     """
     _check(query, target, wildcard)
     if lanes < 1:
@@ -279,7 +310,7 @@ def _check(query: Graph, target: Graph, wildcard: ArrayLike | None) -> None:
 
 
 def _rules(query: Graph, target: Graph, wildcard: ArrayLike | None) -> _Rules:
-    """Matrices, which of them each pair of query nodes asks for, and domains by label and degree."""
+    """Return the bit matrices, the one that each pair of query nodes asks for, and domains by label and degree."""
     N, K, S = target.node_capacity, query.node_capacity, query.slot_capacity
     sources, heads = slot_sources(target), target.out_targets
     real = heads < N
@@ -316,7 +347,7 @@ def _rules(query: Graph, target: Graph, wildcard: ArrayLike | None) -> _Rules:
 
 
 def _places(query: Graph, of: str) -> jax.Array:
-    """Return the nodes of a query, int32 ``[K, 1]``, or the ends of its edges ``[E, 2]``; K is none."""
+    """Return the nodes of a query, int32 ``[K, 1]``, or the ends of its edges, ``[E, 2]``; padding has the number K."""
     K, S = query.node_capacity, query.slot_capacity
     if of == "node":
         return jnp.arange(K, dtype=jnp.int32)[:, None]
@@ -326,7 +357,7 @@ def _places(query: Graph, of: str) -> jax.Array:
 
 
 def _refine(rules: _Rules) -> _Rules:
-    """Drop v from the domain of j unless some candidate of i is allowed, for every i that j's image restricts."""
+    """Drop v from the domain of j unless, for every i that the image of j restricts, image v leaves i a candidate."""
     K = rules.which.shape[-1]
 
     def look(number, domains):
@@ -338,12 +369,17 @@ def _refine(rules: _Rules) -> _Rules:
             domains &= pack_bits(some | (which[i] < 0)[:, None])
         return domains
 
-    # In turn, each node seeing what the others dropped; few sweeps, since the rest is found in the search.
+    # Nodes are looked at in turn, so that each sees what the others dropped. A few sweeps are enough, since the search
+    # itself finds the rest.
     return rules._replace(domains=lax.fori_loop(0, SWEEPS * K, look, rules.domains))
 
 
 def _reorder(rules: _Rules) -> _Rules:
-    """Put first the node of smallest domain, then always the one most restricted by those before it, then likewise."""
+    """Put the query nodes into the order of the search.
+
+    The node of smallest domain comes first, and then always the one that those before it restrict most. Ties go to the
+    smaller domain.
+    """
     K, N = rules.which.shape[-1], rules.matrices.shape[1]
     sizes = _ones(rules.domains).sum(axis=-1, dtype=jnp.int32)
     joined = (rules.which >= 0).sum(axis=0, dtype=jnp.int32)
@@ -369,7 +405,7 @@ def _reorder(rules: _Rules) -> _Rules:
 
 
 def _begin(rules: _Rules, lanes: int, tally: jax.Array | None) -> _Search:
-    """Return the first domain dealt out to the lanes."""
+    """Return the state of a search that has not begun: the domain of the first node is dealt out to the lanes."""
     K, W = rules.domains.shape
     node = jnp.arange(32 * W, dtype=jnp.int32)
     # Dealt out in turn, so that lanes begin with about equally many.
@@ -411,10 +447,14 @@ def _step(
 
 
 def _add(rules: _Rules, target: Graph | None, tally: jax.Array, images: jax.Array, done: jax.Array) -> jax.Array:
-    """One at the image of each place, of the lanes that have a match, bool ``[B]``.
+    """Add one to the tally for the image of each place, in each lane that has a match.
 
     Args:
-      target: whose slots are images of edges; ``None``: nodes are those of nodes.
+      rules: the places, and the part to which each is added.
+      target: the target, if places are edges, whose images are slots; ``None`` if they are nodes.
+      tally: integers ``[parts, cells]``.
+      images: int32 ``[B, K]``, the image of each query node in each lane.
+      done: bool ``[B]``, the lanes that have a match.
     """
     ends = jnp.pad(images, ((0, 0), (0, 1)))[:, rules.places]
     cells = ends[..., 0]
@@ -422,7 +462,7 @@ def _add(rules: _Rules, target: Graph | None, tally: jax.Array, images: jax.Arra
         u, v = cells, ends[..., 1]
         if not target.directed:
             u, v = jnp.minimum(u, v), jnp.maximum(u, v)
-        # Rows ascend: as many slots of u's come first as there are neighbours lower than v.
+        # Rows ascend, so that the slots of u before the one of v are those of its neighbours lower than v.
         lower = _lower(v, rules.matrices.shape[2])
         cells = target.out_offsets[u] + _ones(rules.matrices[0][u] & lower).sum(axis=-1, dtype=jnp.int32)
     cells = jnp.where(done[:, None], cells, tally.shape[1])
@@ -430,7 +470,7 @@ def _add(rules: _Rules, target: Graph | None, tally: jax.Array, images: jax.Arra
 
 
 def _lower(v: jax.Array, W: int) -> jax.Array:
-    """Return the bits of all lower numbers, uint32 ``[.., W]``."""
+    """Return the bits of all numbers lower than v, uint32 ``[.., W]``."""
     word, mine = jnp.arange(W, dtype=jnp.int32), (v >> 5)[..., None]
     some = bit_of(v)[..., None] - jnp.uint32(1)
     word = word.reshape((1,) * v.ndim + (W,))
@@ -444,7 +484,10 @@ def _by_edge(target: Graph, tally: jax.Array) -> jax.Array:
 
 
 def _edge_rows(graph: Graph) -> jax.Array:
-    """Return the row in the edge list of each slot, int32 ``[S]``, past the last where another slot has it, or none."""
+    """Return the row of the edge list that each slot stands for, int32 ``[S]``.
+
+    Padding slots, and the second of the two slots of an undirected edge, have a number past the last row.
+    """
     first = graph.out_targets < graph.node_capacity
     if not graph.directed:
         first &= slot_sources(graph) < graph.out_targets
@@ -457,7 +500,7 @@ def _allowed(rules: _Rules, images: jax.Array, at: jax.Array, induced: bool) -> 
     at = jnp.minimum(at, K - 1)
     which = take(rules.which.swapaxes(0, 1), at)  # [B, D, K]
     direction = jnp.arange(which.shape[1], dtype=jnp.int32)[None, :, None]
-    # Where nothing is asked, the direction's plain adjacency: its complement, if induced, is what is asked.
+    # Where no edge is asked for, the plain adjacency of the direction is read: if induced, its complement is asked for.
     rows = rules.matrices[jnp.where(which < 0, direction, which), images[:, None]]
     none = (which < 0)[..., None]
     rows = jnp.where(none, ~rows, rows) if induced else jnp.where(none, ALL, rows)
@@ -475,7 +518,7 @@ def _allowed(rules: _Rules, images: jax.Array, at: jax.Array, induced: bool) -> 
 
 
 def _share(state: _Search) -> _Search:
-    """Every idle lane takes the lowest bit of the shallowest level of a lane that has another."""
+    """Give idle lanes work: each takes the lowest bit of the shallowest level of a lane that has more than one."""
     images, bits, counts, tally, steps = state
     level = jnp.arange(images.shape[1], dtype=jnp.int32)[None]
     sizes = _ones(bits).sum(axis=-1, dtype=jnp.int32)
@@ -521,14 +564,14 @@ def _take_lowest(words: jax.Array) -> tuple[jax.Array, jax.Array]:
     word = jnp.take_along_axis(words, index[:, None], axis=-1)
     # Two's complement: the lowest bit that is set.
     low = word & -word
-    # As many ones below the bit as its number.
+    # The bit less one has ones at all lower places, and there are as many of these as the number of the bit says.
     bit = _ones(low - jnp.uint32(1))[:, 0].astype(jnp.int32)
     first = jnp.arange(words.shape[-1], dtype=jnp.int32)[None] == index[:, None]
     return jnp.where(low[:, 0] == 0, 0, 32 * index + bit), jnp.where(first, words & ~low, words)
 
 
 def _matrix(N: int, rows: jax.Array, columns: jax.Array, ok: jax.Array) -> jax.Array:
-    """Bits at (row, column) where ok, uint32 ``[N, W]``; every place at most once."""
+    """Return a matrix with a bit set at each (row, column) where ok, uint32 ``[N, W]``; no place may occur twice."""
     W = -(-N // 32)
     word = jnp.where(ok, rows * W + (columns >> 5), N * W)
     bit = jnp.where(ok, bit_of(columns), jnp.uint32(0))

@@ -21,7 +21,7 @@ from jaxmotif.patterns._roles import places_of
 Without = Literal["edge", "node"]
 
 MOST = 2**27
-"""Nodes of all occurrences together, which are held at once."""
+"""Most nodes of all occurrences together, since all occurrences are held in memory at once."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -29,11 +29,13 @@ class Disjoint(Presented):
     """Occurrences no two of which share a node, or an edge.
 
     Attributes:
-      occurrences: ``[count, k]``, the nodes of each by name, as :func:`jaxmotif.occurrences` gives them. None of the
-        others could be added: the set is maximal, and so its size is a lower bound of the largest one's.
-      upper: an upper bound of the largest one's size: how many nodes (edges) of the graph take a role of the pattern,
-        divided by how many of the pattern have it; the least over the roles.
-      total: all occurrences, the frequency F1.
+      occurrences: ``[count, k]``, the nodes of each chosen occurrence by name, as :func:`jaxmotif.occurrences` gives
+        them. The set is maximal: no other occurrence could be added. So its size is a lower bound of the largest size
+        of such a set.
+      upper: an upper bound of the largest size of such a set. For each role of the pattern, the number of nodes (edges)
+        of the graph that take the role is divided by the number of nodes (edges) of the pattern that have it; the least
+        quotient is the bound.
+      total: the number of all occurrences, the frequency F1.
       without: ``"edge"``: no edge is shared, but nodes may be (F2); ``"node"``: no node is, and so no edge (F3).
     """
 
@@ -68,22 +70,22 @@ def disjoint_occurrences(
     memory: int | None = None,
     devices: Devices = None,
 ) -> Disjoint:
-    """Choose occurrences of a pattern of which no two share a node, or an edge, as many as a greedy choice finds.
+    """Choose greedily a set of occurrences of a pattern in which no two share a node, or an edge.
 
-    The most there are is a maximum independent set of the graph of overlaps, which is hard to find. Taken is one
-    occurrence after another, those first whose nodes (edges) lie in the fewest occurrences, if nothing of it is taken
-    yet: a maximal set, and a lower bound.
+    The largest such set is a maximum independent set of the graph of overlaps, which is hard to find. Instead, one
+    occurrence after another is considered, those first whose nodes (edges) lie in the fewest occurrences. An occurrence
+    is chosen if none of its nodes (edges) is taken yet. The result is a maximal set, whose size is a lower bound.
 
     Args:
       graph, pattern, induced, memory, devices: as for :func:`jaxmotif.occurrences`.
       without: what no two may share, ``"edge"`` or ``"node"``.
 
     Returns:
-      The set, with an upper bound. The same on any devices.
+      The set, with an upper bound. It does not depend on the devices.
 
     Raises:
-      ValueError, TypeError: as :func:`jaxmotif.occurrences`; ``without`` of another name; or more occurrences than are
-        held at once (2^27 nodes in all).
+      ValueError, TypeError: as :func:`jaxmotif.occurrences`; or for another value of ``without``; or for more
+        occurrences than can be held in memory at once (2^27 nodes in all).
 
     Reference:
       Schreiber, Schwoebbermeyer: Frequency concepts and pattern detection for the analysis of motifs in networks,
@@ -119,22 +121,23 @@ def disjoint_occurrences(
 
 
 def _greedy(rows: np.ndarray, held: np.ndarray, number: int) -> np.ndarray:
-    """Choose rows that have no thing in common, greedily by how often their things are held.
+    """Choose occurrences that share no node (or edge), first those whose nodes (edges) lie in the fewest occurrences.
 
     Args:
       rows: integers ``[M, k]``, the nodes of each occurrence, which break ties.
       held: integers ``[M, places]``, the numbers of the nodes or edges that each occurrence holds.
-      number: a number above all numbers of things.
+      number: the number of different nodes or edges.
 
     Returns:
       Int64, the numbers of the chosen rows, in the order in which they are chosen.
     """
     load = np.bincount(held.reshape(-1), minlength=number)[held].sum(axis=1)
-    # By load, then by nodes: one order, whatever the order they were listed in.
+    # Ties of load are decided by nodes, so that the order in which occurrences were listed does not matter.
     order = np.lexsort((*np.sort(rows, axis=1).T[::-1], load))
     chosen: list[np.ndarray] = []
     live = order
-    # In rounds, each of which takes all that come first at every thing they hold: what one after another would take.
+    # A round takes every occurrence that comes first at each node (edge) it holds. Rounds choose the same occurrences
+    # as going through them one by one would, in far fewer steps.
     while live.size:
         first = np.full(number, live.size)
         np.minimum.at(first, held[live], np.arange(live.size)[:, None])
@@ -154,5 +157,5 @@ def _at_most(pattern: Pattern, places: list[tuple[int, ...]], held: np.ndarray) 
     for i, place in enumerate(places):
         ends = tuple(int(orbit[u]) for u in place)
         roles.setdefault(ends if pattern.directed else tuple(sorted(ends)), []).append(i)
-    # Of occurrences that differ by automorphisms one is listed: its nodes of one role, in whatever order, are the same.
+    # Of occurrences that differ by automorphisms only one is listed, but all have the same set of nodes in each role.
     return min(np.unique(held[:, which]).size // len(which) for which in roles.values())

@@ -1,4 +1,4 @@
-"""Counting on given devices: on one at a stretch, on several in shares of the prefixes."""
+"""Counting on given devices: on one device in a single run, on several in shares of the prefixes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from jaxmotif.search._run import FEW, NOTHING, ReadySearch, Run, SearchProgress,
 
 
 def search_identity(matching: Matching, plan: Plan, domains: Domains | None) -> tuple:
-    """Return what is searched for, and how: the parts of its fingerprint."""
+    """Return everything that says what is searched for and how, from which the fingerprint of a checkpoint is made."""
     pattern, target, options = matching.pattern, matching.target, matching.options
     search = [
         str(options.search.order),
@@ -63,10 +63,14 @@ def count_on_device(
     max_steps: int | None = None,
     report: Callable[[int], None] = lambda _: None,
 ) -> tuple[SearchProgress, tuple[str, ...]]:
-    """Search on one device; returns where it ended, and notes.
+    """Search on one device, and return the progress at the end, and notes.
 
     Args:
-      report: told how many more candidates were tested.
+      matching: the query, the target and the options.
+      plan: the search, or its result.
+      device: where to search.
+      max_steps: stop after that many steps.
+      report: called after each slice with the number of candidates tested in it.
     """
 
     def attempt(plan: Plan) -> SearchProgress:
@@ -90,10 +94,10 @@ def _halve(plan: Plan, replan: Callable[[jax.Device, int | None], Plan], device:
 def count_in_shares(
     matching: Matching, plan: Plan, selection: Selection, store: Store | None = None, show: bool = False
 ) -> tuple[SearchProgress, tuple[str, ...]]:
-    """Search on several devices, or with checkpoints: shares of the prefixes, taken by whoever is free.
+    """Search on several devices, or with checkpoints, by shares of the prefixes; a free device takes the next share.
 
     Returns:
-      Where it ended (the sums over all shares), and notes.
+      The progress at the end, summed over all shares, and notes.
     """
     # A search that ends within few steps costs more to divide than to do.
     deadline = matching.options.deadline
@@ -104,7 +108,8 @@ def count_in_shares(
         return found, notes
     looks = FEW * found.count < found.positions
     ready = _settle_stages(plan.search, looks)
-    # In a hybrid GPUs begin at the hard end and the CPU at the easy one; else every stretch is to be as hard as any.
+    # In a hybrid search GPUs begin at the hard end and the CPU at the easy end. Otherwise prefixes are mixed, so that
+    # all stretches are about equally hard.
     try:
         prefixes = list_prefixes(ready, "mixed" if selection.helper is None else "hardest first", deadline)
     except TimeIsUp:
@@ -112,7 +117,7 @@ def count_in_shares(
     if len(prefixes.work) == 0:
         return NOTHING, notes
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
-    if store is not None:  # stretches of this row mean nothing in another
+    if store is not None:  # finished stretches are ranges of this list of prefixes, and mean nothing for another list
         store = store._replace(fingerprint=fingerprint(store.fingerprint, prefixes.listed()))
 
     @functools.cache
@@ -129,7 +134,8 @@ def count_in_shares(
     parts = SHARES * len(selection.devices)
     parts = parts if store is None and not show else max(parts, PARTS)
     parts = parts if selection.helper is None else max(parts, HYBRID_PARTS)
-    # Rows to keep for full steps; where others could take a part, few, or whoever is first takes all.
+    # A device that has fewer rows than this asks for more, so that its steps are full. Where other devices could take a
+    # part the number is small; otherwise the first device would ask for everything.
     alone = len(selection.devices) == 1 and selection.helper is None
     keep = int(starts[-1]) // (1 if alone else 8 * parts)
 
@@ -165,7 +171,7 @@ def _settle_stages(ready: ReadySearch, looks: bool) -> ReadySearch:
 
 @dataclasses.dataclass
 class _Share:
-    """Searches shares on a device, one run for all since they were last collected."""
+    """A worker that searches shares on a device; all shares between two collections are fed to the same run."""
 
     _plan: Plan
     _prefixes: Prefixes
@@ -192,7 +198,7 @@ class _Share:
         if self._run is None:
             raise RuntimeError("a step failed, and took with it what those before it gave")
         run, driver = self._run
-        # The last part was left when its tables grew too empty for full steps: now they are drained.
+        # The run stopped when its tables became too empty for full steps. Now it searches what is left in them.
         if self._found.status != "done":
             driver.finish()
             self._search(run)
@@ -203,7 +209,7 @@ class _Share:
         try:
             *_, self._found = finish(run, self._deadline)
         except BaseException:
-            # What failed took its state with it: the run cannot go on.
+            # The failed dispatch has overwritten the state, so that the run cannot go on.
             self._run = None
             raise
         if self._found.status not in ("done", "wants more"):
@@ -219,14 +225,14 @@ class _Share:
 
 
 _LIMBS = 20
-"""Limbs of a count: the ways to map leaves have 16 at most, and the partial matches to multiply them by some more."""
+"""Limbs of a count: 16 at most for the ways to map leaves, and some more for the number of partial matches."""
 
 
 def _arrays(standing: SearchProgress) -> Arrays:
-    """Return progress as arrays whose sums fit: the count is in limbs of 32 bits."""
+    """Return progress as arrays that can be added up without overflow: the count is split into limbs of 32 bits."""
     limbs = [standing.count >> 32 * i & 0xFFFFFFFF for i in range(_LIMBS)]
     numbers = {"limbs": limbs, "positions": standing.positions, "steps": standing.steps}
-    # Limbs are below 2^32, so that int64 sums of as many shares as there may be do not wrap.
+    # Limbs are below 2^32, so that int64 sums over all shares do not wrap.
     arrays = {name: np.asarray(number, np.int64) for name, number in numbers.items()}
     return arrays if standing.tally is None else arrays | {"tally": standing.tally}
 

@@ -24,14 +24,15 @@ from jaxmotif.patterns._roles import place_orbits, places_of
 from jaxmotif.patterns._ruled import RuledPattern, automorphism_total, automorphisms_of
 
 UNINTERRUPTED = {"cpu": 2**27, "accelerator": 2**33}
-"""Work of equations, which nothing stops once they have begun, in a call with a time limit: about two seconds."""
+"""Most work of equations in a call with a time limit, about two seconds: once they have begun, nothing stops them."""
 
 SUMS_A_CANDIDATE = 64
-"""Units of :func:`five_node_work` in the time of a candidate. On a CPU, for four patterns in eight networks of up to
-197,000 edges: 14 to 1,700 where a search went on to a device, and 0.4 to 50 where it was done in NumPy first."""
+"""Sums of :func:`five_node_work` that take the time in which a search tests a candidate. Measured on a CPU, for four
+patterns in eight networks of up to 197,000 edges: 14 to 1,700 where a search went on to a device, and 0.4 to 50 where
+it was done in NumPy first."""
 
 _known: weakref.WeakKeyDictionary[Graph, dict[Any, Any]] = weakref.WeakKeyDictionary()
-"""What was measured of a graph to weigh ways by, once for as long as it lives."""
+"""Figures of graphs by which the ways to count are compared, each measured once for as long as its graph lives."""
 
 
 def refuse_equations(matching: Matching) -> str | None:
@@ -54,7 +55,7 @@ def refuse_equations(matching: Matching) -> str | None:
 
 
 def plan_nothing(matching: Matching) -> Plan:
-    """Return a plan without a search: query nodes in their own order, which may go anywhere."""
+    """Return a plan without a search: the query nodes in their own order, each with all target nodes as its domain."""
     nodes = matching.pattern.num_nodes
     return Plan(None, list(range(nodes)), [], 1, np.full(nodes, matching.target.n))
 
@@ -71,11 +72,11 @@ def count_by_equations(matching: Matching, device: jax.Device, planned: bool = F
       The maps, or ``None`` if a search is to find them.
 
     Raises:
-      ValueError: if ``Search(engine="equations")`` asks for what there are no equations of.
+      ValueError: if ``Search(engine="equations")`` is asked for, and there are no equations for the query.
     """
     pattern, target, options = matching.pattern, matching.target, matching.options
     forced = options.search.engine == "equations"
-    # Whoever says how to search wants a search.
+    # A user who sets any option of the search wants a search.
     if not forced and (not options.search.is_default or options.deadline.passed):
         return None
     reason = refuse_equations(matching)
@@ -164,7 +165,9 @@ def equations_pay(
 
 
 def five_node_work(wedges: int, four: dict[str, int], passes: frozenset[Pass] = ALL_PASSES) -> int:
-    """Return the work of graphlets of five nodes: tables of pairs, local wedges, 3-paths, rows of bits.
+    """Estimate the work of graphlets of five nodes, in candidates that a search would test in the same time.
+
+    It is the sum of what the passes look at: tables of pairs, local wedges, 3-paths and rows of bits.
 
     Args:
       wedges: the sum of the squares of all degrees.
@@ -178,11 +181,14 @@ def five_node_work(wedges: int, four: dict[str, int], passes: frozenset[Pass] = 
 
 
 def search_work(pattern: Pattern, mean: float, four: dict[str, int]) -> float:
-    """Return the work of a search for five nodes: the lists of all maps of the four nodes that have the fewest.
+    """Return a lower bound of the work of a search for five nodes, in candidates.
+
+    The search looks at a list of candidates for each map of some four of the nodes. The bound takes the four nodes that
+    have the fewest maps.
 
     Args:
       pattern: the query.
-      mean: the length of the shorter list of an edge's ends, on average.
+      mean: the mean length of the shorter of the two neighbour lists at an edge.
       four: the numbers of all graphlets of up to four nodes.
     """
     rows = []
@@ -190,7 +196,7 @@ def search_work(pattern: Pattern, mean: float, four: dict[str, int]) -> float:
         rest = pattern.relabel([u for u in range(5) if u != v])
         if len(rest.components()) == 1:
             rows.append(four[name_of(rest)] * automorphism_total(rest))
-    # Symmetry leaves one of as many maps as there are automorphisms.
+    # Of all maps that automorphisms exchange, the search finds only one.
     return min(rows) * mean / automorphism_total(pattern)
 
 

@@ -1,8 +1,8 @@
-"""Searches so small that NumPy is done before a device would begin: the twin of :mod:`jaxmotif.search`.
+"""Searches in NumPy, for those so small that they end before a device would begin: the twin of :mod:`jaxmotif.search`.
 
 All partial matches of the first nodes are extended by the next node at once, level by level, with the candidates of
 every row laid end to end. Nodes that can be mapped to one target node only are placed together before all others, so
-that a query that its labels all but answer takes few levels. A search that turns out to be larger is given up before
+that a query whose labels leave little choice takes few levels. A search that turns out to be larger is given up before
 the level that would be too much, and goes to the device.
 """
 
@@ -30,45 +30,46 @@ from jaxmotif.search._deadline import NO_DEADLINE
 from jaxmotif.search._run import NOTHING, SearchProgress
 
 MOST_ON_CPU, MOST_BESIDE_ACCELERATOR = (2**23, 2**14), (2**17, 6 * 2**10)
-"""Candidates that are tested on the host at most, where each test takes some 10 to 30 ns: of any query, and for each
-query node.
+"""Most candidates that are tested on the host: the first number for any query, plus the second for each of its nodes.
 
-On a CPU it ends where the small steps of a compiled search would take less time. Beside an accelerator it is what is
-tested in the time that it takes to plan and begin a search there.
+A test takes some 10 to 30 ns. On a CPU the limit is where the small steps of a compiled search would take less time.
+Beside an accelerator it is the number of tests in the time that it takes to plan and begin a search there.
 """
 
 A_LEVEL = 2**14
-"""Candidates that are tested in the time that the calls of a level take, whatever it has."""
+"""Candidates that are tested in the time that the NumPy calls of a level take, however few candidates it has."""
 
 LOOK_AHEAD_FROM = 2**13
-"""Candidates to test from which on those of the next node are estimated first."""
+"""Number of candidates of a level above which the number of candidates of the next level is estimated first."""
 
 MOST_ENTRIES = 2**23
 """Most entries of the array of all partial matches of one length."""
 
 MOST_MARKS = 2**21
-"""Bytes that say which nodes are joined, or where there are more pairs of nodes, which may be."""
+"""Most bytes of the table that marks joined pairs of nodes. Where there are more pairs, several share a byte, which
+then only says that one of them is joined."""
 
 MOST_BIT_NODES = 2**13
-"""Nodes of a target of which each has a row of bits: 8 MiB in all."""
+"""Most nodes of a target in which each node gets a row of bits: 8 MiB in all."""
 
 WORDS_A_CANDIDATE = 8
-"""Words of 64 bits of two rows that meet in the time of one candidate's tests."""
+"""64-bit words of two rows of bits that are intersected in the time of one candidate's tests."""
 
 CANDIDATES_A_ROW = 4
-"""Candidates that are tested in the time in which rows of bits give one partial match."""
+"""Candidates that are tested in the time that it takes to read one partial match off rows of bits."""
 
 FEW = 2**10
-"""Candidates whose tests take less time than the calls that make them: some 10 ns each, and 5 microseconds."""
+"""Number of candidates up to which NumPy calls (some 5 microseconds each) outweigh the tests (some 10 ns each)."""
 
 ROWS = 2**10
-"""Rows of bits that meet at a time: few enough to stay in a core's cache."""
+"""Rows of bits that are intersected at a time: few enough to stay in a core's cache."""
 
 LONG = 16
-"""Nodes in a list, on average, from which on it is cut where symmetry says before it is laid out."""
+"""Average length above which lists are cut where symmetry allows it before they are laid out."""
 
 MIXED = 0.7
-"""The part of the lists of the best neighbour that the shortest of each row must be less than, to be looked for."""
+"""The shortest list of each row is taken if all of these together are at most this part of the lists of the best single
+neighbour; otherwise all rows take the lists of that neighbour."""
 
 MOST_SLOTS = 2**22
 """Most slots of a target that is searched without filters."""
@@ -91,7 +92,7 @@ NOTHING_FOUND = Found(NOTHING)
 
 
 class TooMany(Exception):
-    """There are more candidates to test than is worth while here."""
+    """Raised where more candidates would have to be tested than is worthwhile on the host."""
 
 
 def candidate_budget(device: jax.Device, order: SearchOrder, measured: Measures | None = None) -> int:
@@ -108,7 +109,7 @@ def candidate_budget(device: jax.Device, order: SearchOrder, measured: Measures 
     most = any_query + each_node * (len(order.core) + len(order.leaves.nodes))
     if measured is None:
         return most
-    # Further on, nodes that are joined have others in common, and what is expected says nothing.
+    # Joined nodes have more neighbours in common than the estimate assumes, so that it says nothing of further nodes.
     first = order.core[:3]
     sizes, often = measured.sizes[first], measured.often[np.ix_(first, first)]
     joined = np.where(often > 0, often / np.maximum(np.outer(sizes, sizes), 1), -1)
@@ -118,7 +119,7 @@ def candidate_budget(device: jax.Device, order: SearchOrder, measured: Measures 
 
 
 class KindSlots:
-    """Some slots of one direction of a target: offsets by row, targets, and sources."""
+    """The slots of a target that fulfil a kind of pair, in one direction: offsets by row, targets, and sources."""
 
     def __init__(self, offsets: np.ndarray, targets: np.ndarray, sources: np.ndarray):
         self.offsets, self.targets, self.sources = offsets, targets, sources
@@ -262,7 +263,7 @@ class HostSearch:
         return cls(asked, order, lists.target, domains, measured.meet, most, lists)
 
     def found(self, options: Options) -> Found | None:
-        """Return all that there is, or ``None`` if that is too much to do here."""
+        """Search to the end and return the result, or ``None`` if that is too much for the host."""
         self._deadline = options.deadline
         try:
             self.propagate_singletons()
@@ -366,7 +367,7 @@ class HostSearch:
         return Constraints(xs, sorted(near), non_neighbours, distinct_from.tolist(), lower, upper)
 
     def extend(self, x: int, keep: bool) -> None:
-        """Map one more node in every way; or only count these."""
+        """Map one more node in every possible way, or only count the ways."""
         self.ahead = x != self.rest[-1] or len(self._order.leaves.groups) > 0
         asks = self.asks([x])
         if not keep:
@@ -375,7 +376,7 @@ class HostSearch:
         row, w = self.candidates(asks)
         if len(row) * len(self.rows) > MOST_ENTRIES:
             raise TooMany
-        rows = self.rows.take(row, axis=1)  # those of nodes not placed yet say nothing
+        rows = self.rows.take(row, axis=1)  # rows of nodes that are not placed yet mean nothing
         rows[x] = w
         self.rows, self.placed = rows, np.append(self.placed, x)
 
@@ -464,7 +465,7 @@ class HostSearch:
         if not asks.near:
             return None
         least = self.rows[asks.lower].max(axis=0) if asks.lower else None
-        # Lists that are laid out more than once are gone through first: only what is in the domain is left.
+        # Where lists are laid out more than once on average, it pays to filter them first by the domain of x.
         x = int(asks.nodes[0])
         found = self._shortest(asks.near, least, x if self.rows.shape[1] > self._nodes else None)
         return self._shortest(asks.near, least, x) if found.total > len(found.targets) else found
@@ -475,7 +476,7 @@ class HostSearch:
         starts, lengths = [], []
         for joined, (_, u) in zip(lists, near, strict=True):
             images = self.rows[u]
-            # In long lists it is worth while to find where what is beyond the lower nodes starts.
+            # In long lists it is worthwhile to find where the nodes above the lower ones start.
             starts.append(joined.after(images, least if len(joined.targets) > LONG * joined.nodes else None))
             lengths.append(joined.offsets[1:][images] - starts[-1])
         totals = [int(length.sum()) for length in lengths]
@@ -493,7 +494,7 @@ class HostSearch:
         return _Shortest(start, length, np.concatenate([joined.targets for joined in lists]), which, total)
 
     def _test(self, candidates: int) -> None:
-        """Count candidates about to be tested, unless they are too many, or the next ones likely are."""
+        """Count candidates about to be tested; raise :class:`TooMany` if they are, or the next ones seem, too many."""
         likely = self.more * candidates
         if candidates > LOOK_AHEAD_FROM and self.ahead:
             likely = candidates * candidates // max(4 * self._before, 1)  # assumes a quarter of the last growth
@@ -505,25 +506,25 @@ class HostSearch:
             raise TooMany
 
     def _spend(self, candidates: int) -> None:
-        """Count what takes as long as to test a number of candidates, unless that is too much."""
+        """Count work that takes as long as testing some candidates; raise :class:`TooMany` if that is too much."""
         self._deadline.check()
         self._spent += candidates
         if self._spent > self._most:
             raise TooMany
 
     def prefers_bits(self, asks: Constraints, shortest: _Shortest | None) -> bool:
-        """Return whether rows of bits meet in less time than it takes to test candidates one by one."""
+        """Return whether intersecting rows of bits takes less time than testing candidates one by one."""
         if shortest is None or self._nodes > MOST_BIT_NODES or self._bit_work(2) >= shortest.total:
             return False
         return len(asks.tied) > 1 and self._bit_work(len(asks.tied)) < shortest.total
 
     def _bit_work(self, tied: int) -> int:
-        """Return the work of meeting rows of bits, as the number of candidates that are tested in the same time.
+        """Return the work of intersecting rows of bits, as the number of candidates that are tested in the same time.
 
-        It consists of making a row of bits for each target node and meeting them for each partial match.
+        It consists of making a row of bits for each target node and intersecting some of them for each partial match.
 
         Args:
-          tied: the number of placed nodes whose rows meet.
+          tied: the number of placed nodes whose rows are intersected.
         """
         return (self.rows.shape[1] + 2 * self._nodes) * _words(self._nodes) * tied // (2 * WORDS_A_CANDIDATE)
 
@@ -602,7 +603,7 @@ class HostSearch:
         self.ahead, sizes = False, {}
         for self.more, block in zip(reversed(range(len(blocks))), blocks, strict=True):
             sizes[block] = self.common(block)
-        # 52 bits hold the ways of one row, or Python's integers do.
+        # The ways of one row fit in 52 bits; where they may not, they are Python's integers.
         number = np.int64 if plan.limbs <= 2 else object
         ways = np.ones(self.rows.shape[1], number)
         for terms in sums:

@@ -67,12 +67,12 @@ class Matches(MatchRows):
     """The matches of a query; ``np.asarray`` of them is ``nodes``.
 
     Attributes:
-      nodes: int32 ``[M, k]``: in row i, the target node of every query node. Rows are in lexicographic order of
-        their columns taken by ``order``.
+      nodes: int32 ``[M, k]``: a row is a match, and has the target node of every query node. Rows are in lexicographic
+        order of their columns taken by ``order``.
       exact: whether these are all.
       status: ``"done"``, or the limit that stopped the search, in words.
       order: query nodes in the order searched.
-      seconds: by phase.
+      seconds: the seconds that each phase took.
     """
 
     order: list[int]
@@ -89,10 +89,10 @@ class MatchFile(Presented):
     """A file of matches.
 
     Attributes:
-      path: of the file: a column (npz: of the array ``nodes``) for each query node, rows as in :class:`Matches`;
-        ``None`` if the search was stopped before the file was whole.
-      count: matches listed.
-      exact, status, order, seconds: as of :class:`Matches`.
+      path: the path of the file; ``None`` if the search was stopped before the file was complete. The file has a column
+        for each query node (npz: an array ``nodes`` with these columns) and rows as in :class:`Matches`.
+      count: the number of matches listed.
+      exact, status, order, seconds: as in :class:`Matches`.
     """
 
     path: Path | None
@@ -161,7 +161,7 @@ class _HowToList(TypedDict, total=False):
 
 
 def _load_with_sink(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call with what they name in files of this machine, and make room for the sink."""
+    """Return the arguments of a call with query and target read from files of this machine, and prepare the sink."""
     arguments = checks.load_target_and_query(arguments)
     if (sink := arguments.get("sink")) is None:
         return arguments
@@ -211,20 +211,21 @@ def find_matches(
 
     Args:
       limit: the most matches to list: the first ones in lexicographic order of the matching order.
-      per: list every ``"map"``, or of those that differ by an automorphism one for each ``"occurrence"``.
+      per: list every ``"map"``; or one for each ``"occurrence"``, of all maps that differ by an automorphism of the
+        query.
       query, target, induced, wildcard, domains, time_limit, memory, devices: as for
         :func:`jaxmotif.matching.count_matches`.
-      search: likewise; ``leaves`` and ``symmetry`` are for counts, and ``order`` is that of the matches.
-      sink: a file to write the matches to instead of returning them, in host memory that does not grow with their
-        number: ``.parquet``, ``.csv`` or ``.npz``. It appears when it is whole.
-      checkpoint: with a sink, a folder in which finished stretches of the search are kept until the file is whole: the
-        same call made again, after whatever end, goes on there and writes the same bytes. It takes the room of all
-        matches once more, uncompressed.
-      certify: a file to write a certificate to, which :func:`jaxmotif.verify.check` checks, of all maps that are
-        returned.
+      search: as for :func:`jaxmotif.matching.count_matches`. ``leaves`` and ``symmetry`` have no effect on a listing,
+        and ``order`` is also the order by which the matches are sorted.
+      sink: a file (``.parquet``, ``.csv`` or ``.npz``) to write the matches to, instead of returning them. Host memory
+        then does not grow with their number. The file appears once it is complete.
+      checkpoint: with a sink, a folder in which finished stretches of the search are kept until the file is complete.
+        The same call made again, however the earlier one ended, goes on from there and writes the same bytes. The
+        folder takes as much room as all matches, uncompressed.
+      certify: a file to write a certificate of all returned maps to, which :func:`jaxmotif.verify.check` checks.
 
     Returns:
-      The matches, the same for every ``block``, ``memory`` and ``devices``; or of a sink where they are.
+      The matches, which do not depend on ``block``, ``memory`` and ``devices``; with a sink, a :class:`MatchFile`.
 
     Raises:
       ValueError, TypeError: as :func:`jaxmotif.matching.count_matches`.
@@ -255,7 +256,7 @@ def find_matches(
     for block in listing.blocks():
         blocks.append(block.nodes)
         status = block.status
-        # The time to join the blocks is part of the limit, too: of long listings it takes seconds.
+        # Joining the blocks counts towards the time limit, too: for long listings it takes seconds.
         if status == "running" and deadline.left < blocks.joining_seconds:
             status = deadline.status
             break
@@ -284,12 +285,12 @@ def list_kept(
 
     Args:
       query, target, induced, limit, per, wildcard, time_limit, memory, devices: as for :func:`find_matches`.
-      folder: keeps finished stretches, for this process alone until they are released.
+      folder: the folder for finished stretches, which no other process may use until the stretches are released.
       show: show a meter.
 
     Returns:
-      The matches, ``None`` if the time was up before all were listed; the stretches, a context for what the caller does
-      with the matches; and the status.
+      The matches, ``None`` if the time was up before all were listed; the stretches, as a context manager for the work
+      that the caller does with the matches; and the status.
     """
     deadline = Deadline(time_limit)
     options = Options(induced=induced, limit=limit, wildcard=wildcard, memory=memory, small=False, deadline=deadline)
@@ -327,8 +328,9 @@ def iter_matches(
       query, target, induced, limit, per, wildcard, domains, memory, devices, search: as for :func:`find_matches`.
 
     Yields:
-      int32 ``[M, k]``, M at least 1: one after another, the rows of ``find_matches(...).nodes``. The search goes on
-      while a block is looked at, and ends when no more blocks are taken.
+      Blocks of matches, int32 ``[M, k]`` with M at least 1; all together they are the rows of
+      ``find_matches(...).nodes``. The search goes on while the caller works on a block, and ends when the caller takes
+      no more blocks.
 
     Raises:
       ValueError, TypeError: as :func:`jaxmotif.matching.count_matches`, before the first block.
@@ -361,7 +363,7 @@ def has_match(
     Args:
       query, target, induced, wildcard, domains, time_limit, memory, search: as for
         :func:`jaxmotif.matching.count_matches`.
-      devices: likewise; one is used.
+      devices: as for :func:`jaxmotif.matching.count_matches`, but only one of them is used.
 
     Returns:
       True or False.
@@ -395,7 +397,7 @@ def has_match(
 def count_listed(
     pattern: Pattern, target: Graph, per: Per, domains: Domains | None, devices: Devices, options: Options
 ) -> MatchCount:
-    """Count matches of which not all that the search finds count, by listing them, up to the limit of the options."""
+    """Count matches by listing them, up to the limit of the options, where the search cannot test all conditions."""
     listing = Listing(pattern, target, "map", domains, devices, options)
     count, status = 0, "done"
     for block in listing.blocks():
@@ -406,11 +408,11 @@ def count_listed(
 
 
 class Listing:
-    """A listing that is planned.
+    """A planned listing of matches.
 
     Args:
       query, target, per, domains, devices: as for :func:`find_matches`.
-      options: how to search, up to which limit; the rest, which makes it a listing, is added here.
+      options: how to search, and up to which limit. The options that make a search a listing are set here.
     """
 
     def __init__(
@@ -430,11 +432,13 @@ class Listing:
             raise ValueError(f"limit must be at least 0, got {limit}")
         if search.max_steps is not None:
             raise ValueError(f"max_steps={search.max_steps} is for counts; give a limit or a time_limit")
-        # All maps are kept, or one of those that automorphisms exchange; what the search cannot test is told later.
+        # All maps are kept, or one of those that automorphisms exchange. Conditions that the search cannot test (the
+        # `passes` of the pattern) are tested afterwards.
         self.limit, self.one_each, self._passes = limit, per == "occurrence", has_passes(pattern)
-        # Automorphisms may exchange a map that passes and one that does not: then all are listed, and told apart later.
+        # Automorphisms of the shape may exchange a map that passes and one that does not. With `passes` all maps are
+        # therefore listed, and one of each occurrence is picked afterwards.
         search = dataclasses.replace(search, symmetry=self.one_each and not self._passes)
-        # How many pass is not known before they are found: the limit is kept afterwards.
+        # Nobody knows beforehand how many maps pass, so that the limit is applied afterwards.
         limit = None if self._passes else limit
         options = dataclasses.replace(options, listing=True, search=search, limit=limit)
         self.selection = select_devices(devices)
@@ -442,7 +446,7 @@ class Listing:
         self.plan = self.matching.plan(self.selection.main, clock=self._clock)
 
     def seconds(self) -> dict[str, float]:
-        """Return the seconds by phase; the search ends now."""
+        """End the phase of the search, and return the seconds of all phases."""
         self._clock.end("search")
         return self._clock.seconds()
 
@@ -452,7 +456,7 @@ class Listing:
         return until_limit(self._filter_blocks(found) if self._passes else found, self.limit)
 
     def write(self, path: Path, folder: str | os.PathLike | None, domains: Domains | None) -> tuple[bool, int, str]:
-        """Write the file: whether it is whole, matches listed, and the status."""
+        """Write the file, and return whether it is complete, how many matches were listed, and the status."""
         if on_worker.get() is not None:
             return self._write_parts(path, domains)
         if folder is not None:
@@ -479,7 +483,7 @@ class Listing:
             pieces.release()
 
     def search_kept(self, pieces: Pieces, domains: Domains | None, show: bool = False) -> tuple[int, str]:
-        """Search what is not kept yet, keep it, and return the number of matches in all and the status."""
+        """Search the stretches that are not kept yet, keep them, and return the number of all matches and a status."""
         if self._passes:
             raise ValueError("the query compares elements that no edge joins: it is listed without checkpoint")
         identity = search_identity(self.matching, self.plan, domains)
@@ -490,7 +494,7 @@ class Listing:
             prefixes, stretches = self._cut_stretches(CHECKPOINT_STRETCHES)
         except TimeIsUp as stop:
             return 0, str(stop)
-        # All that decides about the rows, and about the stretches they are kept in.
+        # Everything that decides which rows there are, and in which stretches they are kept.
         parts = "a listing", self.size, self.limit, self.one_each, *identity, prefixes.listed()
         done, count = pieces.begin(fingerprint(*parts))
         left = None if self.limit is None else self.limit - count
@@ -500,7 +504,7 @@ class Listing:
                 # Stretches are numbered as in the whole listing, not as in what was left of it.
                 pieces.add(block._replace(stretch=block.stretch + done))
                 meter.advance(int(block.ends))
-        # The search knew what was left of the limit: the status tells the one given.
+        # The search was given what was left of the limit, but the status is to name the user's limit.
         if status.startswith("stopped at limit"):
             status = f"stopped at limit={self.limit}"
         return count, status
@@ -521,7 +525,7 @@ class Listing:
                 write(block.nodes)
         else:
             count, status = self._write_as_job(ready, parts, domains)
-        # Another worker may have come as far, and died before it told of it.
+        # Another worker may have moved the parts already, and died before it reported that.
         if _whole(status) and not path.exists():
             parts.replace(path)
         return _whole(status), count, status
@@ -557,12 +561,12 @@ class Listing:
         return int(done.found.get("rows", 0)), "done" if done.finished else self.matching.options.deadline.status
 
     def _filter_blocks(self, found: Iterator[Listed]) -> Iterator[Listed]:
-        """Yield the blocks with the matches that pass alone."""
+        """Yield each block with only those of its matches that pass."""
         for block in found:
             yield block._replace(nodes=that_pass(self.matching.pattern, block.nodes.T, self.one_each).T)
 
     def _found(self) -> Iterator[Listed]:
-        """Return blocks of what the search finds."""
+        """Return blocks of the matches that the search finds."""
         if self.plan.ready is None:
             return iter([self._planned_block()])
         images = _images(self.plan)
@@ -576,14 +580,14 @@ class Listing:
         return self._list_on_devices(self.matching.options.limit, prefixes, stretches)
 
     def _planned_block(self) -> Listed:
-        """Return all matches of a search that is over."""
+        """Return all matches of a search that was finished while it was planned."""
         found, status = self.plan.found.nodes, self.plan.found.standing.status
         nodes = np.zeros((self.size, 0), np.int32) if found is None else np.asarray(self.plan.ids)[found]
         return Listed(nodes, 0, status == "done", status)
 
     def _cut_stretches(self, parts: int) -> tuple[Prefixes, list[Span]]:
         """Return the prefixes in order, and about a given number of stretches of equal work."""
-        # As given: stretches of a row in order, so that matches come in order.
+        # Prefixes keep the order in which the search gives them, so that matches come in order.
         prefixes = list_prefixes(self.plan.search, "given", self.matching.options.deadline)
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
         whole = [Span(0, len(prefixes.work))] if len(prefixes.work) else []

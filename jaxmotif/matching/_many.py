@@ -26,7 +26,7 @@ R = TypeVar("R")
 
 
 class Door(Protocol[Q, P, R]):
-    """A front door that takes one target, or many: then the result has one for each."""
+    """A public function that takes one target, or many targets and then returns a result for each."""
 
     @overload
     def __call__(self, query: Q, target: GraphLike, *args: P.args, **kwargs: P.kwargs) -> R: ...
@@ -63,18 +63,18 @@ def _count_in_many(
     for name in ("domains", "time_limit", "checkpoint", "certify"):
         if options.get(name) is not None:
             raise ValueError(f"{name} is for one target: many are counted together")
-    if isinstance(query, Query):  # what it asks of attributes, and of missing edges, is told one target at a time
+    if isinstance(query, Query):  # its conditions on attributes and missing edges are bound to one target
         found = [
             one(query, target, induced, per=per, wildcard=wildcard, devices=devices, **options) for target in targets
         ]
         values = integers([count.count for count in found])[:, None]
         return PerGraph(("matches",), values, np.arange(len(targets) + 1), (), found.__getitem__)
-    # As one graph, so that whether labels fit is asked once for all targets.
+    # All targets are looked at as one graph, so that their labels are checked once.
     whole = Graph(*targets.fields, directed=targets.directed)
     pattern = check_query(query, whole, wildcard, per)
     if isinstance(query, Graph) and targets.given is not None:
         check_query(query, targets.given[0], wildcard, per)  # words of labels
-    # Labels of which the targets have none are all wildcards.
+    # Where targets have no labels, the check has made sure that those of the query are all wildcards.
     plain = dataclasses.replace(
         pattern,
         node_labels=None if whole.node_labels is None else pattern.node_labels,
@@ -88,7 +88,7 @@ def _count_in_many(
     roles, local = [[Role("matches", ((),))]], select_devices(devices).local
     with meter(len(targets), "graphs", "search", enabled=progress) as bar:
         for some, found, done in stacked_roles(targets, small, [plain], roles, "graph", induced, local, wildcard):
-            # A stack that was left early counts only what was done by then.
+            # A search that takes too many steps is given up; its graph is counted alone below.
             counts |= dict(zip(some[done].tolist(), (maps_each * x for x in found[done, 0].tolist()), strict=True))
             bar.advance(some.size)
         for i in range(len(targets)):

@@ -1,4 +1,4 @@
-"""Occurrences of a pattern, by the original names of the nodes, and the part of a graph that they make up."""
+"""Occurrences of a pattern, by the names of a graph's nodes, and the subnetwork that the occurrences make up."""
 
 from __future__ import annotations
 
@@ -29,21 +29,23 @@ def occurrences(
     memory: int | None = None,
     devices: Devices = None,
 ) -> Iterator[np.ndarray]:
-    """List where a pattern occurs: every set of nodes once, in blocks, so that any number of them takes little memory.
+    """List the occurrences of a pattern, each once, in blocks, so that any number of them takes little memory.
 
     Args:
-      graph: what to look in, or what :func:`jaxmotif.graph.as_graph` takes for one.
+      graph: the graph to look in, in any form that :func:`jaxmotif.graph.as_graph` takes.
       pattern: a small graph, or its name: ``"ffl"``, ``"G7"``, ``"id38"``, the string of a class
-        (:func:`jaxmotif.patterns.named_pattern`), a file, a :func:`jaxmotif.query`. With labels it is matched with
-        these.
+        (:func:`jaxmotif.patterns.named_pattern`), a file, a :func:`jaxmotif.query`. If it has labels, they must equal
+        those of the graph.
       limit: the most occurrences to list.
-      induced: whether nodes that the pattern does not join must not be joined in the graph, as for the classes of a
-        census, whose counts these then are; else an occurrence is a subgraph, perhaps of more edges.
+      induced: whether nodes that are not joined in the pattern must not be joined in the graph either. Then there are
+        as many occurrences as a census counts for the class of the pattern. Otherwise the graph may have further edges
+        among the nodes of an occurrence.
       wildcard, memory, devices: as for :func:`jaxmotif.find_matches`.
 
     Returns:
-      Blocks ``[M, k]`` of the graph's node names (int32 numbers where it has none): in a row, the node that takes the
-      part of each node of the pattern. Of maps that differ by an automorphism of the pattern there is one.
+      Blocks ``[M, k]`` of the graph's node names (int32 numbers if it has no names). A row is an occurrence, and each
+      of its columns has the node that takes the part of one node of the pattern. Of all maps that differ by an
+      automorphism of the pattern, only one is listed.
 
     Raises:
       ValueError, TypeError: as :func:`jaxmotif.find_matches`.
@@ -70,20 +72,22 @@ def subnetwork(
     memory: int | None = None,
     devices: Devices = None,
 ) -> Graph:
-    """Return the nodes and edges of a graph in which a pattern occurs, with how often each takes part.
+    """Return the nodes and edges of a graph that are in occurrences of a pattern, and in how many each is.
 
     The occurrences are counted, not listed (:func:`jaxmotif.participation_counts`).
     :func:`jaxmotif.io.write_graph` writes the subnetwork for Cytoscape, Gephi or networkx.
 
     Args:
-      graph, pattern, induced, wildcard, memory, devices: as for :func:`jaxmotif.occurrences`. Attributes that the graph
-        has are kept; of parallel edges, those of the first.
+      graph, pattern, induced, wildcard, memory, devices: as for :func:`jaxmotif.occurrences`. The attributes of the
+        graph are kept; parallel edges become one edge, with the attributes of the first.
 
     Returns:
-      A graph with names, labels and further attributes. Of a node: in how many occurrences it takes each role, int64,
-      called by the role (``regulator``, ``intermediate``, ``target``, ``mutual_target``, ``degree_2``, .., ``member``
-      where all nodes are alike), or by the names that the nodes of the query have; nodes that automorphisms exchange
-      share a role. Of an edge: ``occurrences``, the number that it is in. Attributes that are called so are replaced.
+      A graph with names, labels and new attributes. A node has one attribute for each role of the pattern: the number
+      of occurrences in which it takes the role, int64. The attribute is named after the role (``regulator``,
+      ``intermediate``, ``target``, ``mutual_target``, ``degree_2``, .., ``member`` where all nodes are alike), or after
+      the nodes of the query if these have names. Nodes of the pattern that automorphisms exchange share a role. An edge
+      has ``occurrences``, the number of occurrences that it is in. Attributes of the graph with these names are
+      replaced.
 
     Raises:
       ValueError, TypeError: as :func:`jaxmotif.participation_counts`.
@@ -99,7 +103,8 @@ def subnetwork(
     names = getattr(pattern, "names", getattr(pattern, "node_names", None))
     words = role_words(query) if names is None else list(map(str, names))
     how = {"per": "occurrence", "wildcard": wildcard, "memory": memory, "devices": devices}
-    # Not all automorphisms where they can be helped: a star has very many.
+    # Generators are enough. All automorphisms are listed only for a query with comparisons that the search cannot test:
+    # a star has very many.
     generators = list(automorphisms_of(query)) if has_passes(query) else stabilizer_chain(shape_of(query)).generators
     roles, times = {}, np.zeros(target.m, np.int64)
     counts, places = participation_counts(pattern, target, induced, of="node", **how), places_of(query, "node")

@@ -1,4 +1,4 @@
-"""Options of a search: the advanced ones that users give, and all that a plan is made by."""
+"""Options of a search: those that a user may set (:class:`Search`), and all that a plan needs (:class:`Options`)."""
 
 from __future__ import annotations
 
@@ -14,32 +14,36 @@ FILTERS = ("label", "degree", "frequency", "consistency")
 """Filters that shrink the domains before a search (:mod:`jaxmotif.matching.planner._device`)."""
 
 SMALL_MEMORY = 2**26
-"""Bytes to work in that a small search in NumPy may take."""
+"""Bytes of working memory that a small search in NumPy may take."""
 
 Order = Literal["ri"] | Sequence[int]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Search:
-    """Options of a search: every choice gives the same counts and matches, sooner or later.
+    """Options of a search. Every choice leads to the same counts and matches; only the time to find them differs.
 
     Attributes:
-      engine: ``"search"`` for a level search, or ``"equations"`` for the sums of a plain query (counts alone);
-        ``None``: what is less work, or the search if any other option is given.
-      order: the matching order: ``"ri"``, or a permutation of the query nodes.
+      engine: ``"search"`` for a level search, or ``"equations"`` to count a plain query (undirected, connected, without
+        labels and domains) by sums instead (only for counts). ``None`` takes what is less work, or the search if any
+        other option is set.
+      order: the matching order, in which query nodes are mapped: ``"ri"``, or a permutation of the query nodes.
       filters: which of :data:`FILTERS` shrink the domains before the search; ``"label"`` is always among them where
         there are labels.
-      leaves: count independent query nodes in closed form instead of one by one (counts alone).
-      symmetry: search one of the maps that automorphisms exchange, and multiply (counts alone).
-      lookahead: drop partial matches that leave some later node without candidates; ``None``: once a search has tested
-        many candidates and found few matches.
-      pieces: count the sides of a query that falls apart without one or two of its nodes, and multiply (counts alone,
-        on one device); ``None``: once a search has taken some seconds, if no node can be in both sides.
-      block: candidates a step tests; ``None``: by the device and memory, or a small search is done in NumPy.
-      max_steps: stop after that many steps of search (counts on one device alone).
+      leaves: count query nodes that are not joined to each other in closed form, instead of mapping them one by one
+        (only for counts).
+      symmetry: of all maps that automorphisms of the query exchange search only one, and multiply (only for counts).
+      lookahead: drop partial matches that leave some later node without candidates. ``None`` begins to do so once a
+        search has tested many candidates and found few matches.
+      pieces: where a query falls apart when at most two of its nodes are taken out, count each side alone and multiply
+        (only for counts, on one device). ``None`` tries this once a search has taken some seconds, if no target node
+        can be in both sides.
+      block: the number of candidates that a step tests. ``None`` leaves it to the device and the memory, and lets a
+        small search be done in NumPy.
+      max_steps: stop the search after that many steps (only for counts, on one device).
 
     Raises:
-      ValueError, TypeError: for what is none of these.
+      ValueError, TypeError: for any other value of an option.
 
     Example:
       >>> Search(leaves=False, block=4096).symmetry
@@ -79,19 +83,21 @@ DEFAULT_SEARCH = Search()
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Options:
-    """All options that a plan is made by.
+    """All that a plan depends on, besides the query, the target and the device.
 
     Attributes:
-      induced: non-edges of the query must be non-edges of the target.
-      wildcard: the label of query nodes and edges that any label matches.
-      listing: keep the matches, in lexicographic order of the matching order, instead of counting them.
-      limit: of the matches kept, if any.
-      tally: count how often each target ``"node"``, or ``"edge"``, takes each part.
-      parts: those counted, as tuples of query nodes; ``None`` for all.
-      small: do a small search while planning, in NumPy.
+      induced: whether non-edges of the query must be non-edges of the target.
+      wildcard: a label that stands, on a query node or edge, for any label of the target.
+      listing: whether matches are kept, in lexicographic order of their nodes taken in the matching order, and not
+        counted.
+      limit: the most matches to keep; ``None`` for all.
+      tally: whether to count how often each target ``"node"``, or ``"edge"``, takes each part of the query (a query
+        node, or edge); ``None`` for neither.
+      parts: the parts that a tally counts, as tuples of query nodes; ``None`` for all.
+      small: whether a search that turns out to be small may be done in NumPy while it is planned.
       memory: bytes for the tables and what they are made from; chosen from the device when ``None``.
       search: how to search.
-      deadline: when to stop planning.
+      deadline: when to stop planning and searching.
     """
 
     induced: bool = False
@@ -119,12 +125,12 @@ class Options:
 
     @property
     def may_be_small(self) -> bool:
-        """Return whether nothing was asked for that only a search on a device does."""
+        """Return whether a small search in NumPy could do all that was asked for."""
         search, memory = self.search, self.memory
         plain = not (search.lookahead or search.block or search.max_steps is not None)
         return self.small and self.tally is None and plain and (memory is None or memory >= SMALL_MEMORY)
 
     def chosen_filters(self, query_labels: object, target_labels: object) -> tuple[str, ...]:
-        """Return the filters, in the order in which they are applied; ``"label"`` unless some labels are ``None``."""
+        """Return the filters in the order of use; ``"label"`` is always one if query and target both have labels."""
         labelled = query_labels is not None and target_labels is not None
         return tuple([name for name in FILTERS if name in self.search.filters or (name == "label" and labelled)])

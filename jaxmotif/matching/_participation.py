@@ -1,4 +1,7 @@
-"""Counts of how often the nodes and edges of a target take each part of a query: features to learn or rank by."""
+"""Counts of how often the nodes and edges of a target take each part of a query: features to learn or rank by.
+
+A *part* is a query node or a query edge. A match maps each part to a target node or edge, which *takes* the part.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ from jaxmotif.search._deadline import Deadline
 from jaxmotif.search._run import SearchProgress
 
 MOST_MATCHES = 2**63 - 1
-"""Counts of parts are int64, and none is over the number of matches."""
+"""Most matches of a query whose parts are counted: the counts are int64, and none exceeds the number of matches."""
 
 
 @on_cluster(load_target_and_query)
@@ -48,23 +51,25 @@ def participation_counts(
 ) -> np.ndarray:
     """Count in how many matches each target node, or edge, takes each part of a query: features of nodes and edges.
 
-    The matches are not listed: leaves of the query are counted in closed form, all but one at a time, so that billions
-    of matches take the work of far fewer. Plain queries of up to five nodes follow from all graphlets, where that is
-    less work.
+    The matches are not listed. Leaves of the query are counted in closed form, all but one of them at a time, so that
+    billions of matches take the work of far fewer. The counts of a plain query of up to five nodes are computed from
+    the counts of all graphlets where that is less work.
 
     Args:
       query, target, induced, wildcard, domains, memory, devices: as for :func:`jaxmotif.matching.count_matches`.
       of: whether parts are query nodes, taken by nodes, or query edges, taken by edges.
-      per: count the ``"map"``s in which the part is taken, or the ``"occurrence"``s in which it, or one that
-        automorphisms of the query exchange it with, is taken.
-      time_limit: seconds that the call may take: counts of parts that leave matches out are of no use.
-      search: likewise, without ``max_steps``.
+      per: count the ``"map"``s in which a node or edge takes the part; or the ``"occurrence"``s in which it takes the
+        part, or another part that automorphisms of the query exchange with this one.
+      time_limit: seconds that the call may take. When they have passed it raises an error, since counts that leave
+        matches out would be of no use.
+      search: as for :func:`jaxmotif.matching.count_matches`, without ``max_steps``.
 
     Returns:
-      Integers ``[n, k]``, int64 or, where the sum of all needs more than 63 bits, Python's (dtype ``object``): every
-      column sums to the number of maps (of occurrences: times the parts in the orbit). Or, of edges, ``[E, e]``: rows
+      Integers ``[n, k]``, a row for each target node and a column for each query node; or, for edges, ``[E, e]``: rows
       as in ``target.edge_list()``, columns the query's edges in ascending order (a < b where edges have no direction;
-      then it does not matter which end is which).
+      then it does not matter which end is which). Every column sums to the number of maps; or of occurrences, times
+      the number of parts in the orbit. The dtype is int64, or ``object`` (Python's integers) where the sum of all
+      counts needs more than 63 bits.
 
     Raises:
       TimeoutError: if ``time_limit`` passed before all matches were counted.
@@ -128,25 +133,25 @@ Columns = Iterator[tuple[list[Part], np.ndarray]]
 
 
 def _sum_searches(matching: Matching, selection: Selection, edges: EdgeNumbers | None) -> Columns:
-    """Yield columns of counts from searches that add up what they find."""
+    """Run the searches that a tally takes, and yield the columns of counts that they add up."""
 
     def search(number: int) -> SearchProgress:
         return _search(dataclasses.replace(matching, number=number), plans[number], selection)
 
     plans = matching.plans(selection.main)
-    # The first search counts the matches: what it took tells whether leaves are worth closing.
+    # The first search counts the matches. The work that it took tells whether closed forms for leaves pay.
     first = search(0)
     if len(plans) > 1 and not pays_to_close_leaves(first, len(plans) - 1):
         options = matching.options
         options = dataclasses.replace(options, search=dataclasses.replace(options.search, leaves=False))
-        # One search of every node then, instead of one for each orbit of leaves.
+        # They do not: a single search visits every node, instead of one search for each orbit of leaves.
         matching = dataclasses.replace(matching, options=options)
         plans = matching.plans(selection.main)
         first = search(0)
     for number, one in enumerate(plans):
         if one.ready is None or not one.tally.size:
             continue
-        # The one that decided has been run.
+        # The first search has been run already, for the decision above.
         tally = (search(number) if number else first).tally
         if tally is None:  # no prefix of a match
             continue
@@ -154,7 +159,7 @@ def _sum_searches(matching: Matching, selection: Selection, edges: EdgeNumbers |
         for orbit, added in one.tally.orbits:
             n = matching.target.n
             counts = [sums.by_node(cells, n) if edges is None else sums.by_edge(cells, edges) for cells in added]
-            # The search finds one of as many maps as the multiplier says, in which the parts added up are exchanged.
+            # Each map found stands for `multiplier` maps, in which automorphisms exchange the parts added up.
             yield orbit, _scale(np.sum(counts, axis=0), one.multiplier, len(added))
 
 
@@ -163,14 +168,14 @@ def _listed(listing: Listing, edges: EdgeNumbers | None) -> Columns:
     pattern, target, options = listing.matching.pattern, listing.matching.target, listing.matching.options
     parts = places_of(pattern, "node" if edges is None else "edge")
     columns = np.zeros((len(parts), target.n if edges is None else edges.count), np.int64)
-    # A block at a time: none is kept.
+    # Each block is dropped once it is counted, so that memory does not grow with the number of matches.
     for block in (listed.nodes.T for listed in listing.blocks()):
         _check(options.deadline)
         for column, part in zip(columns, parts, strict=True):
             ends = [block[:, u] for u in part]
             column += np.bincount(ends[0] if edges is None else edges.of(*ends), minlength=len(column))
     for orbit in place_orbits(pattern, parts, list(automorphisms_of(pattern))):
-        # Parts of an orbit have equal columns: any one's serves all.
+        # The parts of an orbit have equal columns, so that the column of one serves for all.
         yield orbit, columns[parts.index(orbit[0])]
 
 
@@ -201,7 +206,7 @@ def _search(matching: Matching, plan: Plan, selection: Selection) -> SearchProgr
     if found.status != "done":
         _check(matching.options.deadline)
     matches = found.count * plan.multiplier
-    if matches > MOST_MATCHES:  # else what is added up modulo 2^64 is right
+    if matches > MOST_MATCHES:  # up to this limit, sums modulo 2^64 are exact
         raise ValueError(
             f"{matches} matches are over the limit of {MOST_MATCHES} for counts of parts; use labels or domains, or a "
             "smaller query"
@@ -210,7 +215,7 @@ def _search(matching: Matching, plan: Plan, selection: Selection) -> SearchProgr
 
 
 def _scale(counts: np.ndarray, factor: int, divisor: int) -> np.ndarray:
-    """Count times a factor and divided by a divisor: what comes out is whole, and nothing on the way overflows."""
-    # The product divides by the divisor, so that counts divide by what it does not share with the factor.
+    """Return counts times a factor, divided by a divisor of every product; no intermediate number overflows."""
+    # The divisor divides each product, so that what it does not share with the factor divides each count.
     common = math.gcd(factor, divisor)
     return counts // (divisor // common) * (factor // common)

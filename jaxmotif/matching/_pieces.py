@@ -1,14 +1,15 @@
-"""Queries that fall apart: counted in two sides that a cut joins, by a sum of products.
+"""Counts of queries that fall apart into two sides: each side is counted alone, and products of counts are added up.
 
-Let nothing but a cut S, which is empty, a node, or two nodes that are joined, connect the sides A and B of a query. For
-each image of S, any of the ``n_A`` maps of S and A goes with any of the ``n_B`` maps of S and B, unless both take one
-node. Those that do are the maps of smaller queries, in which nodes of A and B are merged (Chen, Qian: DecoMine, ASPLOS
-2023):
+Let the sides A and B of a query be connected only through a cut S, which is no node, one node, or two joined nodes. For
+each image of S, every one of the ``n_A`` maps of S and A goes with every one of the ``n_B`` maps of S and B, unless
+both use the same target node outside S. The pairs of maps that do are the maps of smaller queries, in which nodes of A
+and B are merged (Chen, Qian: DecoMine, ASPLOS 2023):
 
     n(Q) = sum over images of S of n_A n_B - sum over M of n(Q / M),
 
-M all nonempty sets of pairs (a, b), in which no node is twice, of labels that may be those of one node. Sides are added
-up by the images of S as participation counts are. So the work is that of both sides, not of all their pairs.
+where M runs over all nonempty sets of pairs (a, b), in which no node occurs twice and the labels of a and b allow the
+same image. The maps of each side are added up by the images of S as participation counts are. So the work is that of
+the two sides, and not that of all pairs of their maps.
 """
 
 from __future__ import annotations
@@ -34,19 +35,25 @@ MOST_NODES = 64
 """Most nodes of a query that is tried in pieces."""
 
 MOST_MERGED = 64
-"""Smaller queries to count besides the sides."""
+"""Most smaller queries that are counted besides the two sides."""
 
 PATIENCE, TRIED = 5.0, 30.0
-"""Seconds after which a search is tried in pieces, and how long: programs for these are compiled, too."""
+"""Seconds after which a count is tried in pieces, and seconds that this may take, with compiling."""
 
 MOST_COUNT = 2**63 - 1
-"""Maps of a side: they are added up modulo 2^64."""
+"""Most maps of a side, so that sums modulo 2^64 are exact."""
 
 Pairs = tuple[tuple[int, int], ...]
 
 
 class Cut(NamedTuple):
-    """Two sides of a query, without the cut, and the sets of pairs that may take one node."""
+    """A cut of a query, and the two sides that it leaves.
+
+    Attributes:
+      nodes: the query nodes of the cut.
+      sides: the query nodes of each side, without the cut.
+      merged: sets of pairs, a node of one side and a node of the other, that may have the same image.
+    """
 
     nodes: tuple[int, ...]
     sides: tuple[list[int], list[int]]
@@ -64,20 +71,24 @@ class _Counted(Exception):
 def count_alone(
     matching: Matching, plan: Plan, device: jax.Device, report: Callable[[int], None]
 ) -> tuple[SearchProgress, tuple[str, ...]]:
-    """Count on one device: whole, or in pieces where that is asked for, or tried after a while.
+    """Count on one device: as a whole, or in pieces if the options ask for them or the search takes long.
 
     Args:
-      report: told how many more candidates were tested.
+      matching: the query, the target and the options.
+      plan: the search of the whole query.
+      device: where to count.
+      report: called now and then with the number of candidates tested since.
     """
     pattern, options = matching.pattern, matching.options
     search, deadline, started = options.search, options.deadline, time.perf_counter()
-    # What is asked of nodes of both sides at once would be lost.
+    # Rules, and non-edges of induced matches, may concern a node of each side, and no side alone could test them.
     plain = not isinstance(pattern, RuledPattern) and not options.induced and search.max_steps is None
     may = plain and options.memory is None and pattern.num_nodes <= MOST_NODES
     waits = search.pieces is None and may
 
     def in_pieces(deadline: Deadline) -> SearchProgress | None:
-        # Unasked, where sides share no candidates: smaller queries may take as long as the whole.
+        # Unless the user asks for pieces, they are tried only where there are no smaller queries to subtract, since
+        # those may take as long as the whole.
         most = MOST_MERGED if search.pieces else 0
         try:
             cut = choose_cut(pattern, plan.order, options.wildcard, matching.allowed, most, deadline)
@@ -112,11 +123,15 @@ def choose_cut(
     most_merged: int = MOST_MERGED,
     deadline: Deadline = NO_DEADLINE,
 ) -> Cut | None:
-    """Return the cut that leaves the most searched nodes in the smaller side, if there is one that leaves any.
+    """Return the cut whose smaller side has the most searched nodes; ``None`` if no cut leaves some in both sides.
 
     Args:
-      core: query nodes searched; the others are counted in closed form. allowed: bool ``[k, n]``, given domains.
-      most_merged: smaller queries that it may take.
+      pattern: the query.
+      core: the query nodes that are searched; the others are counted in closed form.
+      wildcard: a label that stands for any label.
+      allowed: bool ``[k, n]``, given domains, or ``None``.
+      most_merged: the most smaller queries that the cut may take.
+      deadline: when to stop.
 
     Example:
       >>> bowtie = Pattern.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 2)], node_labels=[1, 1, 1, 2, 1])
@@ -167,7 +182,7 @@ def count_in_pieces(matching: Matching, cut: Cut, device: jax.Device) -> SearchP
         if smaller is None:
             continue
         options.deadline.check()
-        # The smaller query is counted perhaps again in pieces.
+        # The smaller query may be counted in pieces in turn.
         how = dataclasses.replace(options, search=dataclasses.replace(options.search, pieces=None, order="ri"))
         part = Matching(smaller[0], matching.target, how, smaller[1])
         plan = part.plan(device)
@@ -191,11 +206,11 @@ def _count_images(matching: Matching, cut: int, device: jax.Device) -> tuple[dic
       first times n plus that of the second. ``None`` if there are too many maps, or time is over.
     """
     n = matching.target.n
-    # Directed, the arc between them may go either way.
+    # In a directed query the arc between the two nodes of the cut may go either way.
     part = (1, 0) if cut == 2 and not matching.pattern.adjacency[0, 1] else tuple(range(cut))
     tally = (None, "node", "edge")[cut]
     options = dataclasses.replace(matching.options, tally=tally, parts=(part,) if cut else None)
-    # Of a leaf that is searched last, the first search is the count before: the last adds up.
+    # If the node is a leaf, there are two searches: the first only counts, and the last one adds up.
     matching = dataclasses.replace(matching, options=options, number=-1)
     plan = matching.plan(device)
     found, _ = count_on_device(matching, plan, device)
@@ -217,7 +232,7 @@ def _count_images(matching: Matching, cut: int, device: jax.Device) -> tuple[dic
         some = np.flatnonzero(column)
         for image, count in zip(images[some].tolist(), column[some].tolist(), strict=True):
             counts[image] = counts.get(image, 0) + count
-    # The search finds one of as many maps as the multiplier says, in which the parts added up are exchanged.
+    # Each map found stands for `multiplier` maps, in which automorphisms exchange the parts added up.
     return {image: count * plan.multiplier // len(added) for image, count in counts.items()}, found
 
 
@@ -261,7 +276,7 @@ def _can_merge(pattern: Pattern, a: int, b: int, wildcard: int | None, allowed: 
 
 
 def _matchings(pairs: Sequence[tuple[int, int]]) -> Iterator[Pairs]:
-    """Return all nonempty sets of pairs in which no node is twice."""
+    """Yield all nonempty sets of pairs in which no node occurs twice."""
     for i, (a, b) in enumerate(pairs):
         yield ((a, b),)
         for more in _matchings([(c, d) for c, d in pairs[i + 1 :] if c != a and d != b]):

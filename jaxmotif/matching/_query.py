@@ -1,4 +1,4 @@
-"""The front door of the query language."""
+"""The public function of the query language, and its result."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ class QueryMatches(MatchRows):
     """The matches of a query, by name; ``np.asarray`` of them is ``nodes``.
 
     Attributes:
-      names: of the query's nodes.
-      nodes: ``[M, k]``: in row i, the name of the node of the graph (int64 where it has none) for each name.
+      names: the names of the query's nodes.
+      nodes: ``[M, k]``: a row is a match, and has for each node of the query the name of a node of the graph (int64
+        where the graph has no names).
       exact: whether these are all.
       status: ``"done"``, or the limit that stopped the search, in words.
-      seconds: by phase.
+      seconds: the seconds that each phase took.
     """
 
     names: tuple[str, ...]
@@ -60,17 +61,18 @@ def query(text: str, graph: GraphLike | None = None, limit: int | None = None, *
       graph: the graph to ask, with attributes (:meth:`jaxmotif.Graph.with_attributes`, ``read_graph(..,
         attributes=True)``), a networkx graph, a pandas table of edges or a path, whose attributes are read.
       limit: the most matches to list.
-      options: those of :func:`jaxmotif.find_matches`: ``per="occurrence"`` lists matches that differ by what can be
-        exchanged once.
+      options: those of :func:`jaxmotif.find_matches`. With ``per="occurrence"``, matches that differ only by an
+        exchange of interchangeable nodes are listed once.
 
     Returns:
-      Without a graph the :class:`jaxmotif.language.Query`, to be the query of :func:`jaxmotif.count_matches`,
-      :func:`jaxmotif.find_matches`, :func:`jaxmotif.has_match` and :func:`jaxmotif.participation_counts`; with one, its
-      matches by name.
+      Without a graph, the :class:`jaxmotif.language.Query`, which can be given as the query to
+      :func:`jaxmotif.count_matches`, :func:`jaxmotif.find_matches`, :func:`jaxmotif.has_match` and
+      :func:`jaxmotif.participation_counts`. With a graph, the matches in it, by name.
 
     Raises:
-      QueryError: (a ValueError) with the line and column where it goes wrong, or asks for what the graph has not.
-      ImportError: lark is missing, of the extra ``query``.
+      QueryError: (a ValueError) for a text that is no query, or for an attribute that the graph does not have, with the
+        line and column of the mistake.
+      ImportError: if lark, of the extra ``query``, is not installed.
 
     Example:
       >>> from jaxmotif.graph import Graph

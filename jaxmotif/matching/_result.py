@@ -22,15 +22,17 @@ class MatchCount(Presented):
       count: matches found.
       exact: whether these are all.
       status: ``"done"``, or the limit that stopped the search, in words.
-      order: query nodes in the order searched. leaves: query nodes counted in closed form.
-      domain_sizes: int64 ``[k]``, target nodes each query node could map to after filtering.
-      steps: of the search (levels, if it was small and done in NumPy); positions: candidates tested.
-      seconds: by phase: ``index`` (once a target), ``filter``, ``reduce``, ``plan``, ``search``, and ``compile`` if
-        programs were compiled; on a device what a plan leaves under way, so that nothing waits for it, is part of its
-        search.
-      notes: what had to be done differently, in words (smaller steps where memory ran out).
-      engine: ``"search"``, or ``"equations"`` for a plain query whose matches follow from sums; ``positions`` are the
-        tests and wedges of these.
+      order: query nodes in the order searched.
+      leaves: query nodes counted in closed form.
+      domain_sizes: int64 ``[k]``, how many target nodes each query node could map to after filtering.
+      steps: the steps of the search, or its levels if it was small and done in NumPy.
+      positions: the number of candidates tested.
+      seconds: the seconds that each phase took: ``index`` (once for each target), ``filter``, ``reduce``, ``plan``,
+        ``search``, and ``compile`` if programs were compiled. The search begins without waiting for a device to finish
+        the plan, so that ``search`` includes what was left of it.
+      notes: what was done differently than planned, in words, such as smaller steps where memory ran out.
+      engine: ``"search"``, or ``"equations"`` if the matches of a plain query were counted by sums; ``positions`` is
+        then the number of tests and wedges in these.
     """
 
     count: int

@@ -1,7 +1,8 @@
 """Matches as a file of any size: Parquet, CSV or npz, which appears whole or not at all.
 
-A listing that is to go on after a kill keeps its finished stretches as *pieces*, raw rows, in a folder; the file is
-made of these in the end. Its bytes are the same in any case: rows are written in chunks of one size, however they come.
+A listing that can go on after a kill keeps its finished stretches as *pieces*, files of raw rows, in a folder. In the
+end the file is made of these. Its bytes are the same with and without pieces, since rows are always written in chunks
+of one size.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class _Parquet:
     def close(self) -> None:
         self._writer.close()
 
-    # What a writer leaves behind when it is dropped, `writing` removes.
+    # A dropped file may be closed as usual, since `open_writer` removes it.
     drop = close
 
 
@@ -77,7 +78,7 @@ class _Csv:
 
 
 class _Npz:
-    """Rows first go to a file of their own, since an array's shape stands before its entries."""
+    """A writer of npz, which first puts rows into another file: the shape of an array stands before its entries."""
 
     def __init__(self, path: Path, size: int):
         self._path, self._raw, self._size, self._rows = path, path.with_suffix(".rows"), size, 0
@@ -170,7 +171,7 @@ def open_writer(
             return
         with named_errors(path):
             writer.close()
-            # On the disk before it has its name: no crash leaves a file that is there but empty.
+            # The file is on the disk before it gets its name, so that no crash leaves an empty file of that name.
             with open(partial, "rb") as stream:
                 os.fsync(stream.fileno())
             os.replace(partial, path)
@@ -191,7 +192,7 @@ def prepare_parts(sink: str | os.PathLike, keep: bool) -> None:
       keep: whether a checkpoint knows which parts are done.
 
     Raises:
-      ValueError: for another ending than ``.parquet``. OSError: for a folder that is not there, or a sink that is.
+      ValueError: for another ending than ``.parquet``. OSError: if the parent folder does not exist, or the sink does.
     """
     path = check_sink(sink)
     if path.suffix.lower() != ".parquet":
@@ -205,7 +206,7 @@ def prepare_parts(sink: str | os.PathLike, keep: bool) -> None:
 class Pieces:
     """The finished stretches of a listing, one file each, in the order in which they are found.
 
-    As a context it is that of work with all rows, after which nothing is kept unless the work failed.
+    As a context manager it surrounds work with all rows. The files are removed at the end, unless the work failed.
     """
 
     def __init__(self, folder: str | os.PathLike, size: int):
@@ -216,14 +217,14 @@ class Pieces:
         self._tail: Path | None = None
 
     def begin(self, fingerprint: str) -> tuple[int, int]:
-        """Return how many stretches are done, and their rows.
+        """Return how many stretches are done, and how many rows they have.
 
         Raises:
           ValueError: for a folder of another listing.
         """
         if checkpoint.load(self._head, fingerprint) is None:
             checkpoint.save(self._head, fingerprint, {})
-        # A stretch is there whole, or not: those before the first that is missing are done.
+        # A stretch has a file only once it is complete, so that those before the first missing file are done.
         done = 0
         while self._piece(done).exists():
             done += 1
@@ -234,7 +235,7 @@ class Pieces:
         return self._folder / f"{NAME}.{stretch:05d}.piece"
 
     def add(self, block: Listed) -> None:
-        """More of a stretch."""
+        """Add rows to a stretch; the last ones give its file its name."""
         path = self._piece(block.stretch)
         partial = path.with_suffix(".part")
         with named_errors(path):
@@ -242,7 +243,7 @@ class Pieces:
                 self._open, self._tail = open(partial, "wb"), partial  # noqa: SIM115
             self._open.write(np.ascontiguousarray(block.nodes.T).data)
             if block.ends:
-                # On the disk before it has its name, as all that has it counts as done.
+                # The rows are on the disk before the file gets its name, since every file of that name counts as done.
                 self._open.flush()
                 os.fsync(self._open.fileno())
                 self._close()
@@ -255,9 +256,9 @@ class Pieces:
             self._open = None
 
     def blocks(self) -> Iterator[np.ndarray]:
-        """Return all rows, int32 ``[k, M]`` at a time, those of the stretch that a limit has cut last."""
+        """Yield all rows, int32 ``[k, M]`` at a time; those of a stretch that a limit has cut short come last."""
         self._close()
-        # The stretch that a limit has cut never ends: its rows are in the part.
+        # A stretch that a limit has cut short never ends: its rows are in the file without a final name.
         pieces = itertools.takewhile(Path.exists, map(self._piece, itertools.count()))
         for path in (*pieces, *([] if self._tail is None else [self._tail])):
             with open(path, "rb") as stream:

@@ -1,9 +1,9 @@
-"""The figures matching goes by: limits, padded sizes, and where to plan, each with its reason.
+"""Constants of matching: limits, padded sizes, and where to plan, each with its reason.
 
-How large the steps and tables of a search are is said in :mod:`jaxmotif.search._sizes`.
+The sizes of the steps and tables of a search are in :mod:`jaxmotif.search._sizes`.
 
-Padded sizes are powers of four from a least, generous ones where they cost little: what differs between queries and
-targets is to be data in a bucket, since each new size compiles again.
+Padded sizes are powers of four from a least size on, which is generous where padding costs little. Queries and targets
+of similar size should share a bucket and differ only in data, since each new size is compiled again.
 """
 
 from __future__ import annotations
@@ -18,61 +18,62 @@ from jaxmotif.arrays._sizes import power_of_four
 # ---- what a plan may take
 
 MOST_MATRIX_WORDS = 2**26
-"""Words (256 MiB) of the bit matrices of all pair kinds together; beyond, adjacency is searched for in the lists."""
+"""Most words (256 MiB) of the bit matrices of all pair kinds together; beyond, adjacency is looked up in the lists."""
 
 HOST_MATRIX_WORDS, MATRIX_WORDS_A_SLOT = 2**22, 32
-"""Words of bit matrices that NumPy makes, or for each slot of the target, if that is more: 25 M for 20,000 nodes took
-0.4 s to make, and 100 M candidates were then tested in 8.6 s instead of 9.1 s (two CPU cores)."""
+"""Most words of bit matrices that NumPy makes: in all, or for each slot of the target if that is more. 25 M words for
+20,000 nodes took 0.4 s to make, and 100 M candidates were then tested in 8.6 s instead of 9.1 s (two CPU cores)."""
 
 MAKING = 4
-"""The memory that it takes to make lists and matrices, as a multiple of theirs: sums and copies on the device."""
+"""Memory that it takes to make lists and matrices on the device, with sums and copies, as a multiple of their size."""
 
 MOST_PLACES = 2**31 - 2
-"""Entries and offsets of all candidate lists together: their places are int32."""
+"""Most entries, and most offsets, of all candidate lists together: their places are int32."""
 
 # ---- leaves, counted in closed form
 
 MOST_IN_GROUP = 4
-"""Leaves that compete for nodes and none of which holds all candidates of the others; n have Bell(n) terms: 15 of 4."""
+"""Most leaves that compete for nodes where none has all candidates of the others: n have Bell(n) terms, 4 have 15."""
 
 MOST_RANKED = 2**11
-"""Fewer nodes are in the union of the domains that a bit row is over, unless it is of twins: to meet rows takes a read
-for each word, whether candidates are few or many."""
+"""Number of nodes from which on the union of some domains is too large for a bit row over it, unless it is for twins:
+intersecting rows takes a read for each word, whether candidates are few or many."""
 
 MOST_TWIN_WORDS = 2**26
-"""Words of the bit rows of all nodes, for twins."""
+"""Most words of the bit rows of all nodes together, for twins."""
 
 PAIRS_A_WORD = 8
-"""Pairs of candidates, which a search would test, for each word of the wider bit rows that twins are worth."""
+"""Pairs of candidates that a search would have to test, for each word of a bit row, from which on wide bit rows for
+twins pay."""
 
 # ---- looking ahead
 
 MOST_AHEAD_NODES = 62
-"""Nodes in a domain that is looked ahead to: larger ones are seldom used up, and cost more to test than that saves."""
+"""Most nodes of a domain that is looked ahead to: larger ones are seldom used up, and testing them would not pay."""
 
 MOST_AHEAD_WORDS = 2**6
-"""Words read to see whether one node has a candidate left; those that need more are not looked at."""
+"""Most words read to see whether a node has a candidate left; a node that takes more is not looked ahead to."""
 
 MOST_ROW_WORDS = 2**24
-"""Words of all bit rows for looking ahead."""
+"""Most words of all bit rows for looking ahead."""
 
 # ---- searches in shares
 
 SHARES, PARTS = 2, 64
-"""Parts of the search for each device; in all at least, where they are to end now and then: for checkpoints, or a
-meter."""
+"""Parts of a search for each device; and the least number of parts in all where parts should end now and then, for a
+checkpoint or a meter."""
 
 HYBRID_PARTS = 1024
-"""Parts of a search for GPUs and the CPU, which takes some hundred times as long for one as a GPU."""
+"""Least number of parts of a search on GPUs and the CPU, which takes some hundred times as long for a part as a GPU."""
 
 FEW_STEPS = 48
-"""The most steps of a search that is not divided."""
+"""Steps that are first taken on one device: a search that ends within them is not divided."""
 
 CHECKPOINT_STRETCHES = 256
-"""Stretches of a listing that is kept: what a kill may undo is one of them."""
+"""Stretches of a listing with a checkpoint: a kill may undo the work on one of them."""
 
 FEW_LISTED = 4
-"""Matches for each position of a count's first steps, up to which a listing is best served by such steps."""
+"""Matches for each position of a count's first steps: a listing of at most that many takes steps of this size."""
 
 LEAST_BLOCK = 2**6
 """Flat positions of the smallest step to fall back to where memory runs out."""
@@ -92,13 +93,13 @@ On a CPU NumPy plans in less time whatever the size: triangles in 4 million slot
 """
 
 LABELS_LEAVE = 16
-"""Planning in NumPy looks only at nodes that labels leave: at so small a part of the target, about."""
+"""Factor by which labels lessen the work of planning in NumPy, about: it looks only at nodes with the right labels."""
 
 LEAST_NODES, LEAST_SLOTS, LEAST_FAMILIES = 256, 4096, 64
 """Least capacities of a reduced target on the device, and least number of families of candidate lists there."""
 
 LEAST_FREE, LEAST_SETS, LEAST_ENTRIES = 4, 16, 2**14
-"""Least numbers of nodes that no earlier node leads to, of bit rows and of numberings, and of entries of lists."""
+"""Least capacities for nodes that no earlier node leads to, for bit rows or numberings, and for entries of lists."""
 
 LEAST_READ, LEAST_READ_ENTRIES = 2**14, 2**16
 """Least sizes of arrays, and of candidate lists, that a search reads if it is planned in NumPy.

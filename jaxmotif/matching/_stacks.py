@@ -1,6 +1,6 @@
-"""Searches of small patterns in small graphs, thousands at a time, one after another in one compiled loop.
+"""Searches for small patterns in small graphs, thousands of graphs at a time, in one compiled loop over the patterns.
 
-What differs between patterns is data, so that a data set takes a program for each padded size, however many patterns.
+The patterns are data, so that a data set takes one program for each padded size, however many patterns there are.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ MOST_NODES, MOST_QUERY = 128, 16
 """Numbers of nodes up to which graphs, and patterns, are searched in stacks."""
 
 TOGETHER, TOGETHER_ON_ACCELERATOR = 2**9, 2**14
-"""Graphs of a stack: all wait for the one that takes longest, and on accelerators a step takes as long for few."""
+"""Most graphs of a stack. All of them wait for the one that takes longest; but on an accelerator a step takes as long
+for few graphs as for many."""
 
 MOST_SLOTS = 2**22
-"""Number of slots of all graphs of a stack, which have a counter for each column."""
+"""Most slots of all graphs of a stack together, since each slot has a counter for each column."""
 
 LANES, MOST_STEPS = 4, 2**10
 """Numbers of partial matches of a graph that are extended in a step, and of steps after which a search is given up.
@@ -60,7 +61,7 @@ class SearchArrays(NamedTuple):
 def searches_for(
     patterns: list[Pattern], roles: list[list[Role]], per: Per, wildcard: int | None = None
 ) -> SearchArrays:
-    """Prepare patterns to be searched for, one occurrence of each orbit of maps; any label matches a wildcard."""
+    """Return patterns as data for a search, which finds one of all maps that automorphisms of a pattern exchange."""
     nodes, directed = [p.num_nodes for p in patterns], patterns[0].directed
     ends = [np.array(places_of(p, "edge"), np.int64).reshape(-1, 2) for p in patterns]
     K, S = power_of_two(max(nodes), 4), power_of_two(max(map(len, ends)) * (1 if directed else 2), 8)
@@ -131,7 +132,8 @@ def stacked_roles(
     """Search some small graphs for patterns, a stack at a time.
 
     Yields:
-      Indices of graphs; int64 ``[rows, roles]``, the rows of these graphs side by side; and whether each is done.
+      Indices of graphs; int64 ``[rows, roles]``, the rows of these graphs one after another; and for each graph whether
+      its searches are done.
     """
     searches, number = searches_for(patterns, roles, per, wildcard), max(map(len, roles))
     order = [number * i + column for i, held in enumerate(roles) for column in range(len(held))]

@@ -33,20 +33,20 @@ SLOT_ARRAYS = ("offsets", "sources", "targets", "labels", "reverse", "reverse_la
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class Target:
-    """Slots by direction, D = 1 (undirected) or 2 (successors, predecessors); rows are sorted.
+    """The slots of a target by direction, D = 1 (undirected) or 2 (successors, predecessors); rows are sorted.
 
     Attributes:
       size: int32 scalar, the number of nodes.
-      ids: int32 ``[N]``, the graph's nodes by the numbers they have here.
+      ids: int32 ``[N]``, the node of the graph that each node of this index is.
       node_labels: int32 ``[N]`` or ``None``.
       offsets: int32 ``[D, N + 1]``.
       sources, targets: int32 ``[D, S]``; ``N`` in padding.
       labels: int32 ``[D, S]`` or ``None``.
       reverse: int32 ``[D, S]``, whether the arc the other way is there; ``None`` if undirected.
       reverse_labels: int32 ``[D, S]`` or ``None``.
-      marks: uint32 ``[W, slots]`` or ``None``: conditions on edges, the bits of ``RuledPattern.edges``. Then the labels
-        of slots are their numbers in the graph, and that of a pair kind is the number of a condition.
-      facts: of an index on the host, what was once asked of it, kept (:meth:`known`).
+      marks: uint32 ``[W, slots]`` or ``None``: conditions on edges, the bits of ``RuledPattern.edges``. With marks, the
+        label of a slot is its number in the graph, and the label of a pair kind is the number of a condition.
+      facts: results that an index on the host keeps for later calls (:meth:`known`).
     """
 
     size: Any
@@ -76,7 +76,7 @@ class Target:
             rows = {name: lax.dynamic_index_in_dim(array, d, 0, False) for name, array in self._rows().items()}
             return dataclasses.replace(self, **rows)
 
-        # Marks are of one query, what is kept is of all.
+        # Slots are kept for all queries, and therefore without marks, which belong to one query.
         def find() -> Target:
             rows = {name: array[d] for name, array in self._rows().items()}
             return dataclasses.replace(self, marks=None, facts={}, **rows)
@@ -129,7 +129,7 @@ class Target:
         return self.known(key, lambda: self.having(d, carried, None)[self.labelled(label)])
 
     def known(self, what: Hashable, find: Callable[[], T]) -> T:
-        """Return what is found once for as long as the index lives."""
+        """Return a fact about the index, which is found once for as long as the index lives (if it keeps facts)."""
         if self.facts is None:
             return find()
         if what not in self.facts:
@@ -146,7 +146,7 @@ class Target:
             back = self.reverse != 0
             if self.reverse_labels is not None:
                 back &= (kind[4] == 0) | self._carries(self.reverse_labels, kind[5])
-            # Anything goes, or it must be there, or it must not.
+            # The arc the other way may be there or not, must be there, or must not.
             ok &= (kind[3] == ANY) | (back == (kind[3] == PRESENT))
         return ok
 
@@ -163,11 +163,12 @@ def index_target(graph: Graph, by_degree: bool = False, on_host: bool = False, n
     """Index a graph for matching; a graph is indexed once and the index lives as long as the graph.
 
     Args:
+      graph: the graph.
       by_degree: number the nodes by ascending degree, so that few of a node's neighbours have higher numbers.
-      on_host: in NumPy, at exact sizes.
+      on_host: index in NumPy, at exact sizes.
       numbered: label slots by their numbers in the graph, for the marks of conditions.
     """
-    # By the graph itself, not its contents: a graph does not change, and an index goes when it goes.
+    # The key is the graph object, not its contents: a graph does not change, and its index is dropped when it is.
     found = _cache.setdefault(graph, {})
     asked = by_degree, on_host, numbered
     if asked not in found:
@@ -229,7 +230,7 @@ def _build_index(graph: Graph, by_degree: bool, numbered: bool, xp: Any) -> Targ
 def _renumber(row: dict[str, Any], rank: Any, lengths: Any, xp: Any) -> dict[str, Any]:
     """Return the slots of one direction with new numbers of nodes, sorted again; ``lengths`` are those of new rows."""
     row = row | {"sources": rank[row["sources"]], "targets": rank[row["targets"]]}
-    # No slot is there twice: one number each is sorted four times as fast as pairs.
+    # No slot occurs twice, and one number for each slot is sorted four times as fast as a pair.
     order = xp.argsort(pair_key(row["sources"], row["targets"]))
     row = {name: None if x is None or name == "offsets" else x[order] for name, x in row.items()}
     return row | {"offsets": offsets_from(lengths)}

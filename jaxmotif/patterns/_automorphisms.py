@@ -1,7 +1,7 @@
 """Automorphisms of a pattern, from a chain of stabilisers.
 
-The chain gives the order of the group, its orbits and its elements, and constraints that select one of all maps that
-the group exchanges.
+The chain gives the order of the group of automorphisms, its orbits and its elements. It also gives constraints that
+select exactly one of all maps that the group exchanges.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from jaxmotif.patterns._pattern import Pattern
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class StabilizerChain:
-    """The automorphisms that fix ``base[0], .., base[i - 1]``, for every i.
+    """The chain of groups of automorphisms that fix ``base[0], .., base[i - 1]``, for every i.
 
     Attributes:
       base: every node, in the order in which they are fixed.
-      cosets: for each base node, and each node of its orbit under the automorphisms that fix the nodes before it, an
-        automorphism that takes it there, the identity first. Each is int64 ``[k]``, the image of every node.
+      cosets: a tuple for each base node. It has an automorphism for each node of the base node's orbit under the
+        automorphisms that fix all earlier base nodes: one that takes the base node there. The identity comes first.
+        An automorphism is int64 ``[k]``, the image of every node.
     """
 
     base: tuple[int, ...]
@@ -47,7 +48,7 @@ class StabilizerChain:
 def stabilizer_chain(
     pattern: Pattern, base: Sequence[int] | None = None, fixed: Iterable[int] = (), colors: np.ndarray | None = None
 ) -> StabilizerChain:
-    """Fix node after node, and find the orbit of each next one under the automorphisms that are left.
+    """Find the chain of stabilisers: fix one node after another, and find its orbit under the automorphisms left.
 
     Args:
       pattern: a pattern of up to a few hundred nodes.
@@ -90,7 +91,7 @@ def stabilizer_chain(
                 continue
             automorphism = search.find(color, v, w)
             if automorphism is None:
-                # Nor can v be moved to the nodes that w can be moved to.
+                # If v cannot be moved to w, it cannot be moved to any node that w can be moved to.
                 unreachable |= _close({w: identity}, generators).keys()
             else:
                 generators.append(automorphism)
@@ -146,15 +147,15 @@ def node_orbits(pattern: Pattern) -> np.ndarray:
 def symmetry_constraints(
     pattern: Pattern, order: Sequence[int] | None = None, fixed: Iterable[int] = (), colors: np.ndarray | None = None
 ) -> tuple[list[tuple[int, int]], int]:
-    """Return constraints that exactly one of all maps that automorphisms exchange satisfies.
+    """Return constraints that select exactly one of all maps that automorphisms exchange.
 
     A constraint is a pair ``(a, b)``, which a map satisfies if ``map[a] < map[b]``.
 
     Args:
       pattern: the pattern.
-      order: the matching order; ``a`` comes before ``b`` in it.
-      fixed: as for :func:`stabilizer_chain`: nodes that no symmetry may move.
-      colors: likewise, colours that every symmetry must keep.
+      order: the matching order; in every pair, ``a`` comes before ``b``.
+      fixed: nodes that no automorphism may move, as for :func:`stabilizer_chain`.
+      colors: colours that every automorphism must keep, as for :func:`stabilizer_chain`.
 
     Returns:
       The pairs, and the number of automorphisms that they account for.
@@ -191,7 +192,8 @@ class _Search:
     def refine(self, color: np.ndarray) -> np.ndarray:
         """Split colours by the multiset of (pair, colour) at each node until none splits.
 
-        The numbers of the new colours depend on these multisets alone. Hashes that collide split less, never wrongly.
+        The numbers of the new colours depend on these multisets alone. The multisets are compared by hashes: if hashes
+        collide, some colours stay unsplit, but none is split wrongly.
         """
         classes = len(np.unique(color))
         while True:

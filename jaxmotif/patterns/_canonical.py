@@ -12,12 +12,12 @@ from jaxmotif.patterns._pattern import Pattern
 def canonical_order(pattern: Pattern) -> np.ndarray:
     """Return the node order that gives the smallest sequence of node labels, then of adjacency rows.
 
-    Positions are filled one by one. The nodes that are not placed yet stand in an ordered partition, in which nodes
-    that all rows so far treat alike share a cell. The next node comes from the first cell. Its row is smallest when
-    every cell is sorted by the row's entries, which splits the cells. A cell is a set of bits, and how many of its
-    nodes have which entry says how rows compare. Only the choices with the smallest row go on, and only one of several
-    interchangeable nodes (twins). The time grows with the number of automorphisms that are no exchanges of twins; the
-    function is meant for patterns of up to about a dozen nodes.
+    Positions are filled one by one. The nodes that are not placed yet form an ordered partition, in which nodes that
+    all rows so far treat alike share a cell. The next node comes from the first cell. Its row is smallest when every
+    cell is sorted by the row's entries, which splits the cells. A cell is stored as a set of bits; to compare rows it
+    is enough to count how many nodes of each cell have each entry. Only the choices with the smallest row are followed
+    further, and of several interchangeable nodes (twins) only one. The time grows with the number of automorphisms that
+    are not exchanges of twins; the function is meant for patterns of up to about a dozen nodes.
 
     Returns:
       int64 ``[k]``. ``pattern.relabel(order)`` is the canonical form, which isomorphic patterns share.
@@ -63,8 +63,9 @@ def _split(cells: Iterable[int], row: list[tuple[int, int]], size: int) -> tuple
     """Split cells of nodes by the entries of a row, which ascend in each cell.
 
     Returns:
-      Numbers by which rows of ``size`` entries compare, and the parts. Where rows agree so far, one with more of an
-      entry is smaller, since a larger one comes later.
+      A list of numbers by which rows of ``size`` entries are compared, and the parts. Of two rows that agree so far,
+      the one that has an entry more often is smaller: where the other row already has a larger entry, it still has
+      this one.
     """
     key, parts = [], []
     for cell in cells:

@@ -1,4 +1,4 @@
-"""Names of small graphs: the field's name for a class, and the pattern that a name, number or class string means."""
+"""Names of small graphs: the name of a class in the field, and the pattern of a name, a number or a class string."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def class_names(directed: bool) -> dict[str, str]:
 
 
 def short_name(text: str, directed: bool) -> str:
-    """Return the field's name for a class, only the code for a triad, and the string for a class without a name.
+    """Return the name of a class in the field: for ``030`` triads only the code, without a name the class string.
 
     Example:
       >>> short_name("000100110", True), short_name("0,1:0110", False)
@@ -103,8 +103,8 @@ def class_columns(
 ) -> dict[str, list[Any]]:
     """Return the columns that identify classes, with which every table of classes begins.
 
-    A class with labels has the name and the number of Przulj of the same graph without labels, a signed loop of three
-    nodes its type as well. Where some class has labels, there is a column of readings in words.
+    A class with labels gets the name, and Przulj's number, of the same graph without labels. The name of a signed loop
+    of three nodes also has its type. If some class has labels, one more column reads each labelled class in words.
 
     Args:
       classes: the strings of the classes.
@@ -140,7 +140,7 @@ def class_columns(
 
 
 def class_labels(columns: Mapping[str, Sequence[Any]]) -> list[str]:
-    """Return a short label of each class, for an axis: its code in the field, or its number, and its labels.
+    """Return a short label of each class for an axis, from its code in the field or its number, and its labels.
 
     Args:
       columns: what :func:`class_columns` returns.
@@ -163,7 +163,7 @@ def class_labels(columns: Mapping[str, Sequence[Any]]) -> list[str]:
             labels.append(signed[0])
         else:
             labels.append(" ".join([code, *re.findall(r"(?<== )[^,:]+|(?<=-\[)[^\]]+", reading)]).strip())
-    # Labels that several classes share give way to readings.
+    # Where several classes would share a label, each is labelled by its reading in words.
     times = collections.Counter(labels)
     return [reading if times[label] > 1 else label for label, reading in zip(labels, readings, strict=True)]
 
@@ -247,7 +247,8 @@ first |
       edge_words: likewise for edge labels.
 
     Raises:
-      ValueError: for a name that does not exist, with similar names; or for one of the other kind.
+      ValueError: for a name that does not exist (the message has similar names), or for a pattern that is directed
+        where it must not be, or the other way round.
 
     Example:
       >>> named_pattern("ffl"), named_pattern("G7")
@@ -307,9 +308,9 @@ def as_pattern(thing: GraphLike | Pattern, target: Graph, largest: int = _LARGES
     """Return the pattern that an argument means, for a search in a target.
 
     Args:
-      thing: a :class:`Pattern`; the name of one (:func:`named_pattern`), unless a file has that name; or what
-        :func:`jaxmotif.graph.as_graph` takes for a graph. Where it does not say, the graph is directed if the target
-        is.
+      thing: a :class:`Pattern`; the name of one (:func:`named_pattern`), unless a file has that name; or anything that
+        :func:`jaxmotif.graph.as_graph` takes. A graph that does not say whether it is directed is directed if the
+        target is.
       target: the graph to search, which the pattern must suit: both directed or not, with the same words for labels.
       largest: most nodes of the pattern.
       name: the name of the argument, for messages.
@@ -360,7 +361,10 @@ def _find_name(name: str, directed: bool) -> Pattern | None:
 
 
 def _parse_class(text: str, node_words: Words, edge_words: Words) -> Pattern | None:
-    """Return the pattern of a matrix written as a number or a string, undirected if symmetric, or else ``None``."""
+    """Return the pattern of a matrix that is written as a number or a string; ``None`` if the text is no matrix.
+
+    The pattern is undirected if the matrix is symmetric.
+    """
     text = text.strip()
     if (number := re.fullmatch(r"id[:-]?(?:(\d):)?(\d{1,20})", text.lower())) is not None:
         return _pattern_of_id(int(number[1] or 3), int(number[2]))

@@ -1,8 +1,8 @@
 """Graphs of up to five nodes with ORCA's orbit numbers, and the integer matrices between four ways to count them.
 
-A graph H with a root (a node, or an edge) is counted at a node or edge of G in four ways:
+A graph H with a root (a node, or an edge) is counted at a given node or edge of G in four ways:
 
-- *homomorphisms* are all maps that keep edges and send the root there. They are plain sums of products.
+- *homomorphisms* are all maps that keep edges and send the root to the given place. They are plain sums of products.
 - *injective maps* merge no nodes. ``inj = hom - corrections @ (induced counts of smaller graphs)``, because a map that
   merges nodes is an injective map of a quotient of H.
 - *subgraphs* are not necessarily induced. ``sub = inj / stabilizer``.

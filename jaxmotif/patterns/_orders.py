@@ -16,13 +16,14 @@ def greatest_constraint_first(
 
     Ties go to the node with more neighbours that touch a placed node, then with more neighbours that do not, then to
     the smaller domain, then (RI leaves this open) to the neighbour of the node placed first, then to the lower id. The
-    first node of each component is one of largest degree, with ties decided likewise. Two nodes next to an early node
-    come before the node next to both, so that the symmetry of the two is tested before that node's candidates.
+    first node of each component is one of largest degree, with ties decided likewise. Where two nodes are next to an
+    early node and a third node is next to both, the two come first: the symmetry that exchanges them is then tested
+    before the candidates of the third.
 
     Args:
       pattern: the pattern.
       domain_sizes: integers ``[k]``, how many target nodes each node can map to.
-      last: nodes that come after all others, in the same manner.
+      last: nodes that come after all others, and are put into order by the same rule.
 
     Reference:
       Bonnici, Giugno, Pulvirenti, Shasha, Ferro: A subgraph isomorphism algorithm and its application to biochemical

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_SHARED_NODES = 64
-"""Most nodes of a pattern that is kept by its content: it takes some 100 KB at most, with what is known of it."""
+"""Most nodes of a pattern that is shared by its content: with the facts kept of it, it takes some 100 KB at most."""
 
 MOST_FACTS = 256
 """Most facts that are kept of a pattern. They depend on options and orders, of which there are few."""
@@ -153,9 +153,9 @@ class Pattern:
             return fact
 
     def shared(self) -> Pattern:
-        """Return the one pattern of this content, so that facts about it are found once for all calls that name it.
+        """Return the single shared pattern with this content, so that its facts are found once for all calls.
 
-        A pattern of more than ``MOST_SHARED_NODES`` nodes, or with rules, is its own.
+        A pattern with more than ``MOST_SHARED_NODES`` nodes, or with rules, is not shared, and returns itself.
 
         Example:
           >>> first, second = (Pattern.from_edges([(0, 1), (1, 2)]) for _ in range(2))
@@ -210,7 +210,7 @@ class Pattern:
 def _shared_pattern(
     size: int, directed: bool, adjacency: bytes, node_labels: bytes | None, edge_labels: bytes | None
 ) -> Pattern:
-    """Return the pattern of some content, whose arrays nobody can change."""
+    """Return the shared pattern of some content, with arrays that are read-only."""
 
     def read(cells: bytes, kind: type, *shape: int) -> np.ndarray:
         return np.frombuffer(cells, kind).reshape(shape)

@@ -1,4 +1,4 @@
-"""Classes with labels in words: who acts on whom and how, and the types of signed feed-forward and feedback loops."""
+"""Readings of labelled classes in words: who acts on whom and how; types of signed feed-forward and feedback loops."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOOPS = dict(TABLES["signed feed-forward loops"])
 
 
 def sign_of(word: str) -> str:
-    """Return ``+`` or ``-`` for a word that says so, else nothing.
+    """Return the sign that a word stands for, ``+`` or ``-``, and an empty string for other words.
 
     Example:
       >>> sign_of("Activator"), sign_of("inhibits"), sign_of("binds")
@@ -30,7 +30,7 @@ def sign_of(word: str) -> str:
 
 
 def signed_type(pattern: Pattern, edge_words: Words) -> str:
-    """Return the type of a signed loop of three nodes, nothing for other patterns.
+    """Return the type of a signed loop of three nodes, and an empty string for other patterns.
 
     A feed-forward loop is coherent where its direct arc has the sign of the path beside it. A feedback loop is positive
     where an even number of its arcs is negative.
@@ -102,8 +102,9 @@ def describe(pattern: Pattern, node_words: Words = None, edge_words: Words = Non
 def role_words(pattern: Pattern) -> list[str]:
     """Return what each node does in a pattern, in a word or two; nodes that automorphisms exchange have the same words.
 
-    A regulator has one-way arcs out alone, a target has them in alone, an intermediate both ways; "mutual" says that
-    reciprocated pairs come on top. Without directions it is the degree. Roles with the same words are numbered.
+    Among one-way arcs, a regulator has only outgoing ones, a target only incoming ones, and an intermediate both.
+    "mutual" says that the node also has reciprocated arcs. In undirected patterns the words are the degree. Roles that
+    would have the same words are numbered.
 
     Example:
       >>> from jaxmotif.patterns import named_pattern
@@ -134,9 +135,9 @@ def role_words(pattern: Pattern) -> list[str]:
 
 
 def role_columns(pattern: Pattern) -> list[str] | None:
-    """Return a name for each node of a pattern by its role, or ``None`` where roles do not tell nodes apart.
+    """Return a name for each node of a pattern by its role, or ``None`` where there are no names.
 
-    These are directed patterns of several roles. Nodes that share a role are numbered.
+    Only directed patterns with several roles have names. Nodes that share a role are numbered.
 
     Example:
       >>> from jaxmotif.patterns import named_pattern

@@ -54,7 +54,7 @@ def roles_of(pattern: Pattern, name: str, per: Per) -> list[Role]:
 
 
 def check_per(per: object, *allowed: Per) -> None:
-    """Raise ValueError unless counts can be per what is asked for."""
+    """Raise ValueError unless ``per`` is one of the values allowed."""
     if per not in allowed:
         *first, last = map(repr, allowed)
         raise ValueError(f"per must be {', '.join(first)} or {last}, got {per!r}")
@@ -124,10 +124,10 @@ class OrbitWeights(NamedTuple):
 
 
 def orbit_weights(pattern: Pattern, place: Place, induced: bool) -> OrbitWeights | None:
-    """Return the weights of a place of a pattern, or ``None`` where ORCA has no orbits for it.
+    """Return the weights of a place of a pattern, or ``None`` where ORCA has no orbit for it.
 
-    These are patterns that are directed, labelled, not connected, or not of two to five nodes, and edges that are the
-    whole pattern.
+    ORCA has none for patterns that are directed, labelled, not connected, or not of two to five nodes, nor for an edge
+    that is the whole pattern.
 
     Example:
       >>> wedge = Pattern.from_edges([(0, 1), (1, 2)])
@@ -153,7 +153,8 @@ def homomorphism_weights(pattern: Pattern, place: Place) -> OrbitWeights | None:
     """Return the weights that give the homomorphisms of a pattern at the images of one of its nodes.
 
     Returns:
-      ``None`` where :func:`orbit_weights` has none. Maps that merge nodes are induced subgraphs of all sizes.
+      The weights, ``None`` where :func:`orbit_weights` has none. They cover the orbits of all sizes up to that of the
+      pattern, since a map that merges nodes has a smaller image.
 
     Example:
       >>> homomorphism_weights(Pattern.from_edges([(0, 1), (1, 2)]), (1,))  # the square of the degree

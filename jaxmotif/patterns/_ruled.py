@@ -71,7 +71,7 @@ def has_passes(query: Pattern) -> bool:
 
 
 def that_pass(query: Pattern, maps: np.ndarray, one_each: bool) -> np.ndarray:
-    """Return the maps, int64 ``[M, k]``, that count; with ``one_each`` only the least of those that are exchanged."""
+    """Return the maps, int64 ``[M, k]``, that pass; with ``one_each`` only the least of those that are exchanged."""
     if not isinstance(query, RuledPattern) or query.passes is None:
         return maps
     maps = maps[query.passes(maps)]

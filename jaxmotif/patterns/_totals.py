@@ -1,8 +1,9 @@
 """Counts of all graphs of two to five nodes in a whole graph, connected or not, from the counts of the connected ones.
 
-A map of a disconnected graph is a map of each of its components, so the number of its homomorphisms is a product. The
-homomorphisms of any graph are also a sum of induced counts, of the graphs that contain its quotients. One integer
-matrix expresses this for all 52 graphs, and its inverse leads back from products to induced counts.
+A homomorphism of a disconnected graph consists of one homomorphism for each component, so the number of its
+homomorphisms is a product. The number of homomorphisms of any graph is also a weighted sum of the induced counts of the
+graphs that contain its quotients. One integer matrix expresses this for all 52 graphs, and its inverse leads back from
+products to induced counts.
 
 Another matrix leads from induced counts to the counts of all copies, induced or not.
 """
@@ -48,7 +49,7 @@ class _Classes(NamedTuple):
     Attributes:
       masks: the mask of each graph.
       automorphisms: how many automorphisms each graph has.
-      index: the number of the graph of each labelled graph's mask.
+      index: for the mask of every labelled graph, the number of the graph that it is isomorphic to.
     """
 
     masks: list[int]
@@ -173,7 +174,7 @@ def all_counts(xp: ModuleType, nodes: Any, totals: Any) -> Any:
 
 
 def maps_of_orbits(xp: ModuleType, totals: Any) -> Any:
-    """Return the homomorphisms of the :data:`CONNECTED` graphs, ``[30, ..]``, from what :func:`all_counts` takes."""
+    """Return the homomorphisms of the :data:`CONNECTED` graphs, ``[30, ..]``, from the totals of :func:`all_counts`."""
     kind, numbers = totals.dtype, _connected_numbers()[1:]
     first = np.array([g.node_orbits[0] for g in CONNECTED])
     sharing = np.array([g.node_orbits.count(g.node_orbits[0]) for g in CONNECTED]).astype(kind)
@@ -222,8 +223,8 @@ def counts_of_maps(xp: ModuleType, homs: Any) -> Any:
 def weights_of_maps(name: str, induced: bool) -> np.ndarray:
     """Return the weights with which homomorphisms add up to 120 times the copies of a connected graph.
 
-    Most are 0: copies take the homomorphisms of the graph and its quotients, and induced ones those of all graphs with
-    more edges too.
+    Most are 0. Copies follow from the homomorphisms of the graph and its quotients; induced copies also need those of
+    all graphs with more edges.
 
     Args:
       name: one of :data:`NAMES_5`, a connected graph.

@@ -1,4 +1,4 @@
-"""The time that a call may take, as one object that is passed down to whatever takes long."""
+"""The time that a call may take, as an object that is passed down to everything that may take long."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import jax
 from jaxmotif.devices._select import on_worker
 
 SLICE_SECONDS = 0.1
-"""Seconds of work that a device gets at once. A stop is noticed that late; asking takes well below a millisecond."""
+"""Seconds of work that a device gets at once. A stop may be noticed so late; asking takes well below a millisecond."""
 
 
 class TimeIsUp(Exception):
@@ -23,8 +23,8 @@ class Deadline:
 
     Args:
       limit: seconds that the call may take; ``None`` for as long as it needs.
-      spent: seconds of the limit that have already passed: by default none, on a worker of a cluster those since the
-        user made the call.
+      spent: seconds of the limit that have already passed; by default none, but on a worker of a cluster the seconds
+        since the user made the call.
 
     Example:
       >>> Deadline(None).passed, Deadline(0.0).passed

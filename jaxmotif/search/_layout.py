@@ -6,8 +6,9 @@ tuples, the readers ask a :class:`Reader` for them, and neither knows an offset.
 :class:`SearchWords`; then come the :class:`TableWords` of each table, which say where the other records stand.
 
 Three kinds of places occur in records. A *slot* is a column of the rows expanded; slot -1 is the new node, which is in
-no column yet, or no node at all. A *list* is the place in ``offsets`` where candidate lists begin; a node added to it
-is the place of the node's own list. A *matrix* is the place of a bit matrix in ``bitmap``.
+no column yet, or no node at all. A *list* is the place in ``offsets`` where a family of candidate lists begins; this
+place plus the number of a node is the place of the node's own list. A *matrix* is the place of a bit matrix in
+``bitmap``.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class SearchWords(NamedTuple):
       tables: how many tables are expanded.
       most_rows: most rows of a window.
       first_steps: most steps of the first dispatch.
-      first_work: the work after which the first dispatch ends before that.
+      first_work: the work after which the first dispatch ends, if that comes sooner.
     """
 
     stride: Word
@@ -171,8 +172,9 @@ class SetWords(NamedTuple):
 class TallyWords(NamedTuple):
     """Words that say in which cells matches are added up.
 
-    By nodes, it is the cell ``base`` plus the node of ``slot``. By pairs, it is ``base`` plus the place in ``entries``
-    of the node of ``slot``, in the list of the node of slot ``of`` among the lists at ``list``.
+    For a node, the cell is ``base`` plus the node of ``slot``. For a pair, the cell is ``base`` plus a place in
+    ``entries``: that of the node of ``slot`` in the candidate list of the node of slot ``of``, which is one of the
+    lists at ``list``.
     """
 
     slot: Word
@@ -259,7 +261,7 @@ class Sizes(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The place of a table's first column, and the distance from each to the next (read once, outside of loops)."""
+    """The place of a table's first column, and the distance from each column to the next; read once, outside loops."""
 
     first: Any
     distance: Any
@@ -271,7 +273,7 @@ class Columns(NamedTuple):
 
 
 class Reader(NamedTuple):
-    """The reads of a step's bodies, for arrays and for the references of a kernel.
+    """How the code of a step reads its inputs: from arrays in plain XLA, or from the references of a kernel.
 
     Attributes:
       load: ``load(array, index, where)`` reads a value for each lane.

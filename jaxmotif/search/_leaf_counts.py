@@ -1,9 +1,9 @@
 """The number of ways to map the leaves of a query, in closed form.
 
 Leaves are query nodes that are adjacent only to earlier nodes. Once those have their images, leaf x may go to any node
-of a set S_x of common candidates, and the numbers of leaves with disjoint domains are multiplied. So are those of
-leaves that compete for nodes, if the set of one of them, the outermost, holds all candidates of the others: however the
-r others are mapped, ``|S_x| - r`` nodes are left for it. Leaves without an outermost one form a group. By inclusion and
+of a set S_x of common candidates. The ways to map leaves with disjoint domains are multiplied. Leaves that compete for
+nodes give a product too, if the set of one of them, the outermost, holds all candidates of the others: however the r
+others are mapped, ``|S_x| - r`` nodes are left for it. Leaves without an outermost one form a group. By inclusion and
 exclusion over set partitions, a group has
 
     sum over partitions P of prod over blocks B of (-1)^(|B| - 1) (|B| - 1)! |intersection of S_x, x in B, unused|
@@ -11,9 +11,9 @@ exclusion over set partitions, a group has
 injective maps. In a program a group is a list of terms, and a term is a coefficient and factors, one for each block;
 an outermost leaf is a group of one term. The size of a single set is the length of a candidate list. The size of an
 intersection is the number of ones in the AND of bit rows, over a numbering of the group's domain in which 0 means
-outside. A factor is ``less`` below its size, and g leaves with equal sets are one factor, ``(|S| - less) (|S| - less -
-1) .. (|S| - less - g + 1)``. Where there are fewer candidates than leaves, a factor may be negative; then another one
-is 0.
+outside. From the size, a factor subtracts ``less``, the number of candidates that other leaves take. A number g of
+leaves with equal sets are one factor, ``(|S| - less) (|S| - less - 1) .. (|S| - less - g + 1)``. Where there are fewer
+candidates than leaves, a number in this product may be negative; then another one is 0.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Integers of any size for each lane: the number of ways to map the leaves of one partial match.
+"""Integers of any size for each lane, to count the ways to map the leaves of one partial match.
 
 The numbers are nonnegative, and the host knows a bound for them (:mod:`jaxmotif.matching.planner._leaves`). Up to 64
 bits they are int64. Larger ones are rows of 32-bit *limbs*, lowest first, as many as the bound requires. Inclusion and
-exclusion sums products with signs; these are taken modulo ``2^(32 limbs)``, and whatever wraps on the way wraps back,
-since the result is within the bound. So a count is exact, or its search is not planned with leaves.
+exclusion adds and subtracts products, all modulo ``2^(32 limbs)``. Numbers on the way may wrap, but the result is
+within the bound and therefore exact. Leaves for which no number of limbs suffices are searched like other nodes.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ SPARE_BITS = 12
 """Bits of a count that must stay free, for a sign and so that 1024 lanes can be added up within the limbs."""
 
 LEAF_LIMBS = (2, 4, 8, 16)
-"""Limbs of the ways to map all leaves of one partial match: the fewest that hold them. More are slower, and others
-compile again; leaves whose ways need more than the most are searched one by one."""
+"""Possible numbers of limbs for the ways to map all leaves of one partial match. The fewest that hold them are taken,
+since more are slower; there are few choices, since each is compiled anew. Leaves that would need more than the most
+are searched one by one."""
 
 Limbs = tuple[jax.Array, ...]
 
@@ -122,9 +123,9 @@ def counts_of(limbs: int) -> Int64Counts | LimbCounts:
 def limbs_for(ways: int) -> int | None:
     """Return how many limbs, of :data:`LEAF_LIMBS`, hold a number of ways to map leaves.
 
-    The result is ``None`` if not even the most do. The ways of one partial match are at most the product of the most
-    candidates of each leaf, since the maps are among the products of sets of candidates. That bounds what a lane
-    counts, so that it is exact or not counted at all.
+    The result is ``None`` if even the most limbs do not. The ways to map the leaves of one partial match are at most
+    the product, over the leaves, of the most candidates that each can have. With this product as ``ways``, no lane can
+    overflow.
 
     Example:
       >>> limbs_for(2**52), limbs_for(2**52 + 1), limbs_for(5000**8), limbs_for(2**600)

@@ -1,4 +1,4 @@
-"""Lists of matches in order: the search keeps them in a last table, which the host empties after each dispatch.
+"""Listing of matches in order: the search keeps them in a last table, which the host empties after each dispatch.
 
 Several devices share a listing. It is divided into stretches of its prefixes, in their order, and each device lists one
 stretch after another. Matches that come before their turn wait, up to a limit, so that the host needs the same memory
@@ -26,7 +26,7 @@ from jaxmotif.search._parts import THE_WHOLE, InParts, Prefixes
 from jaxmotif.search._run import ReadySearch, Run
 
 PART_OF_FIRST = 1 / 16
-"""The part of the usual first work that the first slice has, so that the first matches come soon."""
+"""The work of the first slice, as a part of the usual first work, so that the first matches come soon."""
 
 MOST_WAITING = 2**26
 """Entries (256 MiB) that may wait for their turn; beyond that only the stretch whose turn it is goes on."""
@@ -127,7 +127,8 @@ def list_matches(
             if worker.stretch is None and todo and (not crowded or todo[0][0] == turn):
                 worker.begin(*todo.popleft())
         for worker in workers:
-            # The stretch whose turn it is always goes on, or the others would wait forever; these go on when ready.
+            # The stretch whose turn it is always goes on, or the others would wait forever. Other stretches go on only
+            # when their device is ready.
             if worker.stretch is not None and (worker.stretch == turn or (not crowded and worker.ready)):
                 waiting[worker.stretch].append(worker.receive())
         while waiting[turn]:
@@ -143,7 +144,7 @@ def list_matches(
 
 
 def until_limit(blocks: Iterable[Listed], limit: int | None) -> Iterator[Listed]:
-    """Yield blocks of matches up to a limit; the block that passes it is cut, the last one, and says so."""
+    """Yield blocks of matches up to a limit; a block that exceeds it is cut, and is the last, as its status says."""
     left = limit
     for block in blocks:
         # Matches beyond the limit show that there are more, and are not handed out.
@@ -219,7 +220,7 @@ class _Worker:
         """Begin to read the first words of the matches, one column after another, in pieces of a few sizes."""
         pieces, first, rows = [], 0, np.int32(max(words // self._width, 1))
         while first < words:
-            # The largest piece that holds only matches, and at the end the smallest one, which goes beyond them.
+            # Take the largest piece that fits into the matches left. Only the smallest piece may go beyond their end.
             size = next(size for size in PIECES if size <= max(words - first, PIECES[-1]))
             pieces.append(_images(self._run.table, self._ids, self._starts, rows, np.int32(first), size=size))
             first += size

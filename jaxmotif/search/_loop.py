@@ -4,7 +4,8 @@ Table t has room for a fixed number of rows, the images of the first t query nod
 expansion space: the candidates of all its rows laid end to end. A step takes one block of these positions from one
 table and appends the survivors to the next. A count works on the first table whose successor has room for a whole
 block, so that tables fill before they are worked on. A listing works on the last nonempty table, so that matches come
-in lexicographic order. Either way no table overflows, whatever the input, and a hub only means more positions.
+in lexicographic order. Either way no table overflows, whatever the input, and a node of high degree only means more
+positions.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class SearchState:
 
 
 class DeviceReport(NamedTuple):
-    """A report on a search, read on the host: all of a state but table and tally.
+    """A report on a search, read on the host: a state without its table and tally.
 
     Attributes:
       rows: int32 ``[3, tables + 1]``, as in :class:`SearchState`.
@@ -106,7 +107,7 @@ class Allowance(NamedTuple):
 
 
 MOST_WORK = 2**60
-"""Work that no dispatch does."""
+"""More work than any dispatch does, as an allowance without a limit."""
 
 MOST_PART = 2**16
 """Most rows that are fed at a time to a search in parts."""
@@ -116,11 +117,12 @@ class Part(NamedTuple):
     """A part of a search that is fed in parts; all fields are integers.
 
     The rows of the part are put into the table of its level. Then the search goes on as far as it is allowed, or until
-    that table is used up and fewer than ``keep`` rows are left in all tables, so that the next part finds full steps.
+    that table is used up and fewer than ``keep`` rows are left in all tables. With some rows left, the steps are full
+    when the next part comes.
 
     Attributes:
       level: the table that the rows are put into.
-      keep: how many rows are kept in the tables.
+      keep: how many rows are kept in the tables between parts.
       columns: the columns of a row.
       first: the first row of the part.
       count: how many rows the part has.
@@ -161,7 +163,7 @@ class _Tables(NamedTuple):
       number: the number of each table.
       count: how many tables are expanded.
       room: the rows that the successor of each table has room for.
-      most: the positions that a step may take so that their survivors fit.
+      most: the most positions that a step may take, so that all survivors fit.
       cost: the work to test one position, int64.
     """
 
@@ -214,7 +216,7 @@ def _is_wanted(
       able: the tables that a step can work on. As long as any table has rows left, a step can work on the last of
         these: its successor is empty, or it counts.
       last: the table of listed matches.
-      enough: as for :func:`advance`, and so ``part``, ``ordered`` and ``once``.
+      enough, part, ordered, once: as for :func:`advance`.
     """
     filled, cursor, _ = state.rows
     left = filled - cursor
@@ -255,10 +257,10 @@ def advance(
       state: the search so far.
       stop_step: int32 scalar, the step at which to stop (:class:`Allowance`).
       work: int64 scalar, the work after which to stop (:class:`Allowance`).
-      enough: int32 scalar. Where it is given, search level by level, and stop when the first table with rows left holds
-        that many, or its successor is full: then all partial matches of one length are there. With ``ordered``, stop
-        when that many matches wait.
-      rows: int32 ``[C, L]``, the columns of the rows of all parts, of a search that is fed in parts.
+      enough: int32 scalar, or ``None``. If it is given, the search goes level by level, and stops when the first table
+        with rows left holds that many rows, or when its successor is full: then all partial matches of one length are
+        there. With ``ordered``, it stops when that many matches wait to be fetched.
+      rows: int32 ``[C, L]``, the columns of the rows of all parts, for a search that is fed in parts.
       part: a :class:`Part` as int32 ``[5]``, which is put into its table first; if it has rows, its table must be used
         up and have room for them.
       sizes: static.

@@ -19,7 +19,7 @@ MOST_PREFIX, MOST_PREFIXES = 8, 2**20
 """Most nodes of a prefix, and about how many entries all prefixes of one length take at most."""
 
 ENOUGH = 2**14
-"""Number of prefixes that is enough: a search is divided by the shortest prefixes of which there are that many."""
+"""Number of prefixes that is enough to divide a search: the prefixes are the shortest that are at least that many."""
 
 
 class Prefixes(NamedTuple):
@@ -72,8 +72,8 @@ class _Levels(Driver):
 def list_prefixes(search: ReadySearch, order: PrefixOrder, deadline: Deadline = NO_DEADLINE) -> Prefixes:
     """List the prefixes by which a search is divided.
 
-    They are the partial matches of the fewest nodes of which there are :data:`ENOUGH`, or of as many nodes as there is
-    room for. They lie where the search's arrays lie; all devices get the same ones in the same order.
+    All prefixes have one length, the least for which there are :data:`ENOUGH` partial matches, or else the greatest for
+    which there is room. They lie where the search's arrays lie; all devices get the same prefixes in the same order.
 
     Args:
       search: a search of one stage that can list prefixes.
@@ -161,7 +161,7 @@ class InParts(Driver):
     Args:
       search: a search of one stage.
       prefixes: the prefixes of all parts.
-      keep: how few rows make it ask for more; it is at most a quarter of a window.
+      keep: the number of rows below which the search asks for more; at most a quarter of a window is used.
     """
 
     def __init__(self, search: ReadySearch, prefixes: Prefixes, keep: int):

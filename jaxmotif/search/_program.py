@@ -1,7 +1,7 @@
 """Programs of the level search, written on the host: the tests of each level, as data for one kernel.
 
-What is to be written names nodes by their positions in the order: records that have slots
-(:mod:`jaxmotif.search._layout`) have positions in place of these until they are written.
+Nodes are named by their positions in the order. In a finished program records name them by slots
+(:mod:`jaxmotif.search._layout`); until a record is written, its fields for slots hold positions instead.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def build_program(
       stride: words of a row of a bit matrix.
       longest: entries of the longest candidate list.
       first_steps: how many steps :func:`jaxmotif.search._loop.begin` takes at most.
-      first_work: the work after which it ends before that.
+      first_work: the work after which it ends, if that comes sooner.
       bitmap: whether the search reads bit matrices, which makes its tests cheaper than binary searches.
       whole: keep the nodes of all positions, and append the matches to one more table instead of counting them.
       columns: the result of :func:`table_columns`, where the caller has it.

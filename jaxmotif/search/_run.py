@@ -22,10 +22,10 @@ MOST_STEPS = 2**31 - 1
 """Steps of a search without a limit of its own."""
 
 MOST_GROWTH = 8.0
-"""Most growth of the work from one slice to the next, as a slice may have been quick for want of work."""
+"""Most growth of the work from one slice to the next: a slice may have been quick only because it had little work."""
 
 FEW = 16
-"""Candidates tested for each match above which a search looks ahead."""
+"""A search looks ahead if it has tested more than this many candidates for each match."""
 
 
 class Stage(NamedTuple):
@@ -46,12 +46,12 @@ class Stage(NamedTuple):
 
     @property
     def static(self) -> dict[str, Any]:
-        """Static arguments of what makes a state. Tables are one of a few numbers, so that searches share programs."""
+        """Static arguments of :func:`start_state`. The number of tables is padded, so that searches share programs."""
         tables = power_of_four(self.program.tables, 16)
         return {"entries": table_entries(self.program.entries), "tables": tables, "sizes": self.sizes}
 
     def new_state(self, operands: Operands) -> SearchState:
-        """Return a search that has not begun, where the operands lie, as later states do: all share a compilation."""
+        """Return a search that has not begun, where the operands lie; later states lie there too, to compile once."""
         (device,) = operands.offsets.devices()
         with jax.default_device(device):
             state = start_state(**self.static)
@@ -98,7 +98,9 @@ NOTHING = SearchProgress(0, 0, 0, "done")
 
 
 class Driver:
-    """The dispatches of a :class:`Run`, and when they end: here all of a search, or with ``once`` one match.
+    """The decisions of a :class:`Run`: what to dispatch, and when to end, here after all of a search.
+
+    With ``once`` the run ends after the first match.
 
     A driver belongs to one run.
     """
@@ -147,9 +149,9 @@ class Run:
 
     Args:
       search: what to run.
-      driver: its dispatches, and when they end; by default those of the whole search.
+      driver: decides what to dispatch and when to end; by default the whole search is run.
       max_steps: stop after that many steps.
-      part_of_first: the part of the usual first work that the first slice has, whose pace is not known yet.
+      part_of_first: the work of the first slice, whose pace is not known yet, as a part of the usual first work.
     """
 
     def __init__(

@@ -50,8 +50,8 @@ class StepSizes(NamedTuple):
         do.
       rows: how many positions there are for each row of a window.
       many_rows: the same where rows have :data:`MANY` candidates or more.
-      first_work: the work (:class:`jaxmotif.search._loop.Allowance`) of a first slice, whose pace is not known yet:
-        some tenths of a second of the slowest.
+      first_work: the work (:class:`jaxmotif.search._loop.Allowance`) of a first slice, whose pace is not known yet. The
+        slowest searches take some tenths of a second for it.
     """
 
     counting: int
@@ -68,7 +68,7 @@ class StepSizes(NamedTuple):
 
 
 MANY = 24
-"""Candidates of a row from which on windows of an accelerator have fewer rows."""
+"""Number of candidates of a row from which on windows have fewer rows on an accelerator."""
 
 CPU = StepSizes(2**14, 2**14, 2**10, 256, True, 40, 2**29, 1, 2, 2, 2**23)
 FUSED = StepSizes(2**25, 2**22, 2**20, 48, False, 16, 2**35, 4, 8, 32, 2**31 - 1)
@@ -97,7 +97,7 @@ def table_memory(memory: int | None, device: jax.Device) -> int:
     """Return the bytes that tables may take: the user's, or the default of the device."""
     if memory is not None:
         return memory
-    # On a worker of a cluster it is given with the call.
+    # On a worker of a cluster the memory is given with the call, so that no value of this process is kept.
     is_read = device.platform == "cpu" and on_worker.get() is None
     free = _host_memory(device) if is_read else default_memory(device)
     return min(free, step_sizes(target_of(device)).table_bytes)
@@ -111,7 +111,7 @@ def table_entries(entries: int) -> int:
 def fit_tables(
     block: int, usual: int, widths: np.ndarray, memory: int | None, device: jax.Device, held: int, making: int
 ) -> tuple[int, np.ndarray]:
-    """Choose the flat positions of a step, and the rows that each table but the first has room for.
+    """Choose how many flat positions a step takes, and how many rows each table but the first has room for.
 
     Args:
       block: most positions of a step.

@@ -343,8 +343,9 @@ def _append(io: Reader, window: Window, lanes: _Lanes, filled: jax.Array) -> tup
 def _zero_after(counts: jax.Array, tally: jax.Array) -> jax.Array:
     """Return a zero, int32, that XLA cannot know before counts and tally are computed.
 
-    No half of a count is negative, but XLA does not know that. The zero is added to the places in the tables, which are
-    therefore written only after counts and tallies have read them, and so in place.
+    It is made from the minimum of 0 and halves of counts, or a shifted cell of the tally. These are never negative, but
+    XLA does not know that. The zero is added to the places in the tables. The tables are therefore written only after
+    counts and tally have read them, and so XLA can write in place.
     """
     zero = jnp.minimum(ex.half(counts).max().astype(jnp.int32), 0)
     return zero + jnp.minimum((tally[:1] >> jnp.uint64(33)).astype(jnp.int32).sum(dtype=jnp.int32), 0)
@@ -360,7 +361,7 @@ def _add_up(io: Reader, tally: jax.Array, window: Window, flat: _Flat, lists: Ro
     def add(tally, row, w, ways, nodes, num_nodes, pairs, num_pairs):
         some = ways > 0
 
-        # Cells are modulo 2^64: a sum may wrap, and the exact count tells whether it can have done so.
+        # Cells are modulo 2^64. A sum may wrap, and the exact number of matches tells whether it can have done so.
         def put(tally, cell):
             return tally.at[jnp.where(some, cell, io.sizes.cells)].add(ways, mode="drop")
 
@@ -377,7 +378,8 @@ def _add_up(io: Reader, tally: jax.Array, window: Window, flat: _Flat, lists: Ro
 
         return loop(num_pairs, add_pair, loop(num_nodes, add_node, tally))
 
-    # The lanes of a row are neighbours, and its sum is a difference of running sums, which is right even if they wrap.
+    # The lanes of a row stand side by side. Its sum is a difference of two running sums, which is right even if they
+    # wrap.
     def sum_rows(_, sums):
         running = jnp.concatenate([jnp.zeros(1, jnp.uint64), jnp.cumsum(lanes.ways)])
         # A row may begin, or end, past the positions that were tested.

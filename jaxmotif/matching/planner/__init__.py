@@ -1,1 +1,1 @@
-"""The planner of matching, from a query and a target to a search: a file a phase, called in turn by ``_plan``."""
+"""The planner of matching, from a query and a target to a search. ``_plan`` calls the phases; each phase is a file."""

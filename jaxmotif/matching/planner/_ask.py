@@ -26,10 +26,12 @@ class PairKind(NamedTuple):
     """The demand of a query edge on the pair (u, w) of target nodes.
 
     Attributes:
-      direction: 0: there is an edge or arc from u to w; 1: an arc from w to u.
-      labelled, label: whether it must carry a label, and which; of a :class:`RuledPattern`, fulfil a condition.
+      direction: 0 for an edge or arc from u to w, 1 for an arc from w to u.
+      labelled, label: whether the edge must carry a label, and which one; for a :class:`RuledPattern`, whether it must
+        fulfil a condition, and the number of the condition.
       reverse: whether the arc the other way may, must or must not be there too (``ANY``, ``PRESENT``, ``ABSENT``).
-      reverse_labelled, reverse_label: its label; with ``ABSENT``, no arc with this label may be there.
+      reverse_labelled, reverse_label: the same for the arc the other way; with ``ABSENT``, only an arc with this label
+        must not be there.
     """
 
     direction: int
@@ -43,16 +45,19 @@ class PairKind(NamedTuple):
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class Conditions:
-    """Arrays for the filters; K is 32, 64, 256 or 1024, W = K / 32, further axes are padded.
+    """The conditions of a query as arrays for the filters; K is 32, 64, 256 or 1024, W = K / 32, other axes are padded.
 
     Attributes:
-      size: int32 scalar, query nodes.
-      labels, free: int32 and bool ``[K]``, the node label asked for, or whether any will do.
-      degrees: int32 ``[2, K]``, neighbours (directed: successors; predecessors).
-      kinds: int32 ``[C, 6]``, the distinct :class:`PairKind`; num_kinds: int32 scalar.
+      size: int32 scalar, the number of query nodes.
+      labels: int32 ``[K]``, the label that each query node asks for.
+      free: bool ``[K]``, whether any label will do instead.
+      degrees: int32 ``[2, K]``, the number of neighbours of each query node (directed: of successors; of predecessors).
+      kinds: int32 ``[C, 6]``, the distinct :class:`PairKind`.
+      num_kinds: int32 scalar, how many there are.
       near: uint32 ``[C, K, W]``, as bits, the query nodes joined to each one by a pair of each kind.
-      frequent: int32 ``[2, L, K]``, how many neighbours (successors; predecessors) with each label; the labels are
-        int32 ``[L]``, num_labels: int32 scalar.
+      frequent: int32 ``[2, L, K]``, how many neighbours (successors; predecessors) of each query node have each label.
+      frequent_labels: int32 ``[L]``, these labels.
+      num_labels: int32 scalar, how many there are.
     """
 
     size: Any
@@ -68,7 +73,7 @@ class Conditions:
 
 
 class NodeDemand(NamedTuple):
-    """The demand of some query nodes on the target nodes that they are mapped to, but for pairs of these.
+    """The demand of some query nodes on the target nodes that they are mapped to; demands on pairs are not in it.
 
     Attributes:
       words: the query nodes as bits: numbers of words, and the words, uint32.
@@ -86,13 +91,14 @@ class QueryConstraints(NamedTuple):
     """All that a query asks of target nodes and of pairs of them.
 
     Attributes:
-      query: as given; shape: what its automorphisms are those of.
-      kinds: of pairs: first those that edges of the query ask for, then those of ``non_neighbours``.
+      query: the query.
+      shape: a pattern that has the automorphisms of the query.
+      kinds: kinds of pairs: first those that edges of the query ask for, then those of ``non_neighbours``.
       which: int64 ``[k, k]``: the kind asked of the images of (u, x), -1 where u and x are not joined.
       non_neighbours: int64 ``[R, k, k]``: kinds that the images of (u, x), not joined, must not fulfil, -1 for none; R
         is 0 where nothing is forbidden, else the number of directions.
-      conditions: the same and more for the filters, on the device or in NumPy.
-      demands: what it says of single nodes once more, of query nodes that ask the same together.
+      conditions: the constraints that the filters test, on pairs and on single nodes, as arrays.
+      demands: the constraints on single nodes once more; query nodes with the same ones share a demand.
     """
 
     query: Pattern
@@ -118,7 +124,7 @@ def _table_of(kinds: list[PairKind]) -> np.ndarray:
 
 
 def constrain_query(query: Pattern, options: Options) -> QueryConstraints:
-    """Return the first phase of a plan: what a query asks of target nodes and of pairs of them.
+    """Do the first phase of a plan: find what a query asks of target nodes and of pairs of them.
 
     Example:
       >>> asked = constrain_query(Pattern.from_edges([(0, 1), (1, 2)]), Options(induced=True))

@@ -1,4 +1,4 @@
-"""The fifth phase of a plan: sets of candidates as bit rows.
+"""The phase of a plan that writes sets of candidates as bit rows.
 
 They serve leaves that are counted in closed form, and nodes that are looked ahead to.
 """
@@ -59,7 +59,7 @@ class BitRows:
         """Return the numberings where the target lies, int32 ``[G, N]``, and how many nodes each has."""
         if self._numbers is None:
             bits = self._lists.families.bits
-            # Padding unions are empty, and number no one.
+            # Padding unions are empty, and number no nodes.
             unions = np.zeros((power_of_four(len(self._unions), LEAST_SETS), 32 * len(bits)), bool)
             for g, members in enumerate(self._unions):
                 unions[g, members] = True
@@ -82,7 +82,7 @@ class BitRows:
 
 
 def row_words(members: int) -> int:
-    """Return the words of a bit row over a numbering of some nodes: they count from 1, and 0 is for those outside."""
+    """Return how many words a bit row over a numbering has: numbers begin at 1, since 0 stands for nodes outside."""
     return words_for(members + 1)
 
 
@@ -92,10 +92,10 @@ def make_candidate_set(layout: Layout, pair: PairWords, x: int, rows: int, flip:
 
 
 def build_leaf_terms(layout: Layout, rows: BitRows) -> list[list[Term]]:
-    """Return the terms of every sum that the ways to map the leaves multiply from."""
+    """Return the terms of some sums, whose product is the number of ways to map the leaves."""
     plan = layout.order.leaves
     sums = [terms for group in plan.groups for terms in leaves.products(plan, group)]
-    # Sums in which several sets meet have bit rows over the union of these.
+    # A sum in which several sets are intersected has bit rows over the union of these sets.
     meeting = [
         sorted({x for _, blocks in terms for block in blocks if len(pairs(layout, block)) > 1 for x in block.sets})
         for terms in sums
@@ -113,7 +113,7 @@ def build_leaf_terms(layout: Layout, rows: BitRows) -> list[list[Term]]:
 
 
 def pairs(layout: Layout, block: leaves.Block) -> list[tuple[int, int]]:
-    """Return the leaves of a block's sets, each after each of its neighbours."""
+    """Return a pair (neighbour, leaf) for each leaf of a block's sets and each of its neighbours."""
     return [(u, x) for x in block.sets for u in layout.order.core if layout.asked.which[u, x] >= 0]
 
 
@@ -121,7 +121,11 @@ def leaf_factor(layout: Layout, rows: BitRows, block: leaves.Block, group: int |
     """Return the common candidates of some leaves, without the nodes in use.
 
     Args:
-      group: the numbering of their domains' union, which a single set does without. counts: nodes of all numberings.
+      layout: the places of lists and nodes.
+      rows: the bit rows asked for so far, added to here.
+      block: the leaves.
+      group: the number of the numbering of the union of their domains; ``None`` for a single set, which needs none.
+      counts: how many nodes each numbering has.
     """
     near = pairs(layout, block)
     if group is None or len(near) == 1:  # the length of its list is the count

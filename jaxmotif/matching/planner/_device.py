@@ -1,14 +1,15 @@
-"""Planning where the graph lies, in few padded sizes, since all of it is compiled.
+"""Planning on the device where the graph lies, in a few padded sizes, since everything is compiled.
 
-Domains: which target nodes each query node can map to, as bits, one word of 32 query nodes a target node.
+The domain of a query node is the set of target nodes that it can map to. Domains are kept as bits: for each target
+node, one word for every 32 query nodes.
 
 The filters, each sound by itself (GRASS, definition 2, and one more):
 
 | filter | a target node v stays in the domain of query node u if |
 |---|---|
 | ``label`` | the labels are equal |
-| ``degree`` | v has as many neighbours (successors and predecessors) as u |
-| ``frequency`` | for every label, v has as many neighbours that carry it |
+| ``degree`` | v has at least as many neighbours (successors, and predecessors) as u |
+| ``frequency`` | for every label, v has at least as many neighbours that carry it as u |
 | ``consistency`` | for every neighbour x of u, some neighbour of v is in the domain of x; until nothing changes |
 """
 
@@ -32,8 +33,8 @@ from jaxmotif.matching.planner._ask import Conditions, QueryConstraints
 from jaxmotif.matching.planner._families import Families, FilteredDomains
 
 MOST_SWEEPS = 32
-"""Sweeps of a call: how many it takes depends on the graph, up to one for each node, and a deadline is asked between
-calls."""
+"""Most sweeps of a call. How many are needed depends on the graph, up to one for each node, and the deadline is checked
+between calls."""
 
 
 @jit64(static_argnames=("filters",))
@@ -94,7 +95,7 @@ def sweep_domains(
 
 
 def domain_sizes(bits: jax.Array) -> jax.Array:
-    """Return nodes in each domain, int32 ``[K]``."""
+    """Return how many nodes each domain has, int32 ``[K]``."""
     return lax.map(lambda word: unpack(word).sum(axis=1, dtype=jnp.int32), bits).reshape(-1)
 
 
@@ -189,7 +190,7 @@ def neighbor_words(slots: Target, kind: jax.Array, bits: jax.Array) -> jax.Array
 def filter_domains(
     target: Target, asked: QueryConstraints, allowed: np.ndarray | None, options: Options
 ) -> FilteredDomains:
-    """Return which target nodes each query node can be mapped to; the arguments are those of NumPy's form."""
+    """Return which target nodes each query node can be mapped to, as ``filter_domains`` of ``_host`` does."""
     (device,) = target.offsets.devices()
     # The conditions of a query are sent to a device only once, in one piece.
     conditions = asked.query.known(
@@ -373,13 +374,13 @@ def _put(size: int, place: jax.Array, values: jax.Array, fill: int) -> jax.Array
 
 
 def measure_lists(families: Families, options: Options) -> tuple[Any, ...]:
-    """Lay out the list families, as NumPy's form does."""
+    """Lay out and measure the families of lists, as ``measure_lists`` of ``_host`` does."""
     del options  # a compiled program runs to its end
     offsets, *measured = _measure_lists(families)
     return offsets, *jax.device_get(measured)
 
 
 def number_nodes(bits: Any, unions: np.ndarray) -> tuple[Any, np.ndarray]:
-    """Assign numbers to the nodes in unions of domains, as NumPy's form does."""
+    """Assign numbers to the nodes in unions of domains, as ``number_nodes`` of ``_host`` does."""
     numbers, counts = _number_nodes(bits, unions)
     return numbers, np.asarray(counts)

@@ -19,9 +19,9 @@ class FilteredDomains(NamedTuple):
 
     Attributes:
       bits: uint32 ``[W, N]`` where the target lies: bit ``u % 32`` of word ``u // 32`` for query node u.
-      sizes: int64 ``[k]``, target nodes in each domain.
-      nodes: of the target, in any domain.
-      slots: of the target, of one direction, between such nodes.
+      sizes: int64 ``[k]``, how many target nodes each domain has.
+      nodes: how many target nodes are in any domain.
+      slots: how many slots of one direction the target has between such nodes.
     """
 
     bits: Any
@@ -31,7 +31,7 @@ class FilteredDomains(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Return whether some query node can be mapped nowhere, or all to fewer nodes than they are: no match then."""
+        """Return whether there can be no match: a domain is empty, or fewer target nodes than query nodes are left."""
         return self.sizes.min() == 0 or self.nodes < len(self.sizes)
 
 

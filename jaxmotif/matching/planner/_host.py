@@ -1,8 +1,8 @@
-"""Planning in NumPy, for small targets: nothing to compile, and no size but the exact one.
+"""Planning in NumPy, for small targets: nothing is compiled, and all sizes are exact.
 
-It is the oracle of the device's form in tests. What differs is inside: only nodes that are still in some domain, and
-the slots between them, are looked at; rows are folded by ``reduceat``, and the lists of all query nodes are measured at
-once.
+The functions give the same results as those of ``_device``, and are their oracle in tests. They reach them in another
+way: they look only at nodes that are still in some domain and at the slots between them, fold rows by ``reduceat``, and
+measure the lists of many query nodes at once.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from jaxmotif.matching.planner._families import Families, FilteredDomains
 from jaxmotif.search._deadline import Deadline
 
 KEPT = 2**22
-"""Slots at most of a target whose candidate lists are kept from one phase to the next."""
+"""Most slots of a target whose candidate lists are kept from one phase to the next."""
 
 SLOTS_AT_ONCE = 2**15
-"""Slots that are looked at together, in the lists of as many query nodes as there are: one call for many short ones."""
+"""Slots that are looked at together: where there are few, the lists of many query nodes are found in one call."""
 
 FEW_SLOTS = 2**13
-"""Slots that take as long to look at as it takes to find those next to nodes that were dropped."""
+"""Number of slots up to which it is quicker to look at all of them than to find those next to dropped nodes."""
 
 
 def filter_domains(
@@ -38,10 +38,10 @@ def filter_domains(
     """Return which target nodes each query node can be mapped to.
 
     Args:
-      target: its index.
-      asked: by the query.
+      target: the index of the target.
+      asked: all that the query asks.
       allowed: uint32 ``[W, N]``, domains to begin with, or ``None`` for all nodes.
-      options: which filters are used, and until when.
+      options: which filters to use, and the deadline.
 
     Raises:
       TimeIsUp: the deadline of the options passed.
@@ -84,11 +84,12 @@ def reduce_target(target: Target, bits: np.ndarray, *, nodes: int, slots: int) -
 
 
 def measure_lists(families: Families, options: Options) -> tuple[np.ndarray, ...]:
-    """Lay out the list families, until a deadline of the options.
+    """Lay out and measure the families of candidate lists, unless the deadline of the options passes.
 
     Returns:
-      offsets: int32 ``[J, N + 1]`` of every list family, each from 0, where the target lies.
-      totals, longest: integers ``[J]``, entries and longest list.
+      offsets: int32 ``[J, N + 1]``, where the lists of every family begin and end, counted from 0 in each family; the
+        array lies where the target lies.
+      totals, longest: integers ``[J]``, the entries of each family, and the length of its longest list.
       typical: float32 ``[J]``, the length of the list that an entry is in, on average.
       meet: bool ``[K, K]``, which domains have a node in common.
       within: bool ``[K, K]``, which domains (rows) lie within which.
@@ -102,7 +103,7 @@ def measure_lists(families: Families, options: Options) -> tuple[np.ndarray, ...
     totals = offsets[:, -1]
     squares = (lengths.astype(np.float32) ** 2).sum(axis=1)
     typical = squares / np.maximum(totals, 1).astype(np.float32)
-    # Nodes in the same domains say the same, and there are few kinds of them.
+    # Nodes that are in the same domains give the same result, and few sets of domains occur.
     words = np.ascontiguousarray(families.bits.T)
     if words.shape[1] == 1:
         few = np.unique(words)[None]
@@ -350,7 +351,7 @@ def _unpack_rows(bits: np.ndarray) -> np.ndarray:
 
 
 def _lists(families: Families) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """Yield the lists of all families, as many families at a time as have few slots to look at.
+    """Yield the lists of all families, some families at a time, so that few slots are looked at together.
 
     Yields:
       Which families these are, and what :func:`_lists_of` returns for them.
@@ -383,7 +384,7 @@ def _lists_of(families: Families, kind: int, x: np.ndarray) -> tuple[np.ndarray,
         ends, targets, sources = select_slots(slots, pair_kind)
         inside = has_bit(families.bits[x >> 5], x[:, None])
         places = np.flatnonzero(inside.take(targets, axis=1))
-        if len(x) == 1:  # the lists of a large target: to look up where they end is less than to count what is in each
+        if len(x) == 1:  # the target is large: it is quicker to look up where lists end than to count their entries
             return np.diff(np.searchsorted(places, ends))[None], targets.take(places)
         family, slot = np.divmod(places, max(len(targets), 1))
         lengths = np.bincount(family * inside.shape[1] + sources.take(slot), minlength=inside.size)

@@ -32,12 +32,13 @@ class Block(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class LeafPlan:
-    """Leaves by group: those of one group have domains that meet, those of different groups do not.
+    """The leaves of a query, in groups that do not compete: domains of leaves of different groups have no common node.
 
     Attributes:
-      groups: query nodes.
-      inside: of each leaf, the query nodes all of whose candidates are its own too, whatever is mapped.
-      limbs: 32-bit words that hold the ways to map all leaves of one partial match, whichever it is; 0 without leaves.
+      groups: the leaves of each group, as query nodes.
+      inside: for each leaf, the query nodes whose candidates are all candidates of the leaf too, whatever the other
+        nodes are mapped to.
+      limbs: how many 32-bit words hold the number of ways to map all leaves, for any partial match; 0 without leaves.
     """
 
     groups: list[list[int]]
@@ -82,8 +83,8 @@ NO_LEAVES = LeafPlan([], {}, 0)
 def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], tied: np.ndarray) -> LeafPlan:
     """Pick leaves: an independent set whose removal leaves every component connected.
 
-    Nodes of one neighbour come first, then the others from the end of the order, as long as their candidates fit
-    short bit rows, or wider ones for twins with many candidates.
+    Nodes with a single neighbour are tried first, then the others, from the end of the order. A node becomes a leaf
+    only if its candidates fit short bit rows, or wider ones for twins with many candidates.
 
     Args:
       which: int64 ``[k, k]``, the pair kind asked of (u, x), -1 where they are not joined.
@@ -102,7 +103,7 @@ def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], t
     rest = (1 << len(near)) - 1
 
     def compare(x: int) -> None:
-        """Find who is inside x: all of the domain, and next to whatever x is next to."""
+        """Find the nodes inside x: those with a domain within that of x, and joined to all neighbours of x as x is."""
         if x not in inside:
             us = np.flatnonzero(which[:, x] >= 0)
             same = measured.within[:, x] & (which[us] == which[us, x, None]).all(axis=0)
@@ -133,7 +134,7 @@ def choose_leaves(which: np.ndarray, measured: Measures, order: Sequence[int], t
         several = [layer[0] for layer in layers if degree[layer[0]] > 1]
         return all(sizes[y] < MOST_RANKED or worth(y, sizes[y] // 32 + 1) for y in several)
 
-    # Nodes of one neighbour come first: the length of a list counts their candidates, and no rows have to meet.
+    # Nodes with a single neighbour come first: the length of a list counts their candidates, without any bit rows.
     for x in [v for v in reversed(order) if degree[v] == 1] + [v for v in reversed(order) if degree[v] > 1]:
         # No two leaves may be neighbours, and the number of their maps must fit the widest limbs.
         if tied[x] or near[x] & chosen or limbs_for(ways * max(1, closest[x])) is None:
@@ -160,8 +161,8 @@ Sum = list[tuple[int, list[Block]]]
 def products(plan: LeafPlan, group: Sequence[int]) -> list[Sum]:
     """Return the ways to map a group, as sums that are multiplied (:mod:`jaxmotif.search._leaf_counts`).
 
-    Each layer of leaves that hold all others' candidates is one factor. The rest has a product for each way to part it,
-    of which equal ones are put together.
+    Each layer of leaves that hold all others' candidates is one factor. The rest is one sum, with a product for each
+    set partition of these leaves; equal products are put together.
     """
     layers, tangled = plan.layers(group)
     found: list[Sum] = []

@@ -25,10 +25,12 @@ class SearchOrder(NamedTuple):
     """The order in which a query is searched.
 
     Attributes:
-      core: query nodes searched, in order; free: those without an earlier neighbour.
-      leaves: the others, counted in closed form.
+      core: the query nodes that are searched, in order.
+      free: the core nodes without an earlier neighbour.
+      leaves: the other query nodes, which are counted in closed form.
       below: pairs (a, b) of query nodes such that a's image must have the lower number.
-      multiplier: automorphisms that the search leaves out.
+      multiplier: how many maps each map found stands for, since the search finds only one of those that automorphisms
+        exchange.
     """
 
     core: list[int]
@@ -50,10 +52,10 @@ def choose_order(
 
     Args:
       asked: all that the query asks.
-      measured: figures of its candidate lists; ``None`` for a query that has its order, without leaves.
-      search: what the user wants.
+      measured: figures of its candidate lists; ``None`` if they were not measured, and then there are no leaves.
+      search: the options of the user.
       closed_form: whether leaves may be counted in closed form.
-      allowed: bool ``[k, n]``, given domains: only nodes with the same may be exchanged.
+      allowed: bool ``[k, n]``, given domains, or ``None``; only nodes with the same domain may be exchanged.
     """
     query, shape = asked.query, asked.shape
     # Only nodes of equal domains may be exchanged: a map moved to another's domain may be forbidden.
@@ -87,7 +89,7 @@ def choose_order(
 
 
 def fewest_candidates(query: Pattern, sizes: np.ndarray, slots: np.ndarray, nodes: int) -> list[int]:
-    """Return the matching order that tests the fewest candidates if edges lie anywhere.
+    """Return the matching order that is expected to test the fewest candidates, if edges lie at random.
 
     All orders of the nodes are compared, so there should be few nodes. The order of RI is taken if it tests hardly
     more.
@@ -115,11 +117,13 @@ def fewest_candidates(query: Pattern, sizes: np.ndarray, slots: np.ndarray, node
 
 
 def expected_candidates(order: Sequence[int], sizes: Sequence[int], joined: Sequence[Sequence[float]]) -> float:
-    """Return the candidates that an order tests if edges lie anywhere.
+    """Return how many candidates an order is expected to test, if edges lie at random.
 
     Args:
-      sizes: ``[k]``, target nodes that each node can map to.
-      joined: ``[k][k]``, the part of the pairs of these that fulfil an edge, -1 where there is none.
+      order: the query nodes, in the order of the search.
+      sizes: ``[k]``, how many target nodes each query node can map to.
+      joined: ``[k][k]``, the part of the pairs of such target nodes to which the edge between two query nodes can map;
+        -1 where there is no edge.
 
     Example:
       >>> expected_candidates([0, 1, 2], [4, 6, 6], [[-1, 0.5, -1], [0.5, -1, 0.5], [-1, 0.5, -1]])

@@ -42,7 +42,7 @@ class Layout:
 
     def pairs(self, positions: np.ndarray | int, kinds: np.ndarray, x: np.ndarray | int) -> np.ndarray:
         """Return pairs of the nodes at earlier positions with nodes x, integers ``[P, 3]`` like :class:`PairWords`."""
-        # A family has N + 1 offsets, a kind a matrix: numbers times sizes are places.
+        # Each family has N + 1 offsets, and each kind one matrix, so that a place is a number times a size.
         matrix_words = self.nodes * (self.nodes // 32) if self.lists.bitmap else 0
         return np.stack([positions, self.lists.number[kinds, x] * (self.nodes + 1), kinds * matrix_words], axis=-1)
 

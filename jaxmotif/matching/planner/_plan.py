@@ -49,11 +49,12 @@ class Plan:
       ready: the search, ready to run; ``None`` if all is found.
       order: the query nodes searched, in order; leaves are not in it.
       leaves: the query nodes counted in closed form.
-      multiplier: automorphisms that the search leaves out.
-      domain_sizes: int64 ``[k]``.
-      ids: int32 ``[N]``, the graph's nodes of the reduced target's.
-      tally: what it adds up.
-      found: if there is nothing to run: nothing, where some domain is empty, or what a small search found.
+      multiplier: how many maps each map found stands for, since the search finds only one of those that automorphisms
+        exchange.
+      domain_sizes: int64 ``[k]``, how many target nodes each query node can map to.
+      ids: int32 ``[N]``, the node of the graph that each node of the reduced target is.
+      tally: the sums that the search makes for a tally.
+      found: the result, if there is nothing to run: no match where some domain is empty, or what a small search found.
     """
 
     ready: ReadySearch | None
@@ -70,7 +71,7 @@ class Plan:
         """The search that is ready to run.
 
         Raises:
-          ValueError: when there is none, which callers see to first.
+          ValueError: if there is none; callers look at ``ready`` first.
         """
         if self.ready is None:
             raise ValueError("there is nothing to search")
@@ -79,7 +80,7 @@ class Plan:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Matching:
-    """A query to match in a target as options ask, which is planned on any device, and again with smaller steps.
+    """A query to match in a target, with options. It can be planned on any device, and again with smaller steps.
 
     Attributes:
       pattern: the query.
@@ -136,7 +137,7 @@ def _make_plans(
             target = dataclasses.replace(target, marks=place(query.edges))
     asked = constrain_query(query, options)
     few = query.num_nodes <= FEW_NODES and target.targets.size <= host.MOST_SLOTS
-    # Where labels say what a node may be, filters make the search shorter than they are.
+    # Where there are labels, filters save more time in the search than they take.
     unlabelled = query.node_labels is None and query.edge_labels is None
     if few and unlabelled and target.on_host and options.may_be_small:
         plan = search_unfiltered(asked, target, allowed, options, device)
@@ -160,7 +161,7 @@ def _make_plans(
             ids = lists.target.ids
             return [Plan(None, order.core, order.leaves.nodes, order.multiplier, kept.sizes, ids, found=found)]
     plans: list[Plan] = []
-    # Without a tally there is one; with one the domains and lists of all are the same.
+    # Without a tally there is one search. With a tally there may be several, which share domains and lists.
     for tallied in choose_tallied_orders(asked, order, measured, options, allowed):
         options.deadline.check()
         order = tallied.order
@@ -176,10 +177,14 @@ def _make_plans(
 def search_unfiltered(
     asked: QueryConstraints, target: Target, allowed: np.ndarray | None, options: Options, device: jax.Device
 ) -> Plan | None:
-    """Return a query of few nodes, searched for before any other phase; ``None`` if that is too much.
+    """Search for a query of few nodes before any other phase, and return the result; ``None`` if that is too much.
 
     Args:
-      target: its index on the host. allowed: bool ``[k, n]``, domains to begin with, or ``None``.
+      asked: all that the query asks.
+      target: the index of the target, on the host.
+      allowed: bool ``[k, n]``, domains to begin with, or ``None``.
+      options: how to search.
+      device: where the search would go if it is too much here.
     """
     query, nodes = asked.query, target.nodes
     domains = np.ones((query.num_nodes, nodes), bool) if allowed is None else allowed.take(target.ids, axis=1)
@@ -190,7 +195,7 @@ def search_unfiltered(
     bits = pack_bits(domains)
     meet = np.asarray((bits[:, None] & bits[None]).any(axis=2))
     most = host.candidate_budget(device, order)
-    if not isinstance(query, RuledPattern):  # what filters and leaves may save is worth no more than their own time
+    if not isinstance(query, RuledPattern):  # filters and leaves are worth their time if the search takes longer
         most = min(most, host.A_LEVEL * (query.num_nodes + 1))
     found = host.HostSearch(asked, order, target, domains, meet, most).found(options)
     return None if found is None else Plan(None, order.core, [], order.multiplier, sizes, target.ids, found=found)

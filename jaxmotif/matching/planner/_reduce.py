@@ -30,11 +30,14 @@ class Measures(NamedTuple):
     """Figures of the candidate lists, by which the order and the leaves are chosen (NumPy).
 
     Attributes:
-      sizes: int64 ``[k]``, of the domains; nodes: in any of them.
-      often: int64 ``[k, k]``: entries of the lists by which node u leads to x, 0 where it does not.
-      closest: int64 ``[k]``: candidates of each node at most, given any neighbour.
-      likely: float64 ``[k]``: candidates that a candidate of each node is one of, given a neighbour, on average.
-      meet, within: bool ``[k, k]``: which domains have a node in common; which (rows) lie within which.
+      sizes: int64 ``[k]``, how many target nodes each domain has.
+      nodes: how many target nodes are in any domain.
+      often: int64 ``[k, k]``, the entries of all lists by which query node u leads to x; 0 where it does not.
+      closest: int64 ``[k]``, the most candidates that each node can have once any neighbour is mapped.
+      likely: float64 ``[k]``, the average length of the list that a candidate of each node is in, for the neighbour
+        whose lists are shortest in this sense.
+      meet: bool ``[k, k]``, which domains have a node in common.
+      within: bool ``[k, k]``, which domains (rows) lie within which.
     """
 
     sizes: np.ndarray
@@ -51,8 +54,10 @@ class CandidateLists(NamedTuple):
 
     Attributes:
       families: the families of lists, ascending by pair kind and query node.
-      number: int64 ``[kinds, k]``, of the family of a kind and node.
-      offsets: of the lists, where the target lies. totals, longest: integers ``[J]``, entries and longest list.
+      number: int64 ``[kinds, k]``, the number of the family of a kind and a query node.
+      offsets: where the lists begin and end; the array lies where the target lies.
+      totals: integers ``[J]``, the entries of each family.
+      longest: integers ``[J]``, the length of the longest list of each family.
       bitmap: whether there is room for bit matrices.
       nodes: N, the capacity of the reduced target.
     """
@@ -84,10 +89,13 @@ class CandidateLists(NamedTuple):
 def filter_target(
     target: Target, asked: QueryConstraints, allowed: np.ndarray | None, options: Options
 ) -> FilteredDomains:
-    """Return the second phase: the domains.
+    """Do the second phase of a plan: filter the domains.
 
     Args:
+      target: the index of the target.
+      asked: all that the query asks.
       allowed: bool ``[k, n]``, domains to begin with, or ``None``.
+      options: which filters to use, and the deadline.
     """
     words = asked.conditions.near.shape[-1]
     begin = None if allowed is None else pack_domains(allowed, words, np.asarray(target.ids))
@@ -97,7 +105,7 @@ def filter_target(
 def reduce_and_measure(
     target: Target, asked: QueryConstraints, kept: FilteredDomains, options: Options
 ) -> tuple[CandidateLists, Measures]:
-    """Return the third phase: the target between the nodes kept, and how long its candidate lists are."""
+    """Do the third phase of a plan: reduce the target to the nodes kept, and measure its candidate lists."""
     k, backend = asked.query.num_nodes, backend_of(target)
     # Matrices may take half of the memory given. A word has four bytes, and making them takes MAKING times as much.
     most_words = min(limits.MOST_MATRIX_WORDS, (options.memory or 2**63) // (8 * limits.MAKING))
@@ -120,7 +128,7 @@ def reduce_and_measure(
     closest, likely, often = kept.sizes.copy(), np.full(k, np.inf), np.zeros((k, k))
     u, x, kind = asked.joined()
     j = number[kind, x]
-    # Any neighbour's list holds all of x's candidates: the shortest of the longest bounds them.
+    # The list of any one neighbour holds all candidates of x, so that the least of their longest lists is a bound.
     np.minimum.at(closest, x, longest[j])
     np.minimum.at(likely, x, typical[j])
     often[u, x] = totals[j]

@@ -1,15 +1,16 @@
 """Searches that tell how often target nodes, or edges, take each part in a match, and what each of them adds up.
 
-A *part* is a query node, or a query edge as a pair of nodes. Parts that automorphisms of the query exchange are played
-by each target node, or edge, equally often, so one of an orbit is enough. A search finds of the maps that a group F of
-automorphisms exchanges one; over all maps, a part p is then taken
+A *part* is a query node, or a query edge as a pair of nodes. A target node, or edge, takes all parts that automorphisms
+of the query exchange equally often, so that one part of an orbit is enough. Of all maps that a group F of automorphisms
+exchanges, a search finds one. Over all maps, a part p is then taken
 
     |F| / |F p|  times as often as all parts of its orbit F p  in the maps found.
 
-Nodes that are searched stand in the search's rows. A leaf that is next to one of them alone, and competes for nodes
-with none but its twins, takes each of its candidates equally often: the counts of its neighbour say how often. Any
-other leaf is searched last instead while the remaining ones are still counted, in a search for each orbit of such
-leaves. So the work is that of the matches without all leaves but one, however many matches there are.
+The images of nodes that are searched stand in the rows of the search. A leaf may have a single neighbour, and compete
+for nodes with its twins alone. Then it takes each of its candidates equally often, and the counts of its neighbour say
+how often. Any other leaf is searched too, after all core nodes, while the remaining leaves are still counted in closed
+form; there is one search for each orbit of such leaves. So the work is that of finding the matches of the core and one
+leaf, however many matches of the whole query there are.
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ def choose_tallied_orders(
 ) -> list[Tallied]:
     """Return the searches that find what is asked, and the parts that each adds up.
 
-    Without a tally it is the search that counts the matches. With a tally it is all searches that find it. If some of
-    these are for leaves, a search that counts the matches comes before them.
+    Without a tally there is one search, which counts the matches. With a tally there may be several, which together
+    find all counts. If some of them are for leaves, a search that only counts the matches comes before them.
 
     Args:
       asked: all that the query asks.
@@ -163,10 +164,10 @@ NO_TALLY = TallyPlan([], [], 0)
 
 
 def lay_out(tallied: Tallied, layout: Layout) -> TallyPlan:
-    """Return what the program of a search adds up, where, and in how many cells.
+    """Plan the sums of a search: what its program adds up, in which cells, and how many cells there are.
 
     Raises:
-      ValueError: when these are more than int32 can number.
+      ValueError: for more cells than int32 can number.
     """
     lists, tallies = layout.lists, list[TallyWords]()
     bases: dict[Part, int] = {}
@@ -191,12 +192,12 @@ def lay_out(tallied: Tallied, layout: Layout) -> TallyPlan:
         return Cells(base, layout.pair(near, leaf).list, turned=(near, leaf) != part, evenly=True)
 
     def room(part: Part, cells: int, first: int = 0, pair: PairWords | None = None) -> int:
-        """Return the first cell of a part, which are added up once."""
+        """Return the first cell of a part; a part that is asked for again has the same cells."""
         nonlocal size
         if part not in bases:
             bases[part] = size
             position = max(layout.position[u] for u in part)
-            # Entries are numbered over all families: this base lets the first of this one find the first cell.
+            # Entries are numbered over all families. With this base the first entry of this family has the first cell.
             of, lists = (-1, -1) if pair is None else (pair.slot, pair.list)
             tallies.append(TallyWords(position, lists, of, size - first))
             size += cells

@@ -26,14 +26,14 @@ from jaxmotif.search._run import ReadySearch, Stage
 
 
 class Draft(NamedTuple):
-    """A plan of which only programs are still to be written: what all stages of its search have in common.
+    """A plan that lacks only its programs: all that the stages of its search have in common.
 
     Attributes:
       layout, groups, rows: the places of what programs refer to, the terms of the leaves, and their bit rows.
-      tally: what is added up.
+      tally: the sums that the search makes for a tally.
       options, device: how to search, and where.
       placed: how nodes are placed.
-      held: bytes of the operands but the program.
+      held: bytes of all operands other than the program.
     """
 
     layout: Layout
@@ -81,10 +81,15 @@ class Draft(NamedTuple):
 
 
 def write(draft: Draft, made: ReadySearch | None = None) -> ReadySearch:
-    """Write a search that is ready to run; ``made``: another one of the same lists."""
+    """Write a search that is ready to run.
+
+    Args:
+      draft: the plan.
+      made: another search of the same lists, whose arrays this one shares; ``None`` if there is none yet.
+    """
     layout = draft.layout
     draft = draft._replace(placed=placements(layout))
-    # With None, the search itself begins to look ahead once it goes badly.
+    # With None, the search begins to look ahead by itself once it tests many candidates and finds few matches.
     lookahead = draft.options.search.lookahead
     looks = bool(lookahead)
     if looks:
@@ -139,7 +144,7 @@ def list_arrays(layout: Layout) -> tuple[Any, ...]:
 def _pad_read(
     layout: Layout, arrays: tuple[Any, ...], least: tuple[int, ...] = (limits.LEAST_READ, limits.LEAST_READ)
 ) -> tuple[Any, ...]:
-    """Return arrays that a search reads in few sizes, to share programs; those of a device have them already."""
+    """Pad arrays that a search reads to a few sizes, so that searches share programs; a device has padded its own."""
     if not layout.lists.target.on_host:
         return arrays
     return tuple(limits.pad_first_axis(array, room) for array, room in zip(arrays, least, strict=True))
