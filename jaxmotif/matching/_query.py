@@ -17,8 +17,8 @@ class QueryMatches(MatchRows):
 
     Attributes:
       names: the names of the query's nodes.
-      nodes: ``[M, k]``: a row is a match, and has for each node of the query the name of a node of the graph (int64
-        where the graph has no names).
+      nodes: ``[M, k]``: a row is a match, and has for each node of the query the name of a node of the graph, or its
+        number (int32) where the graph has no names.
       exact: whether these are all.
       status: ``"done"``, or the limit that stopped the search, in words.
       seconds: the seconds that each phase took.
@@ -53,8 +53,9 @@ def query(text: str, graph: GraphLike | None = None, limit: int | None = None, *
     | ``pair(x, y) { x -> y; y -> x }`` ... ``pair(A, B)`` | a macro, and its use |
     | ``# words`` | a comment |
 
-    Statements end at a line's end, at ``;``, or where the next one begins. Where no attribute is called so, nodes have
-    an ``id`` and a ``name``, both their name, and perhaps a ``label``. A query is parsed, never evaluated.
+    Statements end at a line's end, at ``;``, or where the next one begins. Unless the graph has
+    attributes of these names, ``id`` and ``name`` both stand for the name of a node, and ``label`` for its label, if it
+    has one. A query is parsed, never evaluated.
 
     Args:
       text: the query.
