@@ -31,7 +31,13 @@ def test_brute_force_over_a_ragged_batch(size, directed):
 
 @pytest.mark.parametrize(
     ("size", "directed", "nodes", "edges"),
-    [(3, True, (3, 4), (1, 2)), (4, False, (3, 4), (1, 2)), (5, False, (3, 4), None), *more((5, True, None, None))],
+    [
+        (3, True, (3, 4), (1, 2)),
+        (3, False, (3, 4, 5), None),
+        (4, False, (3, 4), (1, 2)),
+        (5, False, (3, 4), None),
+        *more((5, True, None, None)),
+    ],
 )
 def test_labels_that_are_named(size, directed, nodes, edges):
     """Against all sets of nodes; others than those named are in the graph, too."""

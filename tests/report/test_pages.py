@@ -53,6 +53,7 @@ def test_a_page_of_motifs(worm):
     assert not re.search(r'(src|href)="(?!data:)', page)
     both = motifs_report([("worm", graph, found), ("other", graph, dataclasses.replace(found, rule=Rule(min_fold=9)))])
     assert both.count("<h3>") >= 2
+    assert "Correlation over all" in both
     profiles = [text.partition("Significance profile")[2].partition("<figure")[0] for text in (page, both)]
     assert [text.count('class="bar"') for text in profiles] == [0, 2]  # a legend says which line is which network's
     with pytest.raises(ValueError, match="one size"):

@@ -398,6 +398,15 @@ def test_an_order_that_leaves_nodes_of_a_query_out_is_refused(order, karate, tmp
     assert "the order is none of the nodes of a query" in verify.check(certificate, plain(karate)).reason
 
 
+@pytest.mark.parametrize("number", [-9, 2])
+def test_one_number_of_a_shape_that_no_pair_has(karate, tmp_path, number):
+    jaxmotif.count_matches("triangle", karate, certify=tmp_path / "c.json")
+    certificate = json.loads((tmp_path / "c.json").read_text())
+    matrix = certificate["claim"]["shapes"][0]["matrix"]
+    matrix[0][1] = matrix[1][0] = number
+    assert "a shape has a label of another graph" in verify.check(certificate, plain(karate)).reason
+
+
 def test_queries_beyond_the_limits_are_refused_in_time(karate, tmp_path):
     """A clique and one that lacks some edges, of many nodes; and as many nodes as there may be, none joined."""
     jaxmotif.count_matches("triangle", karate, certify=tmp_path / "c.json")
