@@ -247,6 +247,7 @@ CYTOSCAPE_TABLE = (
 @pytest.mark.parametrize(("text", "message"), [
     ("17\tTP53\tMDM2\t0.9\n25\tMDM2\tMDM4\t0.8\n", r"numbers of the rows, or nodes\? columns=\(1, 2\)"),
     (CYTOSCAPE_TABLE, "a table of Cytoscape, .* export the network"),
+    ("SUID,name\na,a (pp) b\n", "a table of Cytoscape"),  # words alone, of which any might be ends of edges
 ])  # fmt: skip
 def test_tables_whose_ends_nothing_tells_are_refused(text, message, write):
     with pytest.raises(GraphFileError, match=message):
