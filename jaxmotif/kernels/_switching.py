@@ -516,7 +516,7 @@ def once(fixed: Fixed, x: Array) -> Array:
 # ---- hashing
 
 
-@jax.jit  # which is traced once for all hashes of as many numbers
+@jax.jit  # so that JAX traces it once for all arrays of one shape
 def mix(x: Array, salt: Array) -> Array:
     """Hash uint32 to uint32 by rounds of multiplications and shifts."""
     x = (x ^ salt) * jnp.uint32(0x9E3779B1)
