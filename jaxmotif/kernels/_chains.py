@@ -46,8 +46,8 @@ def _threefry(key: Words, words: Words) -> Words:
     return x, y
 
 
-# JAX traces a compiled function once for all its calls. To trace these rounds one by one took a sixth of the time that it
-# takes to trace a program of chains.
+# JAX traces a compiled function once for all its calls. To trace these rounds one by one took a sixth of the time that
+# it takes to trace a program of chains.
 @jax.jit
 def _four_rounds(x: Array, y: Array, first: Array, second: Array, *turns: Array) -> Words:
     """Do four rounds of Threefry, and add two words of the key."""

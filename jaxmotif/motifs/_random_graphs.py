@@ -328,7 +328,7 @@ class Chains:
         self._cpu_sizes: tuple[int, int, int] | None = None
         if not self._accelerated:
             chains = CPU_CHAINS if plan.wiring.walks else CPU_LANES // CPU_LABELS[labels >= CPU_LABELS[1]]
-            if target_of().is_accelerator:  # which runs all chains; only those of a pilot, which are few, run here
+            if target_of().is_accelerator:  # Beside it a CPU runs few chains at a time, such as those of a pilot.
                 chains = min(chains, power_of_four(num, LEAST[False][0]))
             self.most = min(self.most, chains)
             if labels <= CPU_LANES <= room:
