@@ -1,6 +1,6 @@
 """The array mechanisms that the jobs share (internal).
 
-Importing this room registers with :mod:`jaxmotif.arrays._compile`, which lies below it, how to find out in which form
+Importing this room tells :mod:`jaxmotif.arrays._compile`, which must not import it, how to find out in which form
 kernels run on a device.
 """
 

@@ -60,7 +60,11 @@ def choose_engine(
 
 
 LARGEST_WITH_TOTALS = 2.0**57
-"""If all counts at a node are below this, its homomorphisms, at most 24 times as many, are below 2^62."""
+"""If the bound of counts at a node is below this, homomorphisms that send a given node there are below 2^62.
+
+The bound (:func:`jaxmotif.graphlets.five.results.largest_count`) has the homomorphisms of each rooted tree of five
+nodes, divided by 24 at most. Other connected graphs have no more homomorphisms than their spanning trees.
+"""
 
 
 class FiveOrbits(NamedTuple):
