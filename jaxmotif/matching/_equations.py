@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from jaxmotif.arrays._compile import target_of
+from jaxmotif.arrays._exact import join_sums, split_sum
 from jaxmotif.graph import Graph
 from jaxmotif.graphlets import edge_graphlets, graphlet_counts, node_orbits
 from jaxmotif.graphlets._copies import Copies, choose_way, count_copies, count_factors, name_of
@@ -124,7 +125,7 @@ def tally_by_equations(
     maps, found = automorphism_total(pattern), []
     for orbit in place_orbits(pattern, roots, list(automorphisms_of(pattern))):
         column = values[:, orbit_at(nodes, mask, orbit[0])]
-        if int(column.sum()) * maps >= 2**63:  # which the searches refuse
+        if int(join_sums(split_sum(column))) * maps >= 2**63:  # which the searches refuse
             return None
         found.append((orbit, column * maps // len(orbit)))
     return found

@@ -72,7 +72,7 @@ many chains of the first, or of the second, length as its lanes hold, and takes 
 
 LEAST = {False: (16, CPU_LANES), True: (1024, 2**15)}
 """Least chains, and labels of one chain, to make room for: on a CPU and on an accelerator."""
-LANE_BYTES = 4 * (2 * SLOTS_PER_LABEL) + 256  # the tables of a step and of a round of triples, and all else
+LANE_BYTES = 4 * (2 * SLOTS_PER_LABEL) + 256  # tables of a step and of a round of triples, and about 256 for the rest
 MOST_BYTES = 2**35  # most bytes for the chains that run at a time, by default: a GPU is no faster with more of them
 MOST_LANES = 2**26  # because their slots are numbered by int32
 

@@ -337,3 +337,13 @@ def test_participation(of, monkeypatch):
             by_search = participation_counts(query, graph, induced, of=of, per=per, search=Search(engine="search"))
             np.testing.assert_array_equal(by_equations, by_search)
             assert by_search.any()
+
+
+@pytest.mark.parametrize("count", [2**61, 2**62, 2**63])
+def test_counts_at_nodes_whose_sum_passes_63_bits_are_left_to_a_search(count, monkeypatch):
+    """Searches refuse so many matches. The sums are 3, 6 and 12 times 2^61; in 64 bits the second one is negative."""
+    monkeypatch.setattr(_equations, "equations_pay", lambda *_, **__: True)
+    table = np.full((3, 15), count, object if count == 2**63 else np.int64)
+    monkeypatch.setattr(_equations, "node_orbits", lambda *_, **__: SimpleNamespace(values=table))
+    triangle = Graph.from_edges([(0, 1), (1, 2), (0, 2)])
+    assert participation_counts("triangle", triangle).tolist() == [[2, 2, 2]] * 3
