@@ -137,7 +137,9 @@ def dense_match_count(
 
     Raises:
       ValueError: while tracing, for a query and a target of which only one is directed, for a query with labels that
-        the target lacks, for capacities over the limits, or for a batch outside ``jax.vmap``.
+        the target lacks, for a wildcard that is no scalar, for capacities over the limits, or for a batch outside
+        ``jax.vmap``.
+      TypeError: while tracing, for a wildcard that is no integer.
 
     Example:
       >>> import jax
@@ -181,7 +183,7 @@ def dense_participation(
       :func:`jaxmotif.matching.participation_counts`.
 
     Raises:
-      ValueError: as :func:`dense_match_count`; or for another value of ``of``.
+      ValueError, TypeError: as :func:`dense_match_count`; or for another value of ``of``.
 
     Example:
       >>> import jax

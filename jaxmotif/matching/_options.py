@@ -21,7 +21,10 @@ Order = Literal["ri"] | Sequence[int]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Search:
-    """Options of a search. Every choice leads to the same counts and matches; only the time to find them differs.
+    """Options of a search. Only the time that it takes depends on them, not what it finds, with two exceptions.
+
+    ``max_steps`` ends a search early. ``order`` decides in which order matches are listed, and so which of them a limit
+    leaves.
 
     Attributes:
       engine: ``"search"`` for a level search, or ``"equations"`` to count a plain query (undirected, connected, without
