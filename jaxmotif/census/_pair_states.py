@@ -15,7 +15,7 @@ from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._host import zeros_for_jax
 from jaxmotif.arrays._rows import first_of_each, row_of
-from jaxmotif.arrays._sizes import census_room, power_of_two
+from jaxmotif.arrays._sizes import census_room, floor_power_of_two, power_of_two
 from jaxmotif.graph import Graph, Graphs
 from jaxmotif.graph._fields import Array
 from jaxmotif.kernels._expand import take
@@ -397,7 +397,7 @@ def _form_of(
     return RowForm(alphabet.entries if alphabet.directed else 1, alphabet.state_bits, room, states)
 
 
-def room_of(count: int, n: int, edges: int, least: Room, device: jax.Device, most_cells: int = MOST_CELLS) -> Room:
+def room_of(count: int, n: int, edges: int, least: Room, device: jax.Device, most_cells: int = 2**31) -> Room:
     """Return the lengths of the arrays of graphs, which are all that programs depend on.
 
     Args:
@@ -406,11 +406,12 @@ def room_of(count: int, n: int, edges: int, least: Room, device: jax.Device, mos
       edges: edges of all graphs; each is in two rows.
       least: the least lengths.
       device: where the arrays lie.
-      most_cells: the largest matrix; where it has more cells there is none.
+      most_cells: a limit of the cells of the matrix. It is rounded down to a power of two, since it may follow from the
+        memory that is free, on which no program should depend. A matrix that would have more cells is left out.
     """
     need = Room(count * n, 2 * edges, count * n**2)
     room = Room(*census_room(need, least, target_of(device).is_accelerator))
-    most_cells = min(most_cells, MOST_CELLS)
+    most_cells = min(floor_power_of_two(most_cells), MOST_CELLS)
     return room._replace(cells=min(room.cells, most_cells) if need.cells <= most_cells else 0)
 
 

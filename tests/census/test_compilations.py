@@ -4,9 +4,11 @@ import jax
 import numpy as np
 import pytest
 
+from jaxmotif.arrays._compile import Target
+from jaxmotif.census import _pair_states
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._enumerate import count_classes
-from jaxmotif.census._pair_states import Alphabet, Edges, census_graphs, graph_edges
+from jaxmotif.census._pair_states import ACCELERATOR_LEAST, Alphabet, Edges, census_graphs, graph_edges, room_of
 from jaxmotif.census._sizes import Sizes
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import subgraph_census
@@ -50,3 +52,17 @@ def test_other_graphs_and_other_numbers_of_them():
     count(40, 9)
     assert count(31, 12) == []
     assert count(25, 16) == []
+
+
+def test_programs_depend_on_no_memory_that_is_free(monkeypatch):
+    """Beyond the least matrix an accelerator takes the largest one; limits are rounded down to powers of two."""
+    monkeypatch.setattr(_pair_states, "target_of", lambda device: Target("cuda"))
+
+    def cells(nodes: int, limit: int) -> int:
+        return room_of(1, nodes, 10 * nodes, ACCELERATOR_LEAST, jax.devices()[0], limit).cells
+
+    assert cells(8_192, 2**31) == 2**26
+    assert cells(8_193, 2**31) == cells(46_340, 2**31) == 2**31 - 64
+    assert cells(46_341, 2**31) == 0
+    assert {cells(20_000, limit) for limit in (2**29, 2**29 + 1, 700_000_001, 2**30 - 1)} == {2**29}
+    assert cells(25_000, 700_000_001) == 0
