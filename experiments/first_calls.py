@@ -121,7 +121,7 @@ def work(job: str, options: argparse.Namespace) -> None:
         jaxmotif.keep_compiled(options.kept)
     call = call_of(job, options.data, options.small)
     # Importing the package and starting the backend are no parts of the call.
-    for name in jaxmotif.__all__:
+    for name in dir(jaxmotif):
         getattr(jaxmotif, name)
     jax.devices()
     ready, spent, shapes = [], defaultdict[str, float](float), Shapes()
