@@ -119,7 +119,7 @@ class Selection(NamedTuple):
 
     @property
     def several(self) -> bool:
-        """Whether several devices or processes share the work."""
+        """Return whether several devices or processes share the work."""
         return len(self.devices) > 1 or self.helper is not None or self.together
 
     @property

@@ -32,6 +32,7 @@ from jaxmotif.graphlets._sparse import Statistics
 from jaxmotif.graphlets._tuning import Detail, fixed_bytes
 from jaxmotif.graphlets._units import join, times, units
 from jaxmotif.graphlets.five.hubs import HubBatch, in_rows, steps_between
+from jaxmotif.kernels._expand import take
 
 MOST_NODES = 46_340
 """Node capacity up to which a graph is counted by products: the cells of its matrix have 32-bit numbers."""
@@ -225,8 +226,7 @@ def _cells(
 
 
 def _read(X: jax.Array, cells: jax.Array, there: jax.Array) -> jax.Array:
-    values = X.reshape(-1).at[cells].get(mode="promise_in_bounds")
-    return jnp.where(there, values, jnp.zeros((), X.dtype))
+    return jnp.where(there, take(X.reshape(-1), cells), jnp.zeros((), X.dtype))
 
 
 @partial(jit64, static_argnames=("width",), donate_argnums=0)

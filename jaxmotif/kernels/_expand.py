@@ -121,7 +121,7 @@ def search_method() -> str:
     return "scan" if target().platform == "cpu" else "scan_unrolled"
 
 
-def take(array: Array, index: Array) -> Array:
+def take(array: Array, index: Array | tuple[Array, ...]) -> Array:
     """Gather with indices that the caller guarantees to be in bounds, and not negative."""
     return array.at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
@@ -17,12 +15,11 @@ Words = tuple[Array, ...]
 
 def _fractions(degree: int, count: int) -> np.ndarray:
     """Return the first 32 bits of the fractions of the square or cube roots of the first primes, uint32 ``[count]``."""
-    primes: list[int] = []
-    for number in itertools.count(2):
-        if len(primes) == count:
-            break
+    primes, number = [2], 3
+    while len(primes) < count:
         if all(number % prime for prime in primes):
             primes.append(number)
+        number += 2
     roots = [0] * count
     for i, prime in enumerate(primes):
         for bit in reversed(range(40)):

@@ -383,7 +383,7 @@ class Wiring:
 
     @property
     def walks(self) -> bool:
-        """Whether chains of this graph walk, which they do in small graphs (:mod:`jaxmotif.kernels._walking`)."""
+        """Return whether chains of this graph walk, as those of small graphs do (:mod:`jaxmotif.kernels._walking`)."""
         return self.nodes.size <= WALK_NODES and self.labels <= WALK_LABELS
 
     @property

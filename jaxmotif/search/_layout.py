@@ -273,7 +273,7 @@ class Columns(NamedTuple):
 
 
 class Reader(NamedTuple):
-    """How the code of a step reads its inputs: from arrays in plain XLA, or from the references of a kernel.
+    """Functions that read the inputs of a step: from arrays in plain XLA, or from the references of a kernel.
 
     Attributes:
       load: ``load(array, index, where)`` reads a value for each lane.

@@ -1,4 +1,4 @@
-"""How many maps of a query send its first node to each node of a graph, modulo 2^61 - 1, by algebra, not by search.
+"""Numbers of maps of a query that send its first node to each node of a graph, modulo 2^61 - 1, without a search.
 
 The number of injective maps is a signed sum of numbers of homomorphisms, each of the query with some of its nodes
 merged into blocks. Homomorphisms are counted by dynamic programming: partial maps that agree on all blocks that still

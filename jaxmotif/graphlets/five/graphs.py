@@ -122,21 +122,17 @@ class BitRows(NamedTuple):
 
     def adjacent(self, x: jax.Array, y: jax.Array) -> jax.Array:
         """Return 1 where two nodes, by their numbers in the core, are adjacent, else 0; int32."""
-        word = self._word(self.words, x, y)
+        word = take(self.words, (x, y >> 5))
         return ((word >> (y & 31).astype(jnp.uint32)) & jnp.uint32(1)).astype(jnp.int32)
 
     def arc(self, x: jax.Array, y: jax.Array) -> jax.Array:
         """Return the arc from x to y, int32; any number where they are not adjacent."""
         # Rows are sorted, after the leaves: a neighbour's place is the number of bits before its own.
         lower = (jnp.uint32(1) << (y & 31).astype(jnp.uint32)) - jnp.uint32(1)
-        place = lax.population_count(self._word(self.words, x, y) & lower).astype(jnp.int32)
+        place = lax.population_count(take(self.words, (x, y >> 5)) & lower).astype(jnp.int32)
         node = x + self.graph.core
         first = take(self.graph.offsets, node) + take(self.graph.leaves, node)
-        return first + place + self._word(self.before, x, y)
-
-    def _word(self, rows: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
-        """Return the entries of ``rows`` in the row of node x, at the word that has the bit of node y."""
-        return rows.at[x, y >> 5].get(mode="promise_in_bounds", wrap_negative_indices=False)
+        return first + place + take(self.before, (x, y >> 5))
 
 
 class HashedArcs(NamedTuple):

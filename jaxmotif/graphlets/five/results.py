@@ -17,6 +17,7 @@ from jaxmotif.arrays._exact import join_sums, split_sum
 from jaxmotif.arrays._rows import places_of_true
 from jaxmotif.graphlets.five.equations import Arcs, Array, Nodes, Rims, Sums, all_homs, orbits_of, solved, total_homs
 from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph, Renumbering
+from jaxmotif.kernels._expand import take
 from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS, times24
 
 
@@ -52,7 +53,7 @@ def arcs_of(graph: DegreeOrderedGraph) -> Arcs:
         return jnp.where(real, x.at[ends].get(mode="clip"), jnp.zeros((), x.dtype))
 
     def back(x: jax.Array) -> jax.Array:
-        return x.at[graph.back].get(mode="promise_in_bounds")
+        return take(x, graph.back)
 
     return Arcs(
         tail=partial(end, graph.tails), head=partial(end, graph.heads), out=out, back=back, both=lambda x: x + back(x)
