@@ -60,7 +60,7 @@ class Target(NamedTuple):
 
 _traced_for: ContextVar[Target | None] = ContextVar("traced_for", default=None)
 
-Options = tuple[tuple[str, bool | int], ...]
+Options = tuple[tuple[str, bool | int | str], ...]
 """XLA's options for one program, by name; a tuple, so that it can be part of a key."""
 
 _WITHOUT_TRIALS: Options = (("xla_gpu_autotune_level", 0), ("xla_gpu_enable_triton_gemm", False))
@@ -68,6 +68,9 @@ _WITHOUT_TRIALS: Options = (("xla_gpu_autotune_level", 0), ("xla_gpu_enable_trit
 That takes most of the time of compiling (52 of 64 s for the programs of five nodes) and memory beyond any budget.
 Without the trials XLA must not choose Triton's matrix products, which are slow unless they are tuned: those of cuBLAS
 are as fast as what the trials find."""
+
+_UNMERGED: Options = (("xla_disable_hlo_passes", "multi_output_fusion"),)
+"""Option for NVIDIA GPUs. By default XLA merges kernels that read the same arrays into one with several results."""
 
 _UNFUSED: Options = (("xla_cpu_use_fusion_emitters", False), ("xla_cpu_parallel_codegen_split_count", 1))
 _UNOPTIMISED: Options = (*_UNFUSED, ("xla_backend_optimization_level", 0))
@@ -158,10 +161,20 @@ def compiling_for(target: Target) -> AbstractContextManager[None]:
 
 
 @overload
-def jit64(function: Callable[..., R], *, quick: QuickLimits | None = None, **options: Any) -> Callable[..., R]: ...
+def jit64(
+    function: Callable[..., R], *, quick: QuickLimits | None = None, merge: bool = True, **options: Any
+) -> Callable[..., R]: ...
 @overload
-def jit64(*, quick: QuickLimits | None = None, **options: Any) -> Callable[[Callable[..., R]], Callable[..., R]]: ...
-def jit64(function: Callable[..., Any] | None = None, *, quick: QuickLimits | None = None, **options: Any) -> Any:
+def jit64(
+    *, quick: QuickLimits | None = None, merge: bool = True, **options: Any
+) -> Callable[[Callable[..., R]], Callable[..., R]]: ...
+def jit64(
+    function: Callable[..., Any] | None = None,
+    *,
+    quick: QuickLimits | None = None,
+    merge: bool = True,
+    **options: Any,
+) -> Any:
     """Compile a function as ``jax.jit`` does, in 64-bit mode and for the device where its arguments lie.
 
     The user's own 64-bit switch is neither heeded nor changed. One compiled function is kept for each :class:`Target`
@@ -172,6 +185,9 @@ def jit64(function: Callable[..., Any] | None = None, *, quick: QuickLimits | No
     Args:
       function: the function to compile; it is left out if the decorator is given options.
       quick: which of its programs may be compiled quickly on a CPU, see :func:`compile_quickly` (default: none).
+      merge: whether XLA may merge kernels that read the same arrays. This saves reading on a GPU. But if a program has
+        many cumulative sums, XLA makes a few huge kernels of them: compiling takes up to twice as long, since each
+        kernel is compiled on one core, and the program runs no faster.
       options: the options of ``jax.jit``.
 
     Example:
@@ -181,7 +197,7 @@ def jit64(function: Callable[..., Any] | None = None, *, quick: QuickLimits | No
       (dtype('int64'), 1099511627776)
     """
     if function is None:
-        return functools.partial(jit64, quick=quick, **options)
+        return functools.partial(jit64, quick=quick, merge=merge, **options)
     compiled: dict[tuple[Target, Options], Wrapped] = {}
 
     def program(now: Target, how: Options) -> Wrapped:
@@ -200,7 +216,7 @@ def jit64(function: Callable[..., Any] | None = None, *, quick: QuickLimits | No
         device, is_part, arrays = _look_at((args, kwargs))
         now = target_of(device)
         # XLA takes options for whole programs only: one that is part of the user's has none.
-        return now, program(now, () if is_part else _compiler_options(now, quick, arrays)), is_part
+        return now, program(now, () if is_part else _compiler_options(now, quick, merge, arrays)), is_part
 
     @functools.wraps(function)
     def call(*args: object, **kwargs: object) -> Any:
@@ -271,14 +287,16 @@ def _role(kind: type) -> Literal["tracer", "array", "numpy", "placeholder", "oth
     return "array" if issubclass(kind, jax.Array) else "other"
 
 
-def _compiler_options(now: Target, quick: QuickLimits | None, arrays: list[jax.Array | np.ndarray]) -> Options:
+def _compiler_options(
+    now: Target, quick: QuickLimits | None, merge: bool, arrays: list[jax.Array | np.ndarray]
+) -> Options:
     """Return XLA's options for a program that is called with some arrays.
 
     An option that the user has set in ``XLA_FLAGS`` is left as it is, and so is one that this XLA does not know.
     """
     options: Options = ()
     if now.platform == "cuda":
-        options = _WITHOUT_TRIALS
+        options = _WITHOUT_TRIALS if merge else _WITHOUT_TRIALS + _UNMERGED
     elif now.platform == "cpu" and quick is not None and _quick:
         size = sum(x.nbytes for x in arrays)
         options = _UNOPTIMISED if size <= quick.unoptimised else _UNFUSED if size <= quick.unfused else ()

@@ -228,7 +228,7 @@ def _order_for(graph: Graph, device: jax.Device) -> DegreeOrder:
     return degree_order(jax.device_put(graph, device))
 
 
-@jit64(static_argnames="tuning")
+@jit64(merge=False, static_argnames="tuning")
 def _prepare(graph: Graph, tuning: Tuning) -> tuple[DegreeOrder, Plan]:
     order = degree_order(graph)
     return order, sparse.make_plan(jnp, order, tuning)
@@ -253,7 +253,7 @@ def _outcome(order: DegreeOrder, stats: Statistics, detail: Detail) -> Outcome:
     return Outcome(sums, jnp.stack(lax.optimization_barrier(list(columns.values())), axis=-1))
 
 
-@jit64(static_argnames=("tuning", "detail"))
+@jit64(merge=False, static_argnames=("tuning", "detail"))
 def outcome_of_graph(graph: Graph, tuning: Tuning, detail: Detail) -> Outcome:
     """Count in one program: an accelerator would wait a millisecond for the host between two."""
     order, plan = _prepare(graph, tuning=tuning)

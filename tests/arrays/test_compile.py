@@ -60,6 +60,17 @@ def test_a_users_own_flags_are_left_alone(quickly, monkeypatch):
     assert "xla_backend_optimization_level" not in options_of(shifted(), np.arange(8, dtype=np.int32))[0]
 
 
+def test_a_program_of_which_xla_would_make_few_huge_kernels_keeps_them_apart(monkeypatch):
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    gpu, cpu = _compile.Target("cuda"), _compile.Target("cpu")
+    apart = ("xla_disable_hlo_passes", "multi_output_fusion")
+    assert apart in _compile._compiler_options(gpu, None, False, [])
+    assert apart not in _compile._compiler_options(gpu, None, True, [])
+    assert _compile._compiler_options(cpu, None, False, []) == ()
+    monkeypatch.setenv("XLA_FLAGS", "--xla_disable_hlo_passes=cse")  # what the user leaves out stays as it is
+    assert "xla_disable_hlo_passes" not in dict(_compile._compiler_options(gpu, None, False, []))
+
+
 def test_an_option_that_this_xla_does_not_know_is_left_out(quickly, monkeypatch):
     unknown = (("xla_of_another_version", 1), ("xla_backend_optimization_level", 0))
     monkeypatch.setattr(_compile, "_UNOPTIMISED", unknown)

@@ -358,7 +358,7 @@ def join_neighbourhoods(graph: DegreeOrderedGraph, giants: Giants, *, arcs: int)
     return offsets_from(lengths), targets
 
 
-@partial(jit64, static_argnames=("tuning",))
+@partial(jit64, merge=False, static_argnames=("tuning",))
 def plan_union(offsets: jax.Array, targets: jax.Array, *, tuning: Tuning) -> tuple[DegreeOrder, Plan]:
     """Return the degree order of the union, and the plan of the sparse passes over it."""
     sizes = jnp.int32(offsets.shape[0] - 1), offsets[-1] // 2
