@@ -148,7 +148,6 @@ def find_motifs(
     else:
         estimate = checked_draws(estimate, "estimate")
         check_estimate(graph, size)
-    chains = plan_chains(graph, key, keep, switches, attempts)
     selection = select_devices(devices)
     until, stops = (until, [*until.stages()]) if isinstance(until, Until) else (None, [until])
     # One chain in ten goes on to the longer length. With few random graphs it is a larger part, so that a correlation
@@ -157,10 +156,20 @@ def find_motifs(
     every = min(max(stops[-1] // LEAST_MIXING, 1), 10) if until is None else min(stops[0], 5)
     most = MIXING_GRAPHS if every == 10 else min(MIXING_GRAPHS, max(LEAST_MIXING, stops[-1] // 10))
     longer = min(-(-stops[-1] // every), most)
+
+    def work_of(attempts: float | None) -> _Work:
+        chains = plan_chains(graph, key, keep, switches, attempts)
+        return _Work(chains, size, longer, every, Classifier(pair_states.Alphabet.of(graph), size), estimate)
+
+    def first_stage() -> None:
+        _counted(work_of(0.0), Span(0, stops[0]), "motifs", selection, memory, None, False)
+
+    # A pilot that finds the length of the chains leaves an accelerator idle. No program depends on that length.
+    programs = "pilot", selection.main, size, stops[0], memory, graph.n, graph.m, estimate
+    work = rehearsed(lambda: work_of(attempts), selection.main, programs, first_stage)
     tables = 0 if estimate is not None else least_memory(target_of(selection.main))
-    least = max(chains.bytes_of_graph, tables)
+    least = max(work.chains.bytes_of_graph, tables)
     check_budget(memory, least, f"random graphs of {graph.m} edges and what counts in them")
-    work = _Work(chains, size, longer, every, Classifier(pair_states.Alphabet.of(graph), size), estimate)
     batches: Arrays = {}
     notes: tuple[str, ...] = ()
     for first, stop in itertools.pairwise([0, *stops]):

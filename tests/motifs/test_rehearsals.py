@@ -60,6 +60,21 @@ def test_motifs(programs, monkeypatch):
     assert met == brute_force(sparse_graph(16), 3)
 
 
+def test_what_is_compiled_beside_the_pilot_is_all_that_motifs_take(programs, monkeypatch):
+    """Before the length of the chains is known."""
+    told, called = programs
+    rehearsed, known = _discovery.rehearsed, []
+
+    def beside_the_pilot(work, device, what, rehearsal_of=None):
+        known.append(what[0])
+        return rehearsed(work, device, what, rehearsal_of) if what[0] == "pilot" else work()
+
+    monkeypatch.setattr(_discovery, "rehearsed", beside_the_pilot)
+    find_motifs(sparse_graph(16), 3, num_random=20, attempts=4, devices=jax.devices("cpu")[:1])
+    assert known[0] == "pilot"
+    assert told == called
+
+
 @pytest.mark.more
 def test_estimated_motifs(programs):
     told, called = programs
