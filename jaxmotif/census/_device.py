@@ -127,8 +127,9 @@ class DeviceEngine(shared.CensusEngine):
     def add(self, codes: jax.Array | np.ndarray, weights: jax.Array | None = None, used: int | None = None) -> None:
         room, kind = codes.shape[-1], (codes.shape[-1], weights is None)
         number = room if used is None else used
-        # A short last portion is not sorted with all the room: its length is one of a few, as each is compiled for.
-        length = min(room, power_of_four(number, max(room // 16, LEAST_SORTED)))
+        # A short last portion is sorted in a quarter of the room; each further length would be compiled for.
+        short = min(room, max(room // 4, LEAST_SORTED))
+        length = short if number <= short else room
         ordered, different = _sort_portion(codes, weights, np.int32(number), length=length, room=self.sizes.distinct)
         # This portion is under way before the host looks at what was new in the last one.
         last, self._pending = self._pending, self._count(_Portion(kind, ordered, different, 0), 0)
@@ -176,7 +177,9 @@ class DeviceEngine(shared.CensusEngine):
         """Count the forms of a window that were not known, and the portion's other windows."""
         while pending is not None:
             portion, first, size, window = pending
-            number, several, missing = fetched(window.numbers, (1, 1, 0))
+            # A rehearsal goes on with a second, larger window if there may be many different codes.
+            different = 4 * LEAST_DISTINCT if self._least_known == KNOWN else 1
+            number, several, missing = fetched(window.numbers, (different, 1, 0))
             likely = min(self.sizes.distinct, power_of_four(number, LEAST_DISTINCT))
             self._window_size.setdefault(portion.kind, likely)
             if missing > NEW:

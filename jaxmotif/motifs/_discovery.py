@@ -9,6 +9,7 @@ import itertools
 import logging
 import os
 import time
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import jax
@@ -165,7 +166,7 @@ def find_motifs(
         _counted(work_of(0.0), Span(0, stops[0]), "motifs", selection, memory, None, False)
 
     # A pilot that finds the length of the chains leaves an accelerator idle. No program depends on that length.
-    programs = "pilot", selection.main, size, stops[0], memory, graph.n, graph.m, estimate
+    programs = "pilot", *_programs(selection.main, graph, size, stops[0], memory, estimate)
     work = rehearsed(lambda: work_of(attempts), selection.main, programs, first_stage)
     tables = 0 if estimate is not None else least_memory(target_of(selection.main))
     least = max(work.chains.bytes_of_graph, tables)
@@ -330,12 +331,8 @@ class _Task:
         """Count the next batch of the dealt items, and choose the size of the batch after it."""
         batch = self._dealt[: self._batch]
         started = time.monotonic()
-        graph, size = self._work.chains.graph, self._work.size
-        lanes = chain_lanes(len(batch) * graph.m, target_of(self._device).is_accelerator)
-        room = pair_states.room_of(
-            len(batch), graph.n, len(batch) * graph.m, pair_states.ACCELERATOR_SAMPLE, self._device
-        )
-        programs = "motifs", self._device, size, len(batch), self._memory, lanes, room, self._work.estimate
+        graph, size, estimate = self._work.chains.graph, self._work.size, self._work.estimate
+        programs = "motifs", *_programs(self._device, graph, size, len(batch), self._memory, estimate)
 
         def rehearsal() -> None:
             twin = copy.copy(self)
@@ -596,6 +593,15 @@ def _workers(device: jax.Device, memory: int | None, seconds: float) -> int:
         return 1
     # Each thread takes the default, half of the free memory, or less where that is more than enough.
     return GPU_WORKERS if (memory or free_memory(device) // 4 * 3) >= GPU_WORKERS * ENOUGH else 1
+
+
+def _programs(
+    device: jax.Device, graph: Graph, size: int, batch: int, memory: int | None, estimate: int | None
+) -> tuple[Hashable, ...]:
+    """Return the values that decide which programs it takes to draw and count ``batch`` random graphs."""
+    lanes = chain_lanes(batch * graph.m, target_of(device).is_accelerator)
+    room = pair_states.room_of(batch, graph.n, batch * graph.m, pair_states.ACCELERATOR_SAMPLE, device)
+    return device, size, batch, memory, lanes, room, estimate
 
 
 def _together(graph: Graph, size: int) -> int:

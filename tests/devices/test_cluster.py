@@ -359,11 +359,15 @@ def test_the_driver_killed_and_started_again(tmp_path):
 
 def test_unlike_versions_are_refused_by_name(tmp_path):
     """Before any work; also those of a worker that comes later."""
-    with machines(tmp_path, workers=1, JM_SLOW="0.1") as (running, cluster):
+    gate = tmp_path / "gate"
+    with machines(tmp_path, workers=1, JM_SLOW="0.1", JM_GATE=str(gate)) as (running, cluster):
 
         def act():
-            running.wait_for_steps(4)
+            running.wait_for_steps(9)
+            before = set(cluster.client.nthreads())
             running.start_worker(JM_VERSION="0.0.9")
+            wait_for(lambda: set(cluster.client.nthreads()) - before)
+            gate.touch()
 
         version = jaxmotif.__version__
         assert f"jaxmotif 0.0.9 and not {version}" in run_meanwhile(cluster, "graphlets", act)

@@ -3,7 +3,7 @@
 import jax
 import pytest
 
-from jaxmotif.census import _enumerate, _sizes
+from jaxmotif.census import _device, _enumerate, _sizes
 from jaxmotif.census import _job as _census
 from jaxmotif.devices import _job
 from jaxmotif.motifs import (
@@ -35,6 +35,18 @@ def test_census(programs, size, least, monkeypatch):
     assert told == called
     assert len(told) >= least
     assert census.as_dict() == brute_force(graph, size)
+
+
+@pytest.mark.parametrize(("many", "sizes"), [(False, {1 << 10}), (True, {1 << 10, 1 << 12})])
+def test_a_larger_window_where_there_may_be_many_different_codes(programs, many, sizes, monkeypatch):
+    monkeypatch.setattr(_enumerate, "count_whole", lambda *_: None)
+    monkeypatch.setattr(_device, "LEAST_DISTINCT", 1 << 10)
+    monkeypatch.setattr(_device, "_many_classes", lambda *_: many)
+    told, _ = programs
+    subgraph_census(sparse_graph(16), 3)
+    windows = [set(shapes) for name, *shapes in told if name.endswith("_count_window")]
+    assert len(windows) == len(sizes)
+    assert all(any(size in window for window in windows) for size in sizes)
 
 
 def test_census_in_one_program(programs):
