@@ -59,7 +59,11 @@ CANDIDATES_A_ROW = 4
 """Candidates that are tested in the time that it takes to read one partial match off rows of bits."""
 
 FEW = 2**10
-"""Number of candidates up to which NumPy calls (some 5 microseconds each) outweigh the tests (some 10 ns each)."""
+"""Number of candidates up to which all conditions are tested in one call of NumPy.
+
+A call takes about 5 microseconds however few candidates there are, and a test about 10 nanoseconds. If there are more
+candidates, each condition has a call of its own, since later ones then test only what is left.
+"""
 
 ROWS = 2**10
 """Rows of bits that are intersected at a time: few enough to stay in a core's cache."""

@@ -199,20 +199,18 @@ def prepare_window(io: Reader, window: Window) -> RowLists:
         return choose_lists(io, window, jnp.arange(sizes.window, dtype=jnp.int32))
     from jax.experimental import pallas as pl
 
-    lanes = min(LANES, sizes.window)
-
     def kernel(window_ref, table_ref, operands, *out):
-        index = pl.program_id(0) * lanes + jnp.arange(lanes, dtype=jnp.int32)
+        index = pl.program_id(0) * LANES + jnp.arange(LANES, dtype=jnp.int32)
         lists = choose_lists(layout.kernel_reader(operands, table_ref, sizes), _window(window_ref), index)
         for ref, value in zip(out, lists, strict=True):
             ref[...] = value
 
     inputs = (jnp.stack(window), io.table, io.op)
-    vector, tile = jax.ShapeDtypeStruct((sizes.window,), jnp.int32), pl.BlockSpec((lanes,), lambda i: (i,))
+    vector, tile = jax.ShapeDtypeStruct((sizes.window,), jnp.int32), pl.BlockSpec((LANES,), lambda i: (i,))
     return kernel_call(
         kernel,
-        lanes=lanes,
-        grid=(sizes.window // lanes,),
+        lanes=LANES,
+        grid=(sizes.window // LANES,),
         out_shape=RowLists(*[vector] * 3),
         in_specs=jax.tree.map(lambda _: whole(), inputs),
         out_specs=RowLists(*[tile] * 3),

@@ -81,11 +81,11 @@ def test_free_memory_of_a_cpu(monkeypatch, tmp_path):
     assert free_memory(jax.devices("cpu")[0]) == memory_of.UNKNOWN_MEMORY
 
     groups = tmp_path / "cgroup"
-    groups.write_text("4:memory:/job/step\n3:cpu:/job\n0::/slice\n")
+    groups.write_text("4:memory:/job/step\n3:cpu:/job\n0::/slice:1\n")
     files = {
         "memory/job/step": {"memory.limit_in_bytes": "9000", "memory.usage_in_bytes": "1000"},
         "memory/job": {"memory.limit_in_bytes": "5000", "memory.usage_in_bytes": "3000"},
-        "slice": {"memory.max": "max", "memory.current": "50"},
+        "slice:1": {"memory.max": "max", "memory.current": "50"},
         ".": {"memory.max": "7000", "memory.current": "400"},
     }
     for folder, contents in files.items():

@@ -278,6 +278,15 @@ def test_bucket_size():
         assert bucket_size(x) == min(size for size in sizes if size >= x)
 
 
+@pytest.mark.parametrize("nodes", [0, 1])
+def test_the_least_capacities(nodes):
+    graph = Graph.from_edges([], nodes, pad=(1, 1))
+    assert (graph.node_capacity, graph.slot_capacity) == (1, 1)
+    for pad in ((0, 1), (1, 0)):
+        with pytest.raises(ValueError, match="it needs at least 1 nodes and 1 slots"):
+            Graph.from_edges([], nodes, pad=pad)
+
+
 @pytest.mark.parametrize("directed", [False, True])
 def test_with_padding(directed):
     n, rows = 7, np.random.default_rng(3).integers(0, 7, (16, 2))
