@@ -165,7 +165,8 @@ def find_motifs(
     def first_stage() -> None:
         _counted(work_of(0.0), Span(0, stops[0]), "motifs", selection, memory, None, False)
 
-    # A pilot that finds the length of the chains leaves an accelerator idle. No program depends on that length.
+    # While a pilot finds how long chains are to be, an accelerator is idle. The programs of the first stage do not
+    # depend on that length, so they are compiled meanwhile.
     programs = "pilot", *_programs(selection.main, graph, size, stops[0], memory, estimate)
     work = rehearsed(lambda: work_of(attempts), selection.main, programs, first_stage)
     tables = 0 if estimate is not None else least_memory(target_of(selection.main))

@@ -1,6 +1,7 @@
 import io
 import logging
 from itertools import islice
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -245,6 +246,21 @@ def test_a_few_slow_pairs_mix_too(crowded):
     error = np.hypot(np.std(kept, ddof=1) / np.sqrt(40), 0.027)
     assert abs(np.mean(kept) - 2.184) < 3 * error
     assert sample.accepted_by_kind["reciprocated pairs"] > 7
+
+
+@pytest.mark.parametrize(
+    ("out", "into", "paired", "ordered", "part"),
+    [(4, 4, 0, False, 0.9375), (40, 40, 0, False, 0.125), (0, 0, 30, False, 0.25), (0, 0, 30, True, 0.9375)],
+    ids=["few", "arcs", "pairs", "pairs that are two arcs"],
+)
+def test_fewer_moves_are_tried_between_hubs(wide, out, into, paired, ordered, part):
+    """Once in twice as many as a step of all proposals would make of their dyad: of 1,600 arcs, and 900 pairs."""
+    bits = switching.DEGREE_BITS
+    degrees = jnp.full(1, out | into << bits | paired << 2 * bits, jnp.uint64)
+    fixed, ends = SimpleNamespace(ordered=ordered, arcs=jnp.int32(1600), pairs=jnp.int32(900)), (np.zeros(1, int),) * 2
+    coin = jnp.arange(0, 1 << 24, 1 << 12, dtype=jnp.uint32)
+    tried = switching._tried(fixed, degrees, coin, ends, ends)
+    assert abs(tried.mean() - part) < 0.001
 
 
 @pytest.mark.parametrize("keep", ["bidegree", *more("degree")])

@@ -23,6 +23,13 @@ def test_tables_fit_their_memory(memory, widths):
     assert (np.diff(rooms[np.argsort(widths)]) <= 0).all()  # no wide table takes more than a narrow one
 
 
+@pytest.mark.parametrize("memory", [2**24, None])
+def test_with_enough_memory_a_step_is_as_large_as_it_may_be(memory):
+    block, rooms = fit_tables(2**14, 2**14, np.array([1, 2, 3]), memory, CPU, 1000, 4000)
+    assert block == 2**14
+    assert rooms.tolist() == [3 * 2**13] * 3
+
+
 def test_too_little_memory_is_refused():
     with pytest.raises(ValueError, match="memory=1000 bytes is too little for tables of 3 columns"):
         fit_tables(2**14, 2**14, np.array([1, 2]), 1000, CPU, 0, 0)
