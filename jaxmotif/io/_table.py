@@ -16,20 +16,6 @@ from jaxmotif.io._text import COMMENTS, TextFile, shown, split_fields
 
 MAX_DIGITS = 18
 _ZERO, _BLANK, _NEWLINE = ord("0"), ord(" "), ord("\n")
-_PAD = 24
-"""Zero bytes before a block, so that the digits of its first word can be read eight at a time."""
-_LAST_BYTES = ~np.array([256**count - 1 for count in range(8, -1, -1)], np.uint64)
-"""Masks that keep the last 0, 1, ..., 8 of eight bytes."""
-_ASCII_ZEROS = np.uint64(0x3030303030303030)
-_TO_EIGHTY, _HIGH_BITS = np.uint64(0x7676767676767676), np.uint64(0x8080808080808080)
-"""Constants to test eight bytes at once for values over 9: such a byte has its high bit set, or gets it when 0x76 is
-added. A carry into the next byte can come only from a byte that has its high bit set already."""
-_JOIN_DIGITS = [
-    (np.uint64(10 * 2**8 + 1), np.uint64(8), np.uint64(0x00FF00FF00FF00FF)),
-    (np.uint64(100 * 2**16 + 1), np.uint64(16), np.uint64(0x0000FFFF0000FFFF)),
-    (np.uint64(10000 * 2**32 + 1), np.uint64(32), np.uint64(0xFFFFFFFF)),
-]
-"""Factor, shift and mask that join neighbouring numbers of 1, 2 and 4 digits to numbers of twice as many digits."""
 
 
 class Numbering(dict[bytes, int]):
@@ -172,18 +158,25 @@ class _Layout(NamedTuple):
         np.add(ends[:-1], 1, out=starts[1:])
         table = np.empty((len(last), len(self.columns)), np.int64)
         words: list[bytes] = []
+        numbers = _numbers(block, len(ends))
+        if numbers is None or any(column.numbering is not None for column in self.columns):
+            words = block.replace(b"\n", b" ").split(b" ")[:-1]
         for place, column in enumerate(self.columns):
             here = slice(column.index, None, self.width)
-            if column.numbering is None:
-                values = _integers(block, starts[here], ends[here], column)
-                if values is None:
+            lengths = ends[here] - starts[here]
+            if column.numbering is not None:
+                if not column.empty and not lengths.all():
                     return None
-                table[:, place] = values
-            elif not column.empty and (starts[here] == ends[here]).any():
-                return None
-            else:
-                words = words or block.replace(b"\n", b" ").split(b" ")[:-1]
                 table[:, place] = column.numbering.codes(words[here])
+                continue
+            values = _numbers(b" ".join(words[here]), len(last)) if numbers is None else numbers[here]
+            if values is None or lengths.max(initial=1) > MAX_DIGITS:
+                return None
+            if not column.zeros and (lengths[text[starts[here]] == _ZERO] > 1).any():
+                return None
+            if (values < column.low).any() or (column.high is not None and (values > column.high).any()):
+                return None
+            table[:, place] = values
         return table
 
     def read_lines(self, file: TextFile, first: int, block: bytes, declared: int | None, before: int) -> np.ndarray:
@@ -222,41 +215,15 @@ class _Layout(NamedTuple):
         return np.stack(arrays, axis=1)
 
 
-def _integers(block: bytes, starts: np.ndarray, ends: np.ndarray, column: Column) -> np.ndarray | None:
-    """Return the integers of a column, int64, or ``None`` where a field is no integer in range.
+def _numbers(text: bytes, count: int) -> np.ndarray | None:
+    """Return the ``count`` numbers that stand in a text, int64; numbers of more than 63 bits become the largest one.
 
-    Eight digits at a time are read as one number of 64 bits, whose neighbouring digits, pairs and fours of digits are
-    joined by a product each. NumPy's ``loadtxt`` and ``fromstring`` take twice as long on two columns of ids, and three
-    times as long where other columns stand beside them.
-
-    Args:
-      block: the rows.
-      starts, ends: where the column's fields begin and end.
-      column: what they hold.
+    If the text has anything else than digits, blanks and newlines, or fewer or more numbers, it is ``None``.
     """
-    text, lengths = np.frombuffer(block, np.uint8), ends - starts
-    longest = int(lengths.max(initial=1))
-    if longest > MAX_DIGITS or lengths.min(initial=1) < 1:
+    if text.translate(None, b"0123456789 \n"):
         return None
-    if not column.zeros and (lengths[text[starts] == _ZERO] > 1).any():
-        return None
-    padded = bytes(_PAD) + block
-    eights = np.ndarray((len(padded) - 7,), "<u8", padded, strides=(1,))
-    values = np.zeros(len(starts), np.int64)
-    for done in range(0, longest, 8):
-        digits = eights[ends + (_PAD - 8 - done)]
-        digits ^= _ASCII_ZEROS
-        digits &= _LAST_BYTES.take(lengths - done, mode="clip")
-        if ((digits + _TO_EIGHTY | digits) & _HIGH_BITS).any():
-            return None
-        for factor, shift, mask in _JOIN_DIGITS:
-            digits *= factor
-            digits >>= shift
-            digits &= mask
-        values += digits.view(np.int64) * 10**done if done else digits.view(np.int64)
-    low_enough = column.high is None or bool((values <= column.high).all())
-    high_enough = column.low == 0 or bool((values >= column.low).all())
-    return values if low_enough and high_enough else None
+    values = np.fromstring(text, np.int64, sep=" ")
+    return values if len(values) == count else None
 
 
 def read_neighbours(

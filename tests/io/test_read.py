@@ -646,6 +646,20 @@ def test_integers_of_every_length(digits, write):
                 read_table(file, 2, columns)
 
 
+@pytest.mark.parametrize("empty", [0, 1, 2])
+def test_numbers_beside_columns_with_gaps(empty, write):
+    """Fields that are missing do not move the numbers after them."""
+    rows = [[str(10 * i + j) for j in range(3)] for i in range(5)]
+    rows[2][empty] = ""
+    path = write("\n".join(map(",".join, rows)) + "\n")
+    chosen = [j for j in range(3) if j != empty]
+    with textscan.TextFile(path) as file:
+        table = read_table(file, 3, [Column(j, "x") for j in chosen], delimiter=b",")
+    assert table.tolist() == [[10 * i + j for j in chosen] for i in range(5)]
+    with textscan.TextFile(path) as file, pytest.raises(GraphFileError, match="line 3: expected x, found ''"):
+        read_table(file, 3, [Column(empty, "x")], delimiter=b",")
+
+
 @pytest.mark.parametrize("mark", [b" ", b"\t", b",", b";"])
 def test_plain_blocks_and_lines_read_the_same(mark, write):
     """Tables that NumPy parses at once, and the same with a blank, a quote or a comment that makes it line by line."""
