@@ -127,9 +127,8 @@ class DeviceEngine(shared.CensusEngine):
     def add(self, codes: jax.Array | np.ndarray, weights: jax.Array | None = None, used: int | None = None) -> None:
         room, kind = codes.shape[-1], (codes.shape[-1], weights is None)
         number = room if used is None else used
-        # A short last portion is sorted in a quarter of the room; each further length would be compiled for.
-        short = min(room, max(room // 4, LEAST_SORTED))
-        length = short if number <= short else room
+        # A short last portion is not sorted with all the room: its length is one of a few, as each is compiled for.
+        length = min(room, power_of_four(number, max(room // 16, LEAST_SORTED)))
         ordered, different = _sort_portion(codes, weights, np.int32(number), length=length, room=self.sizes.distinct)
         # This portion is under way before the host looks at what was new in the last one.
         last, self._pending = self._pending, self._count(_Portion(kind, ordered, different, 0), 0)
