@@ -123,7 +123,15 @@ def search_method() -> str:
 
 def take(array: Array, index: Array | tuple[Array, ...]) -> Array:
     """Gather with indices that the caller guarantees to be in bounds, and not negative."""
-    return array.at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)
+    if isinstance(index, tuple) or jnp.ndim(index) == 0:
+        return array.at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)
+    # This is the same operation, which JAX traces in a quarter of the time.
+    index = lax.convert_element_type(index, jnp.int64 if max(array.shape) >= 2**31 else jnp.int32)
+    index = lax.expand_dims(index, (index.ndim,))
+    rest = array.ndim - 1
+    numbers = lax.GatherDimensionNumbers(tuple(range(index.ndim - 1, index.ndim - 1 + rest)), (0,), (0,))
+    sizes = (1, *array.shape[1:])
+    return lax.gather(array, index, numbers, sizes, mode=lax.GatherScatterMode.PROMISE_IN_BOUNDS)
 
 
 def long(number: Array) -> Array:
