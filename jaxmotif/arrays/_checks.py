@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -13,17 +14,20 @@ if TYPE_CHECKING:
 
 
 def whole_number(number: object, name: str) -> int:
-    """Return a number that a user gives as an int; a float, even a whole one, is refused with the argument's name.
+    """Return a number that a user gives as an int.
+
+    A float, even a whole one, is refused with the argument's name, and so are True and False, which Python takes for 1
+    and 0.
 
     Example:
       >>> whole_number(1e3, "limit")
       Traceback (most recent call last):
       TypeError: limit must be an integer, got 1000.0
     """
-    try:
-        return operator.index(number)  # pyright: ignore[reportArgumentType]
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, got {number!r}") from None
+    with contextlib.suppress(TypeError):
+        if not isinstance(number, bool):
+            return operator.index(number)  # pyright: ignore[reportArgumentType]
+    raise TypeError(f"{name} must be an integer, got {number!r}")
 
 
 def check_switch(value: object, name: str) -> None:

@@ -80,10 +80,11 @@ class Int64:
         """
         if isinstance(values, Int64):
             return values
-        if not isinstance(values, jax.Array):
+        traced, unsigned = isinstance(values, Tracer), getattr(values, "dtype", None) == np.uint64
+        if not isinstance(values, jax.Array) or (unsigned and not traced):
             values = _checked(np.asarray(values))
-        elif not jnp.issubdtype(values.dtype, jnp.integer):
-            raise TypeError(f"Int64.of takes integers, got {values.dtype}")
+        elif unsigned or not jnp.issubdtype(values.dtype, jnp.integer):
+            raise TypeError(f"Int64.of takes integers, got {values.dtype}" + " while traced" * unsigned)
         with jax.enable_x64(True):
             return cls(jnp.asarray(values, jnp.int64))
 
@@ -148,12 +149,9 @@ class Int64:
 
     def __getitem__(self, index: Any) -> Int64:
         """Return the values at an index, as of any array."""
-        for size, part in zip(self.shape, index if isinstance(index, tuple) else (index,), strict=False):
-            if not isinstance(part, int | np.integer | slice) or isinstance(part, bool):
-                break  # further parts may be of other axes
-            # JAX would return the last element in the place of one that is not there.
-            if not isinstance(part, slice) and not -size <= part < size:
-                raise IndexError(f"index {part} is out of bounds for an axis of size {size}")
+        if not any(isinstance(part, Tracer) for part in jax.tree.leaves(index)):
+            # JAX would return the last element in the place of one that is not there; NumPy refuses the index.
+            np.broadcast_to(np.False_, self.shape)[index]
         with jax.enable_x64(True):
             return Int64(self.int64[index])
 

@@ -51,7 +51,7 @@ def count_many(
       memory: bytes to work in beyond the graph, on each device.
       progress: show a meter on standard error.
     """
-    check_size(graphs, size)
+    size = check_size(graphs, size)
     device = select_devices(devices).main
     together = np.flatnonzero((graphs.n <= MOST_NODES) & (graphs.slots <= CPU_SAMPLE.slots // 2))
     classifier = Classifier(Alphabet.of(graphs), size)
@@ -179,7 +179,7 @@ def subgraph_census(
       {'021C': 2, '030T feed-forward loop': 1}
     """
     graph = as_graph(graph)
-    check_size(graph, size)
+    size = check_size(graph, size)
     if certify is not None:
         census = subgraph_census(
             graph, size, per_node=True, devices=devices, memory=memory, checkpoint=checkpoint, progress=progress

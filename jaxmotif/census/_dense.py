@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxmotif.arrays._checks import check_vectors
+from jaxmotif.arrays._checks import check_vectors, whole_number
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.census._classes import Classifier, decode
@@ -54,7 +54,7 @@ def dense_census_classes(
       >>> len(dense_census_classes(3, directed=False, node_labels=(0, 1)))  # 6 wedges, 4 triangles
       10
     """
-    return _table(size, _alphabet(directed, node_labels, edge_labels))[0]
+    return _table(whole_number(size, "size"), _alphabet(directed, node_labels, edge_labels))[0]
 
 
 @partial(jit64, static_argnames=("size", "node_labels", "edge_labels"))
@@ -87,6 +87,7 @@ def dense_census(graph: Graph, size: int, node_labels: Labels = None, edge_label
       >>> {name: int(count) for name, count in zip(classes, counts, strict=True) if count}
       {'0,0,1:001001110': 2, '0,0,1:011101110': 1}
     """
+    size = whole_number(size, "size")
     _check_labels("node_labels", node_labels, graph.node_labels)
     _check_labels("edge_labels", edge_labels, graph.edge_labels)
     most = MAX_DENSE_NODES_5 if size == 5 else MAX_DENSE_NODES
@@ -94,6 +95,8 @@ def dense_census(graph: Graph, size: int, node_labels: Labels = None, edge_label
     check_vectors({"out_offsets": graph.out_offsets, "out_targets": graph.out_targets})
     alphabet = _alphabet(graph.directed, node_labels, edge_labels)
     classes, table = _table(size, alphabet)
+    if graph.node_capacity < size:
+        return Int64.of(jnp.zeros(len(classes), jnp.int32))
     index, bits = jnp.asarray(table), alphabet.state_bits
     label, state = _node_ranks(graph, alphabet), _states(graph, alphabet)
     # The sets have all nodes of a subgraph but the last one, or for three nodes all of them.
@@ -131,7 +134,7 @@ def dense_census(graph: Graph, size: int, node_labels: Labels = None, edge_label
 
         return lax.fori_loop(jnp.int32(0), -(-before // block), add, counts)
 
-    return Int64.of(lax.fori_loop(jnp.int32(base), jnp.int32(max(graph.node_capacity, base)), with_node, counts)[:-1])
+    return Int64.of(lax.fori_loop(jnp.int32(base), jnp.int32(graph.node_capacity), with_node, counts)[:-1])
 
 
 def _check_labels(name: str, named: Labels, labels: Array | None) -> None:

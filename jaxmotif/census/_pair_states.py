@@ -144,9 +144,10 @@ class Codes(NamedTuple):
         return later * self.state_bits + (size - 1 - node) * self.label_bits
 
 
-def check_size(graph: Graph | Graphs, size: int) -> None:
-    """Raise ValueError unless subgraphs of this size can be counted."""
-    if not SMALLEST <= whole_number(size, "size") <= LARGEST:
+def check_size(graph: Graph | Graphs, size: int) -> int:
+    """Return the size as an int; raise ValueError unless subgraphs of this size can be counted."""
+    size = whole_number(size, "size")
+    if not SMALLEST <= size <= LARGEST:
         larger = "; larger ones are estimated (estimate_census)" if size > LARGEST else ""
         raise ValueError(f"size must be between {SMALLEST} and {LARGEST}, got {size}{larger}")
     alphabet = Alphabet.of(graph)
@@ -158,6 +159,7 @@ def check_size(graph: Graph | Graphs, size: int) -> None:
             f"size {size} with {len(alphabet.node_labels or ())} node and {len(alphabet.edge_labels or ())} edge "
             f"labels takes {bits} bits a subgraph, {last} for its last node; the limits are 63 and 31: use fewer labels"
         )
+    return size
 
 
 def degree_rank(graph: Graph) -> np.ndarray:

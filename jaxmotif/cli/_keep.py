@@ -23,9 +23,9 @@ def null_model(args: argparse.Namespace, graph: Graph) -> str | NullModel:
     if args.keep == "labels":
         return keep_labels(degrees)
     if args.keep == "blocks":
-        return keep_blocks([row[0] for row in _read_nodes(args.blocks, graph, 1)], degrees)
+        return keep_blocks([row[0] for row in _read_nodes(args.blocks, graph, args.encoding, 1)], degrees)
     if args.keep == "distances":
-        rows = _read_nodes(args.positions, graph, None)
+        rows = _read_nodes(args.positions, graph, args.encoding)
         try:
             positions = np.array(rows, np.float64).reshape(graph.n, -1)
         except ValueError:
@@ -34,12 +34,13 @@ def null_model(args: argparse.Namespace, graph: Graph) -> str | NullModel:
     return args.keep
 
 
-def _read_nodes(path: Path, graph: Graph, width: int | None) -> list[list[str]]:
+def _read_nodes(path: Path, graph: Graph, encoding: str | None, width: int | None = None) -> list[list[str]]:
     """Read a text file, plain or gzip, that has a line for each node.
 
     Args:
       path: The path of the file.
       graph: The graph.
+      encoding: The encoding of the graph's file, or ``None``.
       width: The number of fields after the name of a node, or ``None`` for at least one.
 
     Returns:
@@ -49,11 +50,11 @@ def _read_nodes(path: Path, graph: Graph, width: int | None) -> list[list[str]]:
       GraphFileError: A line does not have this form, or a node has two lines.
       ValueError: A node of the graph has no line.
     """
-    from jaxmotif.io._text import TextFile
+    from jaxmotif.io._read import open_about_nodes
 
     names = list(map(str, graph._names.tolist()))
     by_node: dict[str, list[str]] = {}
-    with TextFile(path) as file:
+    with open_about_nodes(path, encoding) as file:
         for line, text, fields, _ in node_rows(file, set(names)):
             if len(fields) < 2 or (width is not None and len(fields) != 1 + width) or fields[0] in by_node:
                 raise file.error("expected a node, once, and what it has", line, text)

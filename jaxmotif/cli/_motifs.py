@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import itertools
+import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -42,9 +44,10 @@ def run(args: argparse.Namespace) -> Report:
         refuse(args, ("--together", "--gcd"), "for several networks; name more")
     if args.together and args.random == "auto":
         raise ValueError("--together takes a number, --random N, since --random auto decides for one network alone")
-    for path in args.graph:
-        if args.graph.count(path) > 1:
-            raise ValueError(f"{path} is named {args.graph.count(path)} times; networks are compared, so name it once")
+    files = [os.path.realpath(path) if os.path.exists(path) else path for path in args.graph]
+    for path, file in zip(args.graph, files, strict=True):
+        if files.count(file) > 1:
+            raise ValueError(f"{path} is named {files.count(file)} times; networks are compared, so name it once")
     names = [network_name(path) for path in args.graph]
     if len(set(names)) < len(names):
         names = args.graph
@@ -54,7 +57,9 @@ def run(args: argparse.Namespace) -> Report:
     check_networks(dict(zip(names, graphs, strict=True)), args.size)
     motifs = []
     for name, graph in zip(names, graphs, strict=True):
-        checkpoint = args.checkpoint if args.checkpoint is None or len(names) == 1 else args.checkpoint / name
+        checkpoint = args.checkpoint
+        if checkpoint is not None and len(names) > 1:
+            checkpoint /= re.sub(r"[/\\:]", "%", name)  # a name may be the path of a file elsewhere
         with timed(f"{name}: found" if len(names) > 1 else "found"):
             motifs.append(_find(args, graph, checkpoint))
     if args.together:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,9 +19,11 @@ from jaxmotif.cli._output import (
     beside_result,
     choose_format,
     comments,
+    free_names,
     safe_row,
     whole_file,
     write_report,
+    write_rows,
 )
 
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ def write_query_subnetwork(args: argparse.Namespace, graph: Graph, query: Any, w
         _write_subnetwork(args, part)
     if args.roles is not None:
         columns = {} if part.attributes is None else part.attributes.nodes
-        _write_role_table(args, {"name": part._names, **columns}, f"roles of {part.n} nodes")
+        named = dict(zip(free_names(columns, ["name"]), columns.values(), strict=True))
+        _write_role_table(args, {"name": part._names, **named}, f"roles of {part.n} nodes")
 
 
 def _write_subnetwork(args: argparse.Namespace, part: Graph) -> None:
@@ -129,8 +131,8 @@ def write_occurrences(
 
     listed: list[tuple[Mapping[str, object], Pattern]] = [(row, as_pattern(query, graph)) for row, query in patterns]
     most = max((pattern.num_nodes for _, pattern in listed), default=0)
-    nodes = [f"node_{i}" for i in range(most)] if names is None else list(map(str, names))
     heads = list(listed[0][0]) if listed else []
+    nodes = [f"node_{i}" for i in range(most)] if names is None else free_names(map(str, names), heads)
     written = 0
 
     def blocks() -> Blocks:
@@ -184,13 +186,13 @@ def _class_rows(
 def _write_csv(
     stream: TextIO, heads: list[str], nodes: list[str], blocks: Blocks, numbers: bool, escape_formulas: bool
 ) -> None:
-    table = csv.writer(stream, lineterminator="\n")
-    table.writerow(safe_row([*heads, *nodes], escape_formulas))
+    write_rows(stream, [safe_row([*heads, *nodes], escape_formulas)])
     for head, block in blocks:
+        before = safe_row(head, escape_formulas)
         padding = [""] * (len(nodes) - block.shape[1])
-        rows = ([*head, *row, *padding] for row in block.tolist())
         # Numbers need no escapes.
-        table.writerows(rows if numbers else (safe_row(row, escape_formulas) for row in rows))
+        rows = block.tolist() if numbers else (safe_row(row, escape_formulas) for row in block.tolist())
+        write_rows(stream, ([*before, *row, *padding] for row in rows))
 
 
 def _write_parquet(

@@ -11,6 +11,8 @@ import argparse
 import contextlib
 import csv
 import dataclasses
+import io
+import itertools
 import json
 import logging
 import math
@@ -203,7 +205,7 @@ def _write_table(report: Report, stream: TextIO, wide: bool) -> None:
     width = max(map(len, report.scalars), default=0)
     for name, value in report.scalars.items():
         shown = visible(" ".join(str(_value(value, "table")).split()))
-        lines = textwrap.wrap(shown, _LINE - width - 2, break_long_words=False) or [""]
+        lines = textwrap.wrap(shown, max(_LINE - width - 2, _LINE // 2), break_long_words=False) or [""]
         stream.write(f"{name:<{width}}  " + ("\n" + " " * (width + 2)).join(lines) + "\n")
     if report.scalars and report.columns:
         stream.write("\n")
@@ -240,12 +242,44 @@ def _write_json(report: Report, stream: TextIO) -> None:
 
 def _write_csv(report: Report, stream: TextIO, delimiter: str, escape_formulas: bool) -> None:
     stream.writelines(comments({**report.run, **report.scalars}))
-    # Names with a "#" must be quoted, or a reader takes the rest of the line for a comment.
-    quoting = csv.QUOTE_NONNUMERIC if _has_hash(report.columns) else csv.QUOTE_MINIMAL
-    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n", quoting=quoting)
-    writer.writerow(safe_row(report.columns, escape_formulas))
+    write_rows(stream, [safe_row(report.columns, escape_formulas)], delimiter)
     for rows in _row_chunks(report.columns, "csv"):
-        writer.writerows(safe_row(row, True) for row in rows) if escape_formulas else writer.writerows(rows)
+        write_rows(stream, (safe_row(row, True) for row in rows) if escape_formulas else rows, delimiter)
+
+
+def write_rows(stream: TextIO, rows: Iterable[Sequence[object]], delimiter: str = ",") -> None:
+    """Write rows of CSV, whose text is in quotes if it has a "#", or a reader takes the rest of a line for a comment.
+
+    Example:
+      >>> write_rows(sys.stdout, [["TP53", 1], ["a,b", 2]])
+      TP53,1
+      "a,b",2
+      >>> write_rows(sys.stdout, [["HEK#1", 1]])
+      "HEK#1",1
+    """
+    left = iter(rows)
+    while chunk := list(itertools.islice(left, _CHUNK_ROWS)):
+        for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC):
+            text = io.StringIO()
+            csv.writer(text, delimiter=delimiter, lineterminator="\n", quoting=quoting).writerows(chunk)
+            if "#" not in text.getvalue():
+                break
+        stream.write(text.getvalue())
+
+
+def free_names(names: Iterable[str], fixed: Collection[str]) -> list[str]:
+    """Return the names of columns, with ``node_`` before one that another column of the table has, as ``fixed`` ones.
+
+    Example:
+      >>> free_names(["A", "query"], ["query"]), free_names(["query", "node_query"], ["query"])
+      (['A', 'node_query'], ['node_node_query', 'node_query'])
+    """
+    free = list(names)
+    for i, name in enumerate(free):
+        while name in fixed or name in (*free[:i], *free[i + 1 :]):
+            name = f"node_{name}"
+        free[i] = name
+    return free
 
 
 def safe_row(cells: Iterable[object], escape_formulas: bool) -> list[object]:
@@ -318,14 +352,6 @@ def _value(value: object, form: str) -> object:
     if value is None:
         return _DASH if form == "table" else ""
     return ("false", "true")[value] if isinstance(value, bool) else value
-
-
-def _has_hash(columns: Mapping[str, Column]) -> bool:
-    for column in columns.values():
-        is_numeric = isinstance(column, np.ndarray) and column.dtype.kind in "iufb"
-        if not is_numeric and any("#" in str(value) for value in column):
-            return True
-    return False
 
 
 def _layout(name: str, column: Column) -> tuple[bool, int]:

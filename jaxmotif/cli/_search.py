@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> Report:
     if direction is None and graph.directed:
         direction = "any"
         logger.info("directions ignored; --direction says otherwise")
-    colors = read_colors(args.colors, graph)
+    colors = read_colors(args.colors, graph, args.encoding)
     known = frozenset().union(*(own or () for own in colors))
     if missing := [color for color in args.motif if color not in known]:
         raise ValueError(
@@ -67,7 +67,7 @@ def shortened(names: Sequence[str], most: int = 5) -> str:
     return shown + (f" and {len(names) - most} more" if len(names) > most else "") if names else "none"
 
 
-def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
+def read_colors(path: str, graph: Graph, encoding: str | None = None) -> list[frozenset[str] | None]:
     """Read the colors of the vertices from a text file, plain or gzip.
 
     The file has lines ``vertex color[,color...]`` and comments after ``#``. Several lines for a vertex add up, and a
@@ -78,12 +78,12 @@ def read_colors(path: str, graph: Graph) -> list[frozenset[str] | None]:
       GraphFileError: A line does not have this form, or no line is for a vertex of the graph.
     """
     from jaxmotif.arrays._present import counted
-    from jaxmotif.io._text import TextFile
+    from jaxmotif.io._read import open_about_nodes
 
     numbers = {str(name): number for number, name in enumerate(graph._names.tolist())}
     colors: list[frozenset[str] | None] = [None] * graph.n
     unknown = 0
-    with TextFile(path) as file:
+    with open_about_nodes(path, encoding) as file:
         for line, text, fields, mark in node_rows(file, numbers):
             rest = (" " if mark == " " else ",").join(fields[1:])
             own = frozenset(color.strip() for color in rest.split(","))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,10 @@ def run(args: argparse.Namespace) -> Report:
 
 def _read_answer(path: Path) -> np.ndarray:
     """Read a table in CSV, as Python integers, without its columns ``u`` and ``v``, or ``node``."""
-    with path.open(encoding="utf-8") as file:
-        names, *rows = [line.strip().split(",") for line in file if not line.startswith("#")]
+    with path.open(encoding="utf-8", newline="") as file:
+        names, *rows = csv.reader(line for line in file if not line.startswith("#"))
     first = sum(name in ("u", "v", "node") for name in names[:2])
-    return np.array([[int(value) for value in row[first:]] for row in rows], object).reshape(-1, len(names) - first)
+    try:
+        return np.array([[int(value) for value in row[first:]] for row in rows], object).reshape(-1, len(names) - first)
+    except ValueError:
+        raise ValueError(f"{path}: expected a table of counts, as --certificate is written with") from None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-import numbers
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import jax
+import numpy as np
 
 from jaxmotif.devices._select import on_worker
 
@@ -96,7 +97,7 @@ def working_memory(asked: int | None, device: jax.Device, least: int, what: str)
       4096
     """
     check_budget(asked, least, what)
-    return max(default_memory(device), least) if asked is None else asked
+    return max(default_memory(device), least) if asked is None else int(asked)
 
 
 def check_within_device(memory: int | None, device: jax.Device) -> None:
@@ -117,10 +118,11 @@ def check_within_device(memory: int | None, device: jax.Device) -> None:
         )
 
 
-def check_memory(memory: object) -> None:
-    """Raise TypeError unless a user's budget is a number of bytes or ``None``."""
-    if memory is not None and not isinstance(memory, numbers.Real):
+def check_memory(memory: object) -> int | None:
+    """Return a user's budget as an int, or ``None``; raise TypeError unless it is a number of bytes."""
+    if memory is not None and not (isinstance(memory, int | float | np.number) and math.isfinite(memory)):
         raise TypeError(f"memory must be a number of bytes, such as 2**30, got {memory!r}")
+    return None if memory is None else int(memory)
 
 
 def check_budget(memory: int | None, least: int, what: str) -> None:

@@ -60,7 +60,7 @@ def census_orbits(
     """
     graph = as_graph(graph)
     check_per(per, "node", "edge")
-    check_size(graph, size)
+    size = check_size(graph, size)
     columns, values = role_counts(graph, size, per, devices, memory, checkpoint, progress)
     edges = graph.edge_list() if per == "edge" else None
     return Features(columns, with_exact_sums(values), per, np.zeros(len(values), np.int64), edges)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +11,12 @@ from jax import lax
 from numpy.typing import ArrayLike
 
 from jaxmotif.arrays._checks import check_graphlet_size
+from jaxmotif.arrays._int64 import Int64
 from jaxmotif.graph import GraphLike, as_graph
-from jaxmotif.graphlets import node_orbits
+from jaxmotif.graphlets import NodeOrbits, node_orbits
+
+OrbitsLike: TypeAlias = GraphLike | NodeOrbits | Int64
+"""A graph, or the orbits of its nodes: a result of :func:`jaxmotif.node_orbits`, or an array."""
 
 GCM_ORBITS = (0, 2, 5, 7, 8, 10, 11, 6, 9, 4, 1)
 """The 11 orbits of up to four nodes whose counts do not follow from other orbits, in the order of Yaveroğlu et al."""
@@ -38,11 +42,12 @@ class Agreement(NamedTuple):
     orbits: np.ndarray
 
 
-def graphlet_degree_agreement(first: GraphLike | np.ndarray, second: GraphLike | np.ndarray) -> Agreement:
+def graphlet_degree_agreement(first: OrbitsLike, second: OrbitsLike) -> Agreement:
     """Compare two graphs by the distributions of all 73 orbit counts over their nodes.
 
     Args:
-      first, second: undirected graphs, or their orbits, integers ``[n, 73]``.
+      first, second: undirected graphs, or their orbits: a :class:`jaxmotif.graphlets.NodeOrbits`, or integers
+        ``[n, 73]``.
 
     Returns:
       The agreement. It is 1 for an orbit that occurs at no node of either graph.
@@ -79,11 +84,12 @@ def _apart(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.sqrt(((shares[0] - shares[1]) ** 2).sum() / 2))
 
 
-def gdv_similarity(first: GraphLike | np.ndarray, second: GraphLike | np.ndarray | None = None) -> jax.Array:
+def gdv_similarity(first: OrbitsLike, second: OrbitsLike | None = None) -> jax.Array:
     """Return how similar the surroundings of nodes are, by their graphlet degree vectors; the result is on the device.
 
     Args:
-      first, second: undirected graphs, or their orbits, integers ``[n, 73]``; ``second`` is ``first`` when not given.
+      first, second: undirected graphs or their orbits, as for :func:`graphlet_degree_agreement`; ``second`` is
+        ``first`` when not given.
 
     Returns:
       float32 ``[n, n']``, from 0 to 1 (equal vectors). 10^4 x 10^4 nodes take 400 MB.
@@ -122,7 +128,7 @@ def _similarity(scale: list[tuple[jax.Array, jax.Array]], weights: jax.Array) ->
     return 1 - lax.fori_loop(jnp.int32(0), jnp.int32(one.shape[0]), add, zero)
 
 
-def graphlet_correlation_matrix(graph: GraphLike | np.ndarray, size: Literal[4, 5] = 4) -> np.ndarray:
+def graphlet_correlation_matrix(graph: OrbitsLike, size: Literal[4, 5] = 4) -> np.ndarray:
     """Return Spearman's correlations, over the nodes, of the 11 independent orbits of up to four nodes, or of all 73.
 
     The other orbits of up to four nodes follow from the 11. With ``size=5`` all 73 orbits are taken, as the authors do.
@@ -130,7 +136,7 @@ def graphlet_correlation_matrix(graph: GraphLike | np.ndarray, size: Literal[4, 
     As in the authors' program, a node whose counts are all 1 is added, so that no orbit has equal counts at all nodes.
 
     Args:
-      graph: undirected, or its orbits, integers ``[n, 15]`` (or 73).
+      graph: undirected, or its orbits: a :class:`jaxmotif.graphlets.NodeOrbits`, or integers ``[n, 15]`` (or 73).
       size: the largest number of nodes of graphlets.
 
     Returns:
@@ -158,9 +164,7 @@ def graphlet_correlation_matrix(graph: GraphLike | np.ndarray, size: Literal[4, 
     return found
 
 
-def graphlet_correlation_distance(
-    first: GraphLike | np.ndarray, second: GraphLike | np.ndarray, size: Literal[4, 5] = 4
-) -> float:
+def graphlet_correlation_distance(first: OrbitsLike, second: OrbitsLike, size: Literal[4, 5] = 4) -> float:
     """Return GCD-11 or GCD-73, the Euclidean distance of two graphs' :func:`graphlet_correlation_matrix`.
 
     Only the entries above the diagonal are compared, since the matrices are symmetric.
@@ -174,7 +178,7 @@ def graphlet_correlation_distance(
       0 for equal matrices; at most sqrt(220), about 14.8, and with ``size=5`` at most sqrt(10,512), about 102.5.
 
     Raises:
-      TypeError, ValueError: as :func:`jaxmotif.node_orbits`.
+      TypeError, ValueError: as :func:`jaxmotif.node_orbits`, or for a matrix of another size.
 
     Example:
       >>> from jaxmotif import Graph
@@ -186,18 +190,28 @@ def graphlet_correlation_distance(
     return float(np.linalg.norm((one - other)[np.triu_indices(len(one), 1)]))
 
 
-def _matrix(x: GraphLike | np.ndarray, size: Literal[4, 5]) -> np.ndarray:
-    if isinstance(x, np.ndarray) and x.shape[0] == x.shape[1] and x.dtype.kind == "f":
+def _matrix(x: OrbitsLike, size: Literal[4, 5]) -> np.ndarray:
+    check_graphlet_size(size)
+    if isinstance(x, np.ndarray) and x.ndim == 2 and x.shape[0] == x.shape[1] and x.dtype.kind == "f":
+        side = len(GCM_ORBITS) if size == 4 else len(AFFECTED)
+        if len(x) != side:
+            raise ValueError(f"size={size} compares matrices of shape [{side}, {side}], got {list(x.shape)}")
         return x
     return graphlet_correlation_matrix(x, size)
 
 
-def _orbits(graph: GraphLike | np.ndarray, size: int) -> np.ndarray:
-    """Return the orbits of the nodes of a graph, or an array of orbits as it is."""
+def _orbits(graph: OrbitsLike, size: int) -> np.ndarray:
+    """Return the orbits of the nodes of a graph, or given orbits as an array."""
     check_graphlet_size(size)
     columns = 15 if size == 4 else 73
-    if isinstance(graph, np.ndarray) and graph.ndim == 2 and graph.shape[1] in (columns, 73):
-        return graph
+    if isinstance(graph, NodeOrbits | Int64):
+        graph = graph.to_numpy()
+    if isinstance(graph, np.ndarray):
+        if graph.ndim == 2 and graph.shape[1] in (columns, 73):
+            return graph
+        if graph.shape[1:] != (2,):
+            shape = list(graph.shape)
+            raise ValueError(f"size={size} takes an array of orbits [n, {columns}] or edges [E, 2], got shape {shape}")
     return node_orbits(as_graph(graph), size=size).values
 
 

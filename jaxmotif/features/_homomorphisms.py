@@ -230,6 +230,9 @@ def spasm(*patterns: PatternLike) -> list[str]:
     Returns:
       Each image once, the largest first.
 
+    Raises:
+      TypeError, ValueError: for an argument that is no such pattern.
+
     Example:
       >>> spasm("5-cycle"), len(spasm("7-cycle", "8-cycle"))
       (['5-cycle', 'tailed-triangle', 'triangle'], 43)
@@ -239,6 +242,7 @@ def spasm(*patterns: PatternLike) -> list[str]:
       Marx, "Homomorphisms are a good basis for counting small subgraphs", STOC 2017.
     """
     given = [as_pattern(pattern, Graph.from_edges([(0, 1)]), largest=8, name="pattern") for pattern in patterns]
+    _refuse_labels(given)
     images: dict[str, Pattern] = {}
     for pattern in given:
         edges = [(int(u), int(v)) for u, v in np.argwhere(np.triu(pattern.adjacency))]
@@ -251,9 +255,14 @@ def spasm(*patterns: PatternLike) -> list[str]:
 
 def _weights(patterns: list[Pattern], roles: list[list[Role]]) -> list[list[OrbitWeights]]:
     """Return the weights of each pattern's columns over orbits, or an empty list where there are none."""
+    _refuse_labels(patterns)
+    return known_weights(patterns, roles, homomorphism_weights)
+
+
+def _refuse_labels(patterns: list[Pattern]) -> None:
+    """Raise ValueError for patterns with labels."""
     if any(p.node_labels is not None or p.edge_labels is not None for p in patterns):
         raise ValueError("homomorphisms are counted of patterns without labels; pattern_features takes labels")
-    return known_weights(patterns, roles, homomorphism_weights)
 
 
 def _plans(patterns: list[Pattern], roles: list[list[Role]]) -> tuple[Contraction, ...]:

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, cast
 import jax
 import numpy as np
 
+from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._exact import with_exact_sums
 from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.arrays._rows import places_of as row_numbers
@@ -189,7 +190,7 @@ def all_patterns(size: int, directed: bool = False) -> list[str]:
       >>> all_patterns(3), all_patterns(3, directed=True)[:3], len(all_patterns(4, directed=True))
       (['2-star', 'triangle'], ['021D', '021C', '111U'], 199)
     """
-    if not 2 <= size <= (4 if directed else 5):
+    if not 2 <= whole_number(size, "size") <= (4 if directed else 5):
         raise ValueError(f"size must be 2 to {4 if directed else 5}, got {size}")
     if not directed:
         return [graphlet.name for graphlet in of_size(size)]

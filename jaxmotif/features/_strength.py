@@ -44,7 +44,7 @@ class MotifStrengths(OfClasses):
       intensity: float64 ``[classes]``, the mean intensity of the occurrences, in the unit of the weights.
       coherence: float64 ``[classes]``, the mean coherence.
       random_intensity, random_coherence: float64 ``[num_random, classes]``, the same means with random weights.
-      null_model: what random weights keep.
+      null_model: what random weights keep, or that there are none.
       rule: when a class is strong or weak; its ``min_fold`` is for the ratio of intensities.
       significance: statistics of the mean intensity; ``None`` without random weights. Its fold is the ratio.
     """
@@ -129,7 +129,7 @@ def motif_strengths(
       (('000100110',), [2.0], [0.857])
     """
     graph = as_graph(graph, attributes=True)
-    weights = edge_weights(graph, weight)
+    weights = edge_weights(graph, weight).astype(np.float64)
     if null not in get_args(WeightNull):
         raise ValueError(f"null must be one of {', '.join(get_args(WeightNull))}, got {null!r}")
     if num_random and null != "all" and not graph.directed:
@@ -137,27 +137,28 @@ def motif_strengths(
     if whole_number(num_random, "num_random") < 0 or num_random == 1:
         raise ValueError(f"num_random must be 0, or at least 2 random weights, got {num_random}")
     rng = generator_of(key)
-    drawn, keeps = _random_weights(graph, weights.astype(np.float64), num_random, null, rng)
-    every = np.concatenate([weights[None], drawn])
-    logs = np.log(every)
+    drawn, keeps = _random_weights(graph, weights, num_random, null, rng)
+    logs = np.log(np.concatenate([weights[None], drawn]))
     census = subgraph_census(graph, size, devices=devices, memory=memory)
-    means = np.zeros((2, len(every), len(census.classes)))
-    for column, text in enumerate(census.classes):
+    intensity, coherence = np.zeros((2, len(logs), len(census.classes)))
+    for column, (text, count) in enumerate(zip(census.classes, census.counts, strict=True)):
         for edges in _occurring_edges(graph, text, devices, memory):
-            for i in range(len(every)):
-                intensity = np.exp(logs[i][edges].mean(axis=0))
-                means[:, i, column] += intensity.sum(), (intensity / every[i][edges].mean(axis=0)).sum()
-    intensity, coherence = means / np.maximum(census.counts, 1)
+            for i in range(len(logs)):
+                # Ratios to the geometric mean, and shares of the mean intensity, are in range where sums may not be.
+                weight_logs = logs[i][edges]
+                mean_logs = weight_logs.mean(axis=0)
+                intensity[i, column] += (np.exp(mean_logs) / count).sum()
+                coherence[i, column] += (1 / np.exp(weight_logs - mean_logs).mean(axis=0)).sum() / count
     significance = None
     if num_random:
         classes = census.counts.size
         mixing = Mixing(0, np.zeros(classes), np.full(classes, float(num_random)), np.zeros(classes))
         # Equal weights in another order have equal means, but for the last bits of their sums.
-        rounded = np.round(intensity / intensity[0], 9) * intensity[0]
-        significance = significance_of(rounded[0], rounded[1:], mixing, correction=rule.correction)
-        s, ratio = significance, rounded[0] / significance.mean
-        ends = rounded[0] / s.mean_high, rounded[0] / np.maximum(s.mean_low, 1e-300)
-        significance = dataclasses.replace(s, fold=ratio, fold_low=ends[0], fold_high=ends[1])
+        ratios = np.round(intensity / intensity[0], 9)
+        s = significance_of(ratios[0], ratios[1:], mixing, correction=rule.correction)
+        folds = {"fold": 1 / s.mean, "fold_low": 1 / s.mean_high, "fold_high": 1 / np.maximum(s.mean_low, 1e-300)}
+        measures = {name: getattr(s, name) * intensity[0] for name in ("mean", "sd", "mean_low", "mean_high", "scale")}
+        significance = dataclasses.replace(s, **measures, **folds)
     means, words = (intensity[0], coherence[0], intensity[1:], coherence[1:]), census.label_words
     return MotifStrengths(
         size, graph.directed, census.classes, census.counts, *means, keeps, rule, significance, label_words=words
@@ -200,16 +201,18 @@ def _random_weights(
     graph: Graph, weights: np.ndarray, number: int, null: WeightNull, rng: np.random.Generator
 ) -> tuple[np.ndarray, str]:
     """Return random weights ``[number, m]``, and what they keep, in words."""
+    if number == 0:
+        return np.zeros((0, weights.size)), "no random weights"
     if null == "strengths":
         return _keep_strengths(graph, weights, number, rng)
     if null == "all":
         drawn = [rng.permutation(weights) for _ in range(number)]
-        return np.array(drawn).reshape(number, weights.size), "random weights keep the weights, over all edges"
+        return np.array(drawn), "random weights keep the weights, over all edges"
     # The edge list ascends by tails, so that a sort by tail and by chance shuffles each node's arcs.
     tails = graph.edge_list()[:, 0]
     drawn = [weights[np.lexsort((rng.random(weights.size), tails))] for _ in range(number)]
     words = "random weights keep the weights that leave every node, over its arcs"
-    return np.array(drawn).reshape(number, weights.size), words
+    return np.array(drawn), words
 
 
 def _keep_strengths(graph: Graph, weights: np.ndarray, number: int, rng: np.random.Generator) -> tuple[np.ndarray, str]:
@@ -221,13 +224,15 @@ def _keep_strengths(graph: Graph, weights: np.ndarray, number: int, rng: np.rand
     of its changes one after another.
     """
     edges, m = graph.edge_list().astype(np.int64), weights.size
+    if float(weights.max(initial=0)) * m == np.inf:
+        raise ValueError("null='strengths' adds up weights, and these are too large: divide them all by the largest")
     listed, tails = pair_keys(edges, graph), edges[:, 0]
     by_head = np.argsort(edges[:, 1], kind="stable")
     into = np.searchsorted(edges[by_head, 1], np.arange(graph.n + 1))
     out = np.searchsorted(tails, np.arange(graph.n + 1))
     drawn, touched = np.repeat(weights[None], number, axis=0), np.zeros(m, np.int64)
     whole = bool((weights == np.rint(weights)).all())
-    for _ in range(ROUNDS if number else 0):
+    for _ in range(ROUNDS):
         ab = rng.permutation(m)
         a, b = edges[ab].T
         ad = out[a] + (rng.random(m) * (out[a + 1] - out[a])).astype(np.int64)
@@ -251,6 +256,6 @@ def _keep_strengths(graph: Graph, weights: np.ndarray, number: int, rng: np.rand
     still = np.count_nonzero(touched == 0)
     words = (
         "random weights keep every node's in-strength and out-strength, and not which weights there are; "
-        f"{touched.mean():.0f} changes an arc, {counted(int(still), 'arc')} of {m:,} in no change"
+        f"{touched.sum() / max(m, 1):.0f} changes an arc, {counted(int(still), 'arc')} of {m:,} in no change"
     )
     return drawn, words

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 Values: TypeAlias = Union[Sequence[object], np.ndarray, "pandas.Series"]
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf|nan", re.I)
-_INTEGER = re.compile(r"[+-]?\d{1,18}")
+_NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?inf|nan", re.I)
+"""A number without leading zeros: 007 is a word."""
+INTEGER = re.compile(r"[+-]?\d{1,308}")
+"""A whole number that is below the largest float."""
 BOOLEANS = {"true": True, "false": False}
 _EXACT = 2**53
 """Whole numbers below this are floats too."""
@@ -133,24 +135,28 @@ def as_column(values: Values, name: str, length: int) -> np.ndarray:
     if isinstance(array, np.ndarray) and array.dtype.kind in "biuf":
         return array
     if isinstance(array, np.ndarray) and array.dtype.kind != "O":
-        array = array.astype(str)
+        words = array.astype(str).astype(object)
+        if array.dtype.kind in "mM":
+            words[np.isnat(array)] = None
+        array = words
     return _typed(array.tolist() if isinstance(array, np.ndarray) else list(array))
 
 
 def from_words(words: Sequence[object]) -> np.ndarray:
     """Convert values as a file has them to a column of the narrowest type.
 
-    Text becomes numbers, or truth values, if all of it is; ``None`` and empty text are missing values.
+    Text becomes numbers, or truth values, if all of it is; numbers with leading zeros, such as 007, are text. ``None``
+    and empty text are missing values.
 
     Example:
-      >>> from_words(["0.5", "", "2"]), from_words(["KC", None]).tolist()
-      (array([0.5, nan, 2. ]), ['KC', None])
+      >>> from_words(["0.5", "", "2"]), from_words(["KC", None]).tolist(), from_words(["007", "12"]).tolist()
+      (array([0.5, nan, 2. ]), ['KC', None], ['007', '12'])
     """
     values = [None if word == "" else word for word in words]
     texts = {value for value in values if isinstance(value, str)}
     if len(texts) and all(value is None or isinstance(value, str) for value in values):
         kinds = {
-            word: int(word) if _INTEGER.fullmatch(word) else float(word) for word in texts if _NUMBER.fullmatch(word)
+            word: int(word) if INTEGER.fullmatch(word) else float(word) for word in texts if _NUMBER.fullmatch(word)
         } or {word: BOOLEANS[word.lower()] for word in texts if word.lower() in BOOLEANS}
         if len(kinds) == len(texts):
             values = [kinds.get(value) for value in values]
@@ -165,10 +171,11 @@ def _typed(values: Sequence[Any]) -> np.ndarray:
     if kinds and all(issubclass(kind, bool | np.bool_) for kind in kinds) and not any(missing):
         return np.array(values, bool)
     if kinds and all(issubclass(kind, int | float | np.number) and not issubclass(kind, bool) for kind in kinds):
-        whole, largest = [issubclass(kind, int | np.integer) for kind in kinds], max(map(abs, present))
-        if all(whole) and not any(missing) and largest < 2**63:
+        whole = [value for value in present if isinstance(value, int | np.integer)]
+        largest = max(map(abs, whole), default=0)
+        if len(whole) == len(values) and largest < 2**63:
             return np.array(values, np.int64)
-        if not any(whole) or largest < _EXACT:
+        if largest < _EXACT:
             return np.array([np.nan if left_out else value for value, left_out in zip(values, missing, strict=True)])
     known = (None if left_out else value for value, left_out in zip(values, missing, strict=True))
     return np.fromiter(known, object, len(values))

@@ -311,9 +311,11 @@ def _check_ids(edges: np.ndarray, ids: Ids) -> None:
 def _labels(values: ArrayLike, name: str, size: int | None) -> np.ndarray:
     """Return labels as a checked int32 array."""
     try:
-        values = np.asarray(values)
-    except ValueError:  # NumPy raises this for lists of several lengths
-        values = np.empty(0, object)
+        values = host_array(values)
+    except ValueError:
+        if isinstance(values, np.ndarray):  # with masked values
+            raise
+        values = np.empty(0, object)  # a list of lists of several lengths
     if values.dtype == object and name == "node_labels":
         raise TypeError(
             "node_labels must be one integer a node; several are an attribute, with_attributes(nodes={'labels': ...}), "

@@ -286,9 +286,10 @@ def _from_pandas(frame: Any, directed: bool | None, name: str, attributes: bool)
     others = [column for column in frame.columns if column not in ends]
     if others and not attributes:
         _passed_over(name, f"columns {', '.join(map(repr, others))}; Graph.from_edges(.., edge_labels=..) keeps one")
-    values = frame[ends].to_numpy() if len(frame) else np.zeros((0, 2), np.int64)
-    if values.dtype.kind not in "iu" and all(frame[end].dtype.kind in "iu" for end in ends):
-        values = _common_integers([frame[end] for end in ends], name)
+    ids = frame[ends].infer_objects()  # columns of objects may hold integers alone
+    values = ids.to_numpy() if len(frame) else np.zeros((0, 2), np.int64)
+    if values.dtype.kind not in "iu" and all(ids[end].dtype.kind in "iu" for end in ends):
+        values = _common_integers([ids[end] for end in ends], name)
     if values.dtype.kind == "f":
         raise TypeError(f"{name}: node ids must be whole numbers or words, got {values.dtype}; use frame.astype(int)")
     if values.dtype.kind not in "iu":

@@ -392,9 +392,9 @@ class Graph:
     def to_networkx(self) -> networkx.Graph:
         """Return a networkx graph (a DiGraph if directed) whose nodes are the names, or 0..n-1 (host).
 
-        Labels, in words where they have some, become the attribute ``label`` of nodes and edges; attributes keep their
-        names, and missing values are left out. It is a multigraph where parallel edges have attributes of their own.
-        Needs the extra ``io``.
+        Labels, in words where they have some, become the attribute ``label`` of nodes and edges, and another attribute
+        of this name ``node_label`` or ``edge_label``; missing values are left out. It is a multigraph where parallel
+        edges have attributes of their own. Needs the extra ``io``.
 
         Example:
           >>> graph = Graph.from_edges([(0, 1)], node_names=["a", "b"], edge_labels=[7])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+import logging
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     import networkx
 
     from jaxmotif.graph._container import Graph
+
+_logger = logging.getLogger("jaxmotif")
 
 
 def scipy_edges(matrix: Any, values_as_labels: bool) -> dict[str, Any]:
@@ -56,42 +59,98 @@ def networkx_attributes(source: networkx.Graph) -> tuple[dict[str, list[Any]], d
     )  # pyright: ignore[reportReturnType]
 
 
-def to_networkx(graph: Graph) -> networkx.Graph:
+class GraphColumns(NamedTuple):
+    """A graph as columns.
+
+    Attributes:
+      names: the names of the nodes.
+      nodes: labels and attributes of the nodes, by the name of the column; labels are called ``label``.
+      ends: the numbers of the two nodes of each edge. Where edges are parallel and have values of their own, each of
+        them is a row.
+      edges: labels and attributes of these rows, likewise.
+    """
+
+    names: list[Any]
+    nodes: dict[str, list[Any]]
+    ends: list[list[int]]
+    edges: dict[str, list[Any]]
+
+
+def columns_of(graph: Graph) -> GraphColumns:
+    """Return a graph as columns, with labels in words if they stand for some."""
+    attributes = graph.attributes
+    parallel = None if attributes is None else attributes.rows
+    rows = np.arange(graph.m) if parallel is None else parallel
+    of_nodes, of_edges = (_in_words(*both) for both in zip(graph._labels(), graph._label_words, strict=True))
+    return GraphColumns(
+        graph._names.tolist(),
+        _beside_labels("node", of_nodes, {} if attributes is None else attributes.nodes),
+        graph.edge_list()[rows].tolist(),
+        _beside_labels(
+            "edge",
+            None if of_edges is None else [of_edges[row] for row in rows.tolist()],
+            {} if attributes is None else attributes.edges,
+        ),
+    )
+
+
+def _beside_labels(
+    kind: str, labels: list[int | str] | None, attributes: Mapping[str, np.ndarray]
+) -> dict[str, list[Any]]:
+    """Return labels, if there are any, as a column ``label`` before attributes.
+
+    An attribute ``label`` is renamed if it holds anything else than the labels.
+    """
+    columns = {name: _plain_values(column) for name, column in attributes.items()}
+    if labels is None:
+        return columns
+    if list(map(str, columns.get("label", labels))) == list(map(str, labels)):
+        return {"label": labels, **columns}
+    return {"label": labels, **rename_columns(columns, ("label",), kind)}
+
+
+def rename_columns(columns: Mapping[str, list[Any]], reserved: Collection[str], kind: str) -> dict[str, list[Any]]:
+    """Return columns with ``node_`` or ``edge_``, as ``kind`` says, before names that are reserved for something else.
+
+    Example:
+      >>> rename_columns({"id": [1], "node_id": [2]}, ("id",), "node")
+      {'node_node_id': [1], 'node_id': [2]}
+    """
+    renamed = {}
+    for name, column in columns.items():
+        new = name
+        while new in reserved or (new != name and new in columns):
+            new = f"{kind}_{new}"
+        if new != name:
+            _logger.info("the %s attribute %r becomes %r: its name has another meaning there", kind, name, new)
+        renamed[new] = column
+    return renamed
+
+
+def to_networkx(graph: Graph, columns: GraphColumns | None = None) -> networkx.Graph:
     """Build a networkx graph from a graph, with labels, in words if they stand for some, and attributes.
 
     It is a multigraph where edges are parallel and have values of their own.
+
+    Args:
+      graph: the graph.
+      columns: its columns, if they are not to be called as :func:`columns_of` calls them.
     """
     networkx = load_extra("networkx", "this needs")
-    names = graph._names.tolist()
+    names, of_nodes, ends, of_edges = columns or columns_of(graph)
     if len(set(names)) < len(names):
         raise ValueError("several nodes have one name, by which networkx tells nodes apart; give others as node_names")
-    ends, of_edges = edge_rows(graph)
     kind = ("Multi" if len(ends) > graph.m else "") + ("DiGraph" if graph.directed else "Graph")
     result = getattr(networkx, kind)()
-    labels = _in_words(graph._labels()[0], graph._label_words[0])
-    of_nodes = {} if labels is None else {"label": labels}
-    if graph.attributes is not None:
-        of_nodes |= {name: column.tolist() for name, column in graph.attributes.nodes.items()}
     result.add_nodes_from(zip(names, _values(of_nodes, len(names)), strict=True))
     values = _values(of_edges, len(ends))
     result.add_edges_from((names[u], names[v], value) for (u, v), value in zip(ends, values, strict=True))
     return result
 
 
-def edge_rows(graph: Graph) -> tuple[list[list[int]], dict[str, list[Any]]]:
-    """Return the ends of the edges, and their labels and attributes by the name of the column.
-
-    Where edges are parallel and have values of their own, each of them is a row.
-    """
-    attributes = graph.attributes
-    parallel = None if attributes is None else attributes.rows
-    rows = np.arange(graph.m) if parallel is None else parallel
-    columns: dict[str, list[Any]] = {}
-    if (labels := _in_words(graph._labels()[1], graph._label_words[1])) is not None:
-        columns["label"] = [labels[row] for row in rows.tolist()]
-    if attributes is not None:
-        columns |= {name: column.tolist() for name, column in attributes.edges.items()}
-    return graph.edge_list()[rows].tolist(), columns
+def _plain_values(column: np.ndarray) -> list[Any]:
+    """Return a column as values of Python."""
+    return [value.item() if isinstance(value, np.generic) else value for value in column.tolist()]
 
 
 def _values(columns: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.graph._container import Graph, refuse_large
@@ -60,6 +61,7 @@ class _Lists(NamedTuple):
 
 def node_orbits(graph: Graph, max_degree: int, size: Literal[4, 5]) -> Int64:
     """Count the orbits at each node, ``[N, 15]`` or ``[N, 73]``; see :func:`jaxmotif.graphlets.dense_node_orbits`."""
+    max_degree = whole_number(max_degree, "max_degree")
     lists = _lists(graph, max_degree, size)
     arcs, sums, _ = _sums(lists, edges=False)
     counts = _solve(all_homs(arcs, Nodes.of(arcs, lists.degree, sums), sums), "node", size)
@@ -69,6 +71,7 @@ def node_orbits(graph: Graph, max_degree: int, size: Literal[4, 5]) -> Int64:
 
 def edge_columns(graph: Graph, max_degree: int, size: Literal[4, 5]) -> Int64:
     """Count at each edge, ``[E, 17]`` or ``[E, 68]``; see :func:`jaxmotif.graphlets.dense_edge_columns`."""
+    max_degree = whole_number(max_degree, "max_degree")
     lists = _lists(graph, max_degree, size)
     arcs, sums, rims = _sums(lists, edges=size == 5)
     first, second = lists.edges

@@ -149,6 +149,7 @@ def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 
         np.ascontiguousarray(table[:, :2]),
         edge_labels=labels.column(table[:, 2]) if len(chosen) > 2 else None,
         edge_columns=columns if options.attributes else None,
+        header=layout.header,
         notes=() if options.attributes else _unread(layout.header, sample, chosen),
     )
     if layout.first:
@@ -254,10 +255,10 @@ def layout_of(rows: list[list[bytes]], options: Options) -> Layout:
         label = columns[2]
     fields = [field.decode() for field in rows[0]] if rows else []
     named = [column for column in (*(columns or ())[:2], label) if isinstance(column, str)]
-    low = [re.sub(r"[\s_.-]", "", field.lower()) for field in fields]
-    usual = [next((i for i, field in enumerate(low) if names.fullmatch(field)), None) for names in (_SOURCE, _TARGET)]
-    titles = {rows[0][i] for i in usual if i is not None}
-    has_usual = None not in usual and not any(field in titles for row in rows[1:] for field in row)
+    usual = usual_ends(fields)
+    if usual is not None and fields[:2] != ["source", "target"]:  # which are titles whatever stands below
+        titles = {rows[0][i] for i in usual}
+        usual = None if any(field in titles for row in rows[1:] for field in row) else usual
     first_column: Literal["", "numbers", "unclear"] = ""
 
     def place(column: int | str) -> int | str:
@@ -265,15 +266,31 @@ def layout_of(rows: list[list[bytes]], options: Options) -> Layout:
 
     if columns is not None:
         ends = (place(columns[0]), place(columns[1]))
-    elif has_usual:
-        ends = (usual[0] or 0, usual[1] or 0)
+    elif usual is not None:
+        ends = usual
     else:
         left = [i for i in range(max(4, len(fields))) if i != (None if label is None else place(label))]
-        first_column = "" if options.text_ids else _first_column(rows, low, left)
+        first_column = "" if options.text_ids else _first_column(rows, _plain(fields), left)
         ends = (left[1], left[2]) if first_column else (left[0], left[1])
     found = all(column in fields for column in named)
-    is_header = bool(fields) and found and (bool(named) or has_usual or _words_above_numbers(rows, ends, options))
+    is_header = (
+        bool(fields) and found and (bool(named) or usual is not None or _words_above_numbers(rows, ends, options))
+    )
     return Layout(fields if is_header else None, ends, None if label is None else place(label), first_column)
+
+
+def _plain(fields: list[str]) -> list[str]:
+    """Return fields in small letters, without blanks and marks."""
+    return [re.sub(r"[\s_.-]", "", field.lower()) for field in fields]
+
+
+def usual_ends(fields: list[str]) -> tuple[int, int] | None:
+    """Return the columns of sources and targets if fields have their usual names, such as ``from`` and ``to``."""
+    plain = _plain(fields)
+    source, target = (
+        next((i for i, x in enumerate(plain) if names.fullmatch(x)), None) for names in (_SOURCE, _TARGET)
+    )
+    return None if source is None or target is None else (source, target)
 
 
 def _first_column(rows: list[list[bytes]], titles: list[str], columns: list[int]) -> Literal["", "numbers", "unclear"]:
@@ -281,7 +298,7 @@ def _first_column(rows: list[list[bytes]], titles: list[str], columns: list[int]
 
     Args:
       rows: the first rows, of which the first may be a header.
-      titles: the fields of the first row in small letters, without blanks and marks.
+      titles: the fields of the first row, as :func:`_plain` returns them.
       columns: the columns that may be ends, in order.
     """
     first, *ends = columns[:3]

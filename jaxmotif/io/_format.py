@@ -84,6 +84,7 @@ class Contents(NamedTuple):
       directed: whether the file says directed; ``None`` when it does not say.
       undirected: bool ``[m]``, the edges that are known to have no direction, in a file that says directed or says
         nothing; ``None`` for none of them.
+      header: the names of all columns of a table, also of the ends; ``None`` if it has no names.
       names: the name of each id, where it is not the id itself.
       node_labels, edge_labels: a label for each id and for each edge.
       node_columns, edge_columns: all attributes of the ids and of the edges, if they were asked for: text or values,
@@ -103,6 +104,7 @@ class Contents(NamedTuple):
     notes: tuple[str, ...] = ()
     format: str = ""
     undirected: np.ndarray | None = None
+    header: Sequence[str] | None = None
 
     def with_undirected(self, undirected: np.ndarray) -> Contents:
         """Return these contents with the edges marked whose kind has no direction: where all are, the file says so."""

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from jaxmotif.graph._attributes import INTEGER
 from jaxmotif.io._attributed import AttributedGraph
 from jaxmotif.io._format import Contents, Options, Reader, Sample, is_undirected
 from jaxmotif.io._text import TextFile
@@ -84,7 +85,7 @@ def _document(file: TextFile) -> dict[str, Any]:
 
 
 def _integer(text: str) -> int | str:
-    return int(text) if len(text) < 19 else text
+    return int(text) if INTEGER.fullmatch(text) else text
 
 
 def _is_node(element: dict[str, Any]) -> bool:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from jaxmotif.io._edge_list import delimiter_of, no_rows
+from jaxmotif.io._edge_list import delimiter_of, no_rows, usual_ends
 from jaxmotif.io._format import SAMPLE, Contents, Options, Reader, Sample, passed_over
 from jaxmotif.io._text import TextFile, fields_of
 
@@ -76,7 +76,8 @@ def is_matrix(sample: Sample) -> bool:
     """Tell whether rows are a square matrix of numbers, with names or without, and not a table of edges.
 
     A small square of numbers without names could be either. It is a matrix if all its entries are 0 or 1, or if its
-    diagonal is 0; with three rows and a diagonal of 0 it must also be symmetric.
+    diagonal is 0; with three rows and a diagonal of 0 it must also be symmetric. Titles of a table's ends, such as
+    source and target, are no names of nodes where they stand above alone.
     """
     lines = sample.lines
     delimiter = delimiter_of(lines[0]) if lines else b""
@@ -85,6 +86,8 @@ def is_matrix(sample: Sample) -> bool:
     if found is None:
         return False
     names, before = found
+    if names and not before and usual_ends([name.decode() for name in names]):
+        return False
     body = rows if names is None else rows[1:]
     width = len(body[0]) - before
     if any(len(row) != width + before or not all(map(_is_number, row[before:])) for row in body):

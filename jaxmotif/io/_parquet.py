@@ -36,8 +36,8 @@ def read_table_file(file: TextFile, options: Options) -> Contents:
         columns = [table.column(name) for name in chosen]
     contents = _table_edges(file, columns[:2], chosen, options)
     if options.attributes:
-        values = {name: table.column(name).to_pylist() for name in names if name not in chosen[:2]}
-        contents = contents._replace(edge_columns=values)
+        values = {name: _values(table.column(name)) for name in names if name not in chosen[:2]}
+        contents = contents._replace(edge_columns=values, header=names)
     else:
         others = [repr(name) for name in names if name not in chosen]
         contents = contents._replace(notes=passed_over("columns", others))
@@ -73,6 +73,13 @@ def _table_edges(file: TextFile, columns: list[Any], names: list[str], options: 
         words = [_text(file, value, name, row) for row, value in enumerate(column.to_pylist())]
         ends.append(numbering.codes([word.encode() for word in words]))
     return sorted_names(Contents(np.stack(ends, axis=1)), numbering.known)
+
+
+def _values(column: Any) -> list[object]:
+    """Return the values of a column; decimals, which other formats have as text, are text."""
+    import pyarrow as pa
+
+    return (column.cast("string") if pa.types.is_decimal(column.type) else column).to_pylist()
 
 
 def _text(file: TextFile, value: object, column: str, row: int) -> str:

@@ -85,9 +85,10 @@ def read_graph(
         counted from 0, or names in the first row. The first two columns, or the usual names, if not given.
       edge_label: the column or the attribute of edges that is their label.
       node_label: the attribute of nodes that is their label.
-      node_labels: a file with rows ``node label`` for all nodes.
+      node_labels: a file with rows ``node label`` for all nodes; its text is in ``encoding``, or in UTF-8.
       weight: the column or the attribute of edges that is their weight, positive numbers. Weights of repeated rows are
-        summed, which a note says, and the sums are ``attributes.edges`` of the result under this name.
+        summed, which a note says, and the sums are ``attributes.edges`` of the result under the name of the column.
+        Sums of whole numbers are exact; beyond 64 bits they are objects.
       min_weight: leave out edges that weigh less, after summing; their nodes stay, unless ``isolated="drop"``.
       text_ids: take ids of tables as text even where they are numbers.
       encoding: the encoding of a text file. By default it is UTF-8, or UTF-16 with its mark; what is neither is read as
@@ -126,6 +127,8 @@ def read_graph(
         check_switch(directed, "directed")
     if min_weight is not None and weight is None:
         raise ValueError("min_weight is for weights: name their column with weight=")
+    if min_weight is not None and np.isnan(min_weight):
+        raise ValueError(f"min_weight must be a number, got {min_weight}")
     keep_columns = attributes or weight is not None
     _check_options(format, columns, edge_label, label_ids)
     shared = None if label_ids is None else Labels(label_ids)
@@ -150,14 +153,14 @@ def read_graph(
         edges = np.concatenate([edges, edges[back][:, ::-1]])
     sums, num_rows = None, len(edges)
     if weight is not None:
-        weights = weight_column(file.path, contents, weight)[rows]
-        enough, sums, weight_notes = sum_weights(weights, edges, directed, min_weight)
+        weight, weights = weight_column(file.path, contents, weight)
+        enough, sums, weight_notes = sum_weights(weights[rows], edges, directed, min_weight)
         notes += weight_notes
         edges, rows = edges[enough], rows[enough]
     if edge_labels is not None:
         edge_labels = edge_labels._replace(values=edge_labels.values[rows])
     if node_labels is not None:
-        labels = _labels_from(node_labels, ids if names is None else names, options, notes)
+        labels = _labels_from(node_labels, encoding, ids if names is None else names, options, notes)
     for note in notes:
         _logger.info("%s: %s", file.path, note)
     _logger.info("%s: read as %s", file.path, contents.format)
@@ -194,7 +197,7 @@ def read_graph(
     beside = _attributes(graph, contents, ids, edges, rows) if attributes else Attributes()
     if sums is not None:
         sums = sums if beside.rows is None else sums[beside.rows]
-        beside = dataclasses.replace(beside, edges={**beside.edges, str(weight): sums})
+        beside = dataclasses.replace(beside, edges={**beside.edges, weight: sums})
     return graph._with_attributes(beside)
 
 
@@ -248,7 +251,17 @@ def _choose_nodes(
     return contents._replace(edges=edges, num_nodes=len(ids), node_labels=labels), names, ids
 
 
-def _labels_from(path: str | os.PathLike[str], names: np.ndarray, options: Options, notes: list[str]) -> LabelColumn:
+def open_about_nodes(path: str | os.PathLike[str], encoding: str | None) -> TextFile:
+    """Open a text file about the nodes of a graph, in the encoding of the graph's file or else in UTF-8."""
+    try:
+        return TextFile(path, encoding)
+    except GraphFileError:
+        return TextFile(path, "utf-8")
+
+
+def _labels_from(
+    path: str | os.PathLike[str], encoding: str | None, names: np.ndarray, options: Options, notes: list[str]
+) -> LabelColumn:
     """Read the labels of the nodes that are called by these names from a file.
 
     Every node must have a label. The rows are ``node label``, between blanks, commas, semicolons or tabs.
@@ -256,7 +269,7 @@ def _labels_from(path: str | os.PathLike[str], names: np.ndarray, options: Optio
     numbers = {str(name): number for number, name in enumerate(names.tolist())}
     words: list[str | None] = [None] * len(names)
     others = 0
-    with TextFile(path) as file:
+    with open_about_nodes(path, encoding) as file:
         rows = file.first_rows(1)
         delimiter = delimiter_of(rows[0]) if rows else b""
         for line, text in file.lines():

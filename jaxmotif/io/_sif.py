@@ -6,7 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from jaxmotif.io._edge_list import HEADER_ROWS, MISSING, delimiter_of, is_number, layout_of, no_rows, sorted_names
+from jaxmotif.io._edge_list import (
+    HEADER_ROWS,
+    MISSING,
+    delimiter_of,
+    is_number,
+    layout_of,
+    no_rows,
+    sorted_names,
+    usual_ends,
+)
 from jaxmotif.io._format import Contents, Options, Reader, Sample, is_undirected, passed_over
 from jaxmotif.io._table import Numbering
 from jaxmotif.io._text import TextFile, fields_of
@@ -63,11 +72,13 @@ def _table(sample: Sample) -> list[list[bytes]]:
 
 
 def _is_sif(sample: Sample) -> bool:
-    """Tell whether the words in the middle column are relations, that is, none of them is the end of a row.
+    """Tell whether the words in the middle column are relations, by the file's name or as none is the end of a row.
 
     Raises:
       GraphFileError: the words could be relations, but also the second ends of rows whose third column is an attribute.
     """
+    if sample.has_suffix((".sif",)) and _is_plain(sample.lines):
+        return True
     rows = _table(sample)
     if not rows or not any(len(row) > 2 for row in rows) or any(len(row) == 2 for row in rows):
         return False
@@ -83,6 +94,15 @@ def _is_sif(sample: Sample) -> bool:
     raise sample.file.error(
         'the middle column may hold relations or ends of edges; say which: format="sif", or columns=(0, 1)'
     )
+
+
+def _is_plain(lines: list[bytes]) -> bool:
+    """Tell whether the lines of a file called .sif are nodes alone, or relations between tabs, without titles."""
+    tabs = b"\t" if lines and b"\t" in lines[0] else None
+    rows = [line.split(tabs) for line in lines]
+    sizes = set(map(len, rows))
+    titled = bool(rows) and usual_ends([field.decode() for field in rows[0]]) is not None
+    return not titled and (sizes == {1} or (tabs is not None and 2 not in sizes))
 
 
 def _is_value(word: bytes) -> bool:

@@ -6,15 +6,16 @@ import csv
 import json
 import logging
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from jaxmotif.arrays._extras import load_extra
 from jaxmotif.graph import Graph, GraphLike, as_graph
-from jaxmotif.graph._convert import edge_rows
+from jaxmotif.graph._convert import GraphColumns, columns_of, rename_columns, to_networkx
 from jaxmotif.graph._saved import written_whole
 from jaxmotif.io._text import COMMENTS
 
@@ -26,19 +27,120 @@ _logger = logging.getLogger("jaxmotif")
 _COMMENTS = tuple(mark.decode() for mark in COMMENTS)
 """Marks at the beginning of a line by which :func:`read_graph` takes it for a comment."""
 
+_SCALARS = (type(None), bool, int, float, str)
+"""The types of values that every format can hold."""
+
+
+class _Limits(NamedTuple):
+    """What a format can hold.
+
+    Attributes:
+      title: its name in messages.
+      names: a pattern that is found in names of nodes that it cannot hold.
+      titles: likewise for the names of attributes.
+      texts: likewise for labels, and for text in attributes.
+      node_keys: names that networkx or :func:`read_graph` takes for something else than attributes of nodes, which
+        are renamed; ``None`` if nodes have no attributes there.
+      edge_keys: likewise for edges.
+      holds: tells whether it can hold a value that is no text, number or truth value.
+    """
+
+    title: str
+    names: str
+    titles: str
+    texts: str
+    node_keys: Sequence[str] | None = None
+    edge_keys: Sequence[str] = ()
+    holds: Callable[[object], bool] = lambda value: False
+
+
+def _is_json(value: object) -> bool:
+    try:
+        json.dumps(value)
+    except TypeError:
+        return False
+    return True
+
+
+# What formats cannot hold. A reader of tables takes away blanks at the ends of fields.
+_NOTHING = "(?!)"
+_LINE_ENDS = "[\0\r\n\ud800-\udfff]"
+_NO_FIELD = rf"{_LINE_ENDS}|^$|^\s|\s$"
+_NO_TITLE = rf"{_LINE_ENDS}|^\s|\s$|\t|^[,;]|[,;]$"  # in the first row, which shows what separates fields
+_CONTROLS = "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]"
+_JSON_NODE = ("id", "name", "label", "shared_name", "SUID")
+_JSON_EDGE = ("source", "target", "id", "key", "SUID")
+_LIMITS = {
+    "csv": _Limits("CSV", _NO_FIELD, _NO_TITLE, _LINE_ENDS, holds=lambda value: True),
+    "tsv": _Limits("TSV", _NO_FIELD, _NO_TITLE, _LINE_ENDS, holds=lambda value: True),
+    "sif": _Limits("SIF", rf"{_NO_FIELD}|\t|^[#%\ufeff]", _NOTHING, rf"{_NO_FIELD}|\t"),
+    "graphml": _Limits("GraphML", _CONTROLS, _CONTROLS, _CONTROLS, ()),
+    "gexf": _Limits(
+        "GEXF",
+        *(_CONTROLS, _CONTROLS, _CONTROLS),
+        ("id", "label", "key", "parents", "spells", "viz"),
+        ("id", "type", "key", "networkx_key", "spells", "viz"),
+    ),
+    "gml": _Limits(
+        "GML", f"{_CONTROLS}|^$", "^$|^[^A-Za-z]|[^0-9A-Za-z_]", _CONTROLS, ("id", "label"), ("source", "target", "key")
+    ),
+    "cyjs": _Limits("Cytoscape's JSON", _NOTHING, _NOTHING, _NOTHING, (*_JSON_NODE, "value"), _JSON_EDGE, _is_json),
+    "json": _Limits("JSON", _NOTHING, _NOTHING, _NOTHING, _JSON_NODE, _JSON_EDGE, _is_json),
+}
+"""The limits of each format, by the ending of the file's name."""
+
 
 def _library() -> Any:
     return load_extra("networkx", "this format is written by")
 
 
-def _table(separator: str) -> Callable[[Graph, Path], None]:
+def _check_texts(title: str, what: str, texts: Iterable[str], pattern: str) -> None:
+    """Raise ValueError if a pattern of what a format cannot hold is found in one of some texts."""
+    for text in texts:
+        if wrong := re.search(pattern, text):
+            raise ValueError(
+                f"{title} cannot hold the {what} {text[:30]!r} (because of {wrong[0]!r} at place {wrong.start()}); "
+                "GraphML can hold all text but control characters, and JSON any text"
+            )
+
+
+def _columns_for(format: str, graph: Graph) -> GraphColumns:
+    """Return the columns of a graph as a format can hold them, with names that are text or integers.
+
+    Raises:
+      ValueError: it cannot hold a name or a value, or two nodes have one name.
+    """
+    limits = _LIMITS[format]
+    columns = columns_of(graph)
+    names = [name if type(name) is int else str(name) for name in columns.names]
+    if len(set(map(str, names))) < len(names):
+        raise ValueError("several nodes have one name, by which files tell nodes apart; give others as node_names")
+    _check_texts(limits.title, "name", map(str, names), limits.names)
+    nodes = {} if limits.node_keys is None else rename_columns(columns.nodes, limits.node_keys, "node")
+    edges = rename_columns(columns.edges, limits.edge_keys, "edge")
+    for kind, named in (("node", nodes), ("edge", edges)):
+        _check_texts(limits.title, f"{kind} attribute", named, limits.titles)
+        for name, values in named.items():
+            texts = {value for value in values if type(value) is str}
+            _check_texts(limits.title, f"{kind} attribute {name!r} with the value", texts, limits.texts)
+            others = (
+                type(value).__name__ for value in values if type(value) not in _SCALARS and not limits.holds(value)
+            )
+            if (other := next(others, None)) is not None:
+                raise ValueError(
+                    f"{limits.title} cannot hold the {kind} attribute {name!r}, in which a value is of type {other}; "
+                    "json and cyjs can hold lists, and csv and tsv any value, as text"
+                )
+    return GraphColumns(names, nodes, columns.ends, edges)
+
+
+def _table(format: str, separator: str) -> Callable[[Graph, Path], None]:
     """Return a function that writes a row an edge: source, target, label and attributes."""
 
     def write(graph: Graph, path: Path) -> None:
-        names = graph._names.tolist()
-        ends, columns = edge_rows(graph)
+        names, _, ends, columns = _columns_for(format, graph)
         # A row that begins with the mark of a comment would be skipped when the table is read, so names are quoted.
-        marked = any(str(name).lstrip().startswith(_COMMENTS) for name in names)
+        marked = any(str(name).startswith(_COMMENTS) for name in names)
         if 0 in np.bincount(graph.edge_list().ravel(), minlength=graph.n):
             _logger.info("nodes without an edge are not in a table of edges; GraphML keeps them")
         with open(path, "w", encoding="utf-8", newline="") as file:
@@ -53,63 +155,46 @@ def _table(separator: str) -> Callable[[Graph, Path], None]:
 
 def _write_sif(graph: Graph, path: Path) -> None:
     """Write ``source relation target`` between tabs; the relation is the label, else ``pd`` of arcs and ``pp``."""
-    names = graph._names.tolist()
-    for name in map(str, names):
-        if name.startswith(_COMMENTS) or name != name.strip() or any(mark in name for mark in "\t\r\n"):
-            raise ValueError(f"SIF cannot hold the name {name[:30]!r}; GraphML can, and so can a table (csv)")
-    ends, columns = edge_rows(graph)
+    names, _, ends, columns = _columns_for("sif", graph.with_attributes())
+    if not ends:  # where no line has a tab, words are fields
+        _check_texts("SIF without edges", "name", map(str, names), r"\s")
     relations = columns.get("label", ["pd" if graph.directed else "pp"] * len(ends))
-    edges = zip(ends, relations, strict=True)
-    lines = list(dict.fromkeys(f"{names[u]}\t{relation}\t{names[v]}\n" for (u, v), relation in edges))
+    lines = [f"{names[u]}\t{relation}\t{names[v]}\n" for (u, v), relation in zip(ends, relations, strict=True)]
     alone = np.flatnonzero(np.bincount(graph.edge_list().ravel(), minlength=graph.n) == 0)
     path.write_text("".join(lines + [f"{names[node]}\n" for node in alone.tolist()]), encoding="utf-8")
 
 
-def _as_networkx(graph: Graph, titles: tuple[str, ...]) -> networkx.Graph:
-    """Return the graph as networkx's.
-
-    Args:
-      graph: the graph.
-      titles: names of attributes in which the format keeps the names of nodes. Attributes of the graph with these
-        names are renamed, or they would overwrite the names of the nodes.
-    """
-    made = graph.to_networkx()
-    for title in titles:
-        named = [data for _, data in made.nodes(data=True) if title in data]
-        for data in named:
-            data[f"node_{title}"] = data.pop(title)
-        if named:
-            _logger.info("the attribute %r of nodes is written as node_%s: nodes are called by it there", title, title)
-    return made
+def _as_networkx(graph: Graph, format: str) -> networkx.Graph:
+    return to_networkx(graph, _columns_for(format, graph))
 
 
-def _markup(name: str, *titles: str, **options: Any) -> Callable[[Graph, Path], None]:
-    return lambda graph, path: getattr(_library(), f"write_{name}")(_as_networkx(graph, titles), path, **options)
+def _markup(format: str, **options: Any) -> Callable[[Graph, Path], None]:
+    return lambda graph, path: getattr(_library(), f"write_{format}")(_as_networkx(graph, format), path, **options)
 
 
-def _json(name: str, **options: Any) -> Callable[[Graph, Path], None]:
+def _json(format: str, name: str, **options: Any) -> Callable[[Graph, Path], None]:
     """Return a function that writes what a function of networkx makes of the graph, as JSON."""
 
     def write(graph: Graph, path: Path) -> None:
-        made = getattr(_library(), name)(_as_networkx(graph, ("label", "name")), **options)
+        made = getattr(_library(), name)(_as_networkx(graph, format), **options)
         try:
             text = json.dumps(made, ensure_ascii=False, allow_nan=False)
         except ValueError:
             raise ValueError("JSON has no infinite numbers, which an attribute has; GraphML has") from None
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")  # unpaired surrogates become JSON's escapes
 
     return write
 
 
 WRITERS: dict[str, Callable[[Graph, Path], None]] = {
-    "csv": _table(","),
-    "tsv": _table("\t"),
+    "csv": _table("csv", ","),
+    "tsv": _table("tsv", "\t"),
     "sif": _write_sif,
     "graphml": _markup("graphml"),
-    "gexf": _markup("gexf", "label"),
-    "gml": _markup("gml", "label", stringizer=str),
-    "cyjs": _json("cytoscape_data"),
-    "json": _json("node_link_data", edges="links"),
+    "gexf": _markup("gexf"),
+    "gml": _markup("gml", stringizer=str),
+    "cyjs": _json("cyjs", "cytoscape_data"),
+    "json": _json("json", "node_link_data", edges="links"),
     "npz": lambda graph, path: graph.with_attributes().save(path),
 }
 """Formats that are written, by the ending of the file's name."""
@@ -118,7 +203,8 @@ WRITERS: dict[str, Callable[[Graph, Path], None]] = {
 def write_graph(graph: GraphLike, path: str | os.PathLike[str], format: str | None = None) -> None:
     """Write a graph to a file, whole or not at all.
 
-    Names of nodes, directions and labels are kept, and attributes by all formats but ``sif`` and ``npz``.
+    Names of nodes, directions and labels are kept, and attributes by all formats but ``sif`` and ``npz``. An attribute
+    whose name means something else in the format is written with ``node_`` or ``edge_`` before its name.
     :func:`read_graph` reads each of these files, Cytoscape all but ``npz``, Gephi GraphML and GEXF.
 
     Args:
@@ -128,7 +214,7 @@ def write_graph(graph: GraphLike, path: str | os.PathLike[str], format: str | No
         ``"npz"`` (default: the ending of the name).
 
     Raises:
-      ValueError: no such format, or one that cannot hold the graph.
+      ValueError: no such format, or one that cannot hold a name or a value of the graph.
       ImportError: networkx is missing, which writes the markup.
       OSError: the file cannot be written.
 

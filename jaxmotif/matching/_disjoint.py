@@ -14,6 +14,7 @@ from jaxmotif.devices._select import Devices
 from jaxmotif.graph import GraphLike, as_graph
 from jaxmotif.graph._attributes import pair_keys
 from jaxmotif.graph._coerce import load_graph
+from jaxmotif.language import Query
 from jaxmotif.matching._listing import find_matches
 from jaxmotif.patterns import Pattern, as_pattern, node_orbits
 from jaxmotif.patterns._roles import places_of
@@ -77,7 +78,8 @@ def disjoint_occurrences(
     is chosen if none of its nodes (edges) is taken yet. The result is a maximal set, whose size is a lower bound.
 
     Args:
-      graph, pattern, induced, memory, devices: as for :func:`jaxmotif.occurrences`.
+      graph, induced, memory, devices: as for :func:`jaxmotif.occurrences`.
+      pattern: a small graph or its name, as there, but no :func:`jaxmotif.query`.
       without: what no two may share, ``"edge"`` or ``"node"``.
 
     Returns:
@@ -99,6 +101,8 @@ def disjoint_occurrences(
     """
     if without not in get_args(Without):
         raise ValueError(f"without must be 'edge' or 'node', got {without!r}")
+    if isinstance(pattern, Query):
+        raise TypeError("pattern must be a graph, a name or a class with labels; a query in words is not taken here")
     graph = as_graph(graph)
     pattern = as_pattern(pattern, graph, name="pattern")
     places = places_of(pattern, without)

@@ -70,9 +70,14 @@ class Search:
             raise ValueError(f"engine must be 'search', 'equations' or None, got {self.engine!r}")
         if isinstance(self.order, str) and self.order != "ri":
             raise ValueError(f"order must be 'ri' or a permutation of the query nodes, got {self.order!r}")
+        for name in ("leaves", "symmetry", "lookahead", "pieces"):
+            if (value := getattr(self, name)) is not None or name in ("leaves", "symmetry"):
+                check_switch(value, name)
         for name, least in (("block", 1), ("max_steps", 0)):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or value < least):
+            if (value := getattr(self, name)) is None:
+                continue
+            object.__setattr__(self, name, whole_number(value, name))
+            if value < least:
                 raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
 
     @property

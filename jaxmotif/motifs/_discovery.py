@@ -26,7 +26,7 @@ from jaxmotif.census._enumerate import count_classes
 from jaxmotif.census._sizes import ENOUGH, halve_memory, least_memory, plan
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
-from jaxmotif.devices._memory import check_budget, free_memory
+from jaxmotif.devices._memory import check_budget, check_memory, free_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
@@ -137,18 +137,23 @@ def find_motifs(
       6
     """
     graph = as_graph(graph)
-    until = Until() if num_random == "auto" else num_random
-    if not isinstance(until, Until) and (isinstance(until, str) or whole_number(until, "num_random") < 2):
-        raise ValueError(
-            f"num_random must be at least 2 (a standard deviation needs two), 'auto' or Until(), got {num_random!r}"
-        )
+    if not isinstance(rule, Rule):
+        raise TypeError(f"rule must be a jaxmotif.motifs.Rule, got {rule!r}")
+    until = Until() if isinstance(num_random, str) and num_random == "auto" else num_random
+    if not isinstance(until, Until):
+        until = 0 if isinstance(until, str) else whole_number(until, "num_random")
+        if until < 2:
+            raise ValueError(
+                f"num_random must be at least 2 (a standard deviation needs two), 'auto' or Until(), got {num_random!r}"
+            )
     if isinstance(until, Until) and rule.correction == "max":
         raise ValueError("correction='max' takes a number of random graphs, since Until decides by ranks of classes")
     if estimate is None:
-        pair_states.check_size(graph, size)
+        size = pair_states.check_size(graph, size)
     else:
         estimate = checked_draws(estimate, "estimate")
-        check_estimate(graph, size)
+        size = check_estimate(graph, size)
+    memory = check_memory(memory)
     selection = select_devices(devices)
     until, stops = (until, [*until.stages()]) if isinstance(until, Until) else (None, [until])
     # One chain in ten goes on to the longer length. With few random graphs it is a larger part, so that a correlation

@@ -206,7 +206,7 @@ def estimate_census(
       ('3-star', True)
     """
     graph = as_graph(graph)
-    check(graph, size)
+    size = check(graph, size)
     number = _wanted(samples, error, level)
     work = _Work(graph, size, seed_words(key), level, select_devices(devices), memory, checkpoint, progress)
     if not has_subgraphs(graph, size):
@@ -367,10 +367,10 @@ class _SoFar:
         return self._text
 
 
-def check(graph: Graph, size: int) -> None:
-    """Raise an error unless subgraphs of this size can be drawn."""
-    most = LARGEST_DIRECTED if graph.directed else LARGEST
-    if not SMALLEST <= whole_number(size, "size") <= most:
+def check(graph: Graph, size: int) -> int:
+    """Return the size as an int; raise an error unless subgraphs of this size can be drawn."""
+    most, size = LARGEST_DIRECTED if graph.directed else LARGEST, whole_number(size, "size")
+    if not SMALLEST <= size <= most:
         kind = "directed" if graph.directed else "undirected"
         raise ValueError(f"size must be between {SMALLEST} and {most} in {kind} graphs, got {size}")
     alphabet = Alphabet.of(graph)
@@ -379,6 +379,7 @@ def check(graph: Graph, size: int) -> None:
             f"size {size} with {len(alphabet.node_labels or ())} node and {len(alphabet.edge_labels or ())} edge "
             f"labels takes {bits} bits a subgraph; the limit is 63: use fewer labels, or a smaller size"
         )
+    return size
 
 
 def has_subgraphs(graph: Graph, size: int) -> bool:

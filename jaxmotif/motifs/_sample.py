@@ -63,7 +63,7 @@ def sample_subgraphs(
       (1000, 4)
     """
     graph = as_graph(graph)
-    check(graph, size)
+    size = check(graph, size)
     num = whole_number(num, "num")
     if num < 0:
         raise ValueError(f"num must not be negative, got {num}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import threading
 import time
 
@@ -34,6 +35,8 @@ class Deadline:
     """
 
     def __init__(self, limit: float | None = None, spent: float | None = None):
+        if limit is not None and not isinstance(limit, numbers.Real):
+            raise TypeError(f"time_limit must be a number of seconds, got {limit!r}")
         if limit is not None and math.isnan(limit):
             raise ValueError("time_limit must be a number of seconds, got nan")
         self._limit = limit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-import operator
+import numbers
 import os
 from collections.abc import Collection
 from typing import get_args
@@ -13,6 +13,7 @@ from typing import get_args
 import jax
 import numpy as np
 
+from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.arrays._present import Column, Presented, counted, meant
@@ -135,7 +136,7 @@ def find_color_motif(
       The vertices and the matches.
 
     Raises:
-      TypeError: for a motif, colors or edge labels of the wrong kind.
+      TypeError: for a motif, colors, edge labels, an error or a limit of the wrong kind.
       ValueError: for a directed graph without a direction or the reverse, edge labels that the graph does not have, an
         empty or too large motif, an error out of range, a wrong number of colors, too little memory, or a checkpoint
         that is damaged or belongs to another search.
@@ -161,9 +162,11 @@ def find_color_motif(
     """
     graph = as_graph(graph)
     _check_direction(graph, direction)
+    if not isinstance(error, numbers.Real):
+        raise TypeError(f"error must be a number between 0 and 1, got {error!r}")
     if not 0 < error < 1:
         raise ValueError(f"error must lie between 0 and 1, got {error}")
-    if limit is not None and limit < 0:
+    if limit is not None and whole_number(limit, "limit") < 0:
         raise ValueError(f"limit must not be negative, got {limit}; None asks for all matches")
     labels = _label_numbers(graph, edge_labels)
     ignored = ignored_labels(graph, used=() if labels is None else ("edge",))
@@ -219,12 +222,17 @@ def _label_numbers(graph: Graph, wanted: Collection[int | str] | None) -> set[in
         raise TypeError(f"edge_labels is a collection of labels such as [1, 2], got {wanted!r}")
     if graph.edge_labels is None:
         raise ValueError("edge_labels says which edges count, but the graph's edges have no labels")
-    number = {word: label for label, word in (graph.edge_label_names or {}).items()}
+    words = graph.edge_label_names or {}
+    held = np.unique(np.asarray(graph.edge_labels)[: graph.num_slots]).tolist()
+    number = {words[label]: label for label in held if label in words}
+    labels = set()
     for label in wanted:
-        if isinstance(label, str) and label not in number:
-            known = ", ".join(sorted(number)[:10]) or "numbers"
-            raise ValueError(f"no edge has the label {label!r}; labels of this graph are {known}{meant(label, number)}")
-    return {number[label] if isinstance(label, str) else operator.index(label) for label in wanted}
+        labels.add(number.get(label) if isinstance(label, str) else whole_number(label, "a label in edge_labels"))
+        if not labels <= set(held):
+            known = ", ".join([str(words.get(label, label)) for label in held][:10]) or "none"
+            near = meant(str(label), number)
+            raise ValueError(f"no edge has the label {label!r}; labels of this graph are {known}{near}")
+    return labels
 
 
 def _prune(sieve: Sieve, graph: prune.ColoredGraph, motif: Motif) -> tuple[Uploaded | None, np.ndarray]:

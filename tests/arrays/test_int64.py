@@ -59,7 +59,9 @@ def test_rows_come_to_an_end(x64):
     assert [row.tolist() for row in Int64.of(VALUES)] == VALUES.tolist()
 
 
-@pytest.mark.parametrize("index", [(0, 0, 0), 3, -4, (0, 3), (slice(None), -4)])
+@pytest.mark.parametrize("index", [
+    (0, 0, 0), 3, -4, (0, 3), (slice(None), -4), (..., 3), (None, 3), np.array([0, 3]), jnp.array(3),
+])  # fmt: skip
 def test_an_index_that_is_not_there_is_refused(index):
     with pytest.raises(IndexError):
         Int64.of(VALUES)[index]
@@ -167,11 +169,17 @@ def test_comparisons_with_integers_beyond_64_bits():
 
 def test_nothing_wraps_outside_a_trace():
     most, least = Int64.of([2**63 - 1, 0]), Int64.of([-(2**63), 0])
+    with jax.enable_x64(True):
+        unsigned = jnp.array([2**63], jnp.uint64)
+        assert Int64.of(unsigned - 1).tolist() == [2**63 - 1]
+        with pytest.raises(TypeError, match="integers, got uint64 while traced"):
+            jax.jit(Int64.of)(unsigned)
     for make in (
         lambda: most + 1, lambda: most - -1, lambda: least - 1, lambda: -least, lambda: most - least,
         lambda: most + most, lambda: Int64.of([2**62, 2**62]).sum(), lambda: Int64.of([-(2**62)] * 3).sum(),
         lambda: most + 2**63,
-        lambda: Int64.of(np.uint64(2**63)), lambda: Int64.of([2**70]), lambda: Int64.of([-(2**70), 0]),
+        lambda: Int64.of(np.uint64(2**63)), lambda: Int64.of(unsigned),
+        lambda: Int64.of([2**70]), lambda: Int64.of([-(2**70), 0]),
     ):  # fmt: skip
         with pytest.raises(OverflowError, match="more than 63 bits"):
             make()

@@ -59,6 +59,12 @@ def test_several_blocks_and_the_largest_size():
     assert dense_census(star, 3).to_numpy().sum() == 64 * 63 // 2
 
 
+@pytest.mark.parametrize("size", [3, 4, 5])
+def test_room_for_fewer_nodes_than_a_subgraph_has(size):
+    graph = Graph.from_edges([(0, 1)], num_nodes=2, pad=None)
+    assert set(dense_census(graph, size).to_numpy().tolist()) == {0}
+
+
 @pytest.mark.parametrize(
     ("graph", "size", "message"),
     [

@@ -103,6 +103,7 @@ WRONG = {
     "graphlets signed.tsv --columns source,,effect": "'source,,effect' is not two or three columns",
     "census karate.txt --node-labels short.txt": "short.txt: 1 node without a label here, first '3'",
     "graphlets signed.tsv --columns sorce,target": "line 1: expected a column 'sorce', found 4 columns",
+    "census signed.tsv --weight weight --min-weight nan": "--min-weight must be a number, got nan",
     "census signed.tsv --edge-label efect": "did you mean 'effect'?",
     "census signed.tsv --weight wieght": "no column 'wieght' of weights; there are 'effect', 'weight'; did you mean",
     "graphlets ragged.txt": "ragged.txt, line 2: expected 2 columns, found 1: '3'",

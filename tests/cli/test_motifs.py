@@ -125,9 +125,9 @@ def test_positions_of_nodes_of_any_name(tmp_path, capsys, separator, between):
 )
 def test_what_else_random_graphs_keep(tmp_path, capsys, keep, file, words):
     edges, nodes = tmp_path / "net.txt", tmp_path / "nodes.txt"
-    edges.write_text("a b\nb c\nc d\nd a\na c\n")
-    nodes.write_text("# node x\na 1\nb 2\nc 1\nd 2\n")
-    options = "motifs", edges, "--random", 2, "--attempts", 1
+    edges.write_text("遺 b\nb c\nc d\nd 遺\n遺 c\n", encoding="shift-jis")
+    nodes.write_text("# node x\n遺 1\nb 2\nc 1\nd 2\n", encoding="shift-jis")
+    options = "motifs", edges, "--random", 2, "--attempts", 1, "--encoding", "shift-jis"
     found = document(capsys, *options, "--keep", keep, file, nodes, "--degrees", "degree")
     assert words in found["null_model"]
 

@@ -102,6 +102,32 @@ def test_columns_are_called_as_the_nodes_of_the_query(network, tmp_path):
     assert lines == ["query,A,B,C", "A -> B; B -> C; A -> C,x,y,z"]
 
 
+@pytest.mark.parametrize(
+    ("query", "beside_query", "beside_name", "nodes"),  # of the query, in two tables, and of the target
+    [
+        ("P#1 b c", "P#1 b c", "P#1 b c", [7, 8, 9]),
+        ("name node_name query", "name node_name node_query", "node_node_name node_name query", ["H#1", "H#2", "c"]),
+    ],
+)
+def test_pandas_reads_names_that_begin_comments_or_are_columns(
+    network, tmp_path, query, beside_query, beside_name, nodes
+):
+    pandas = pytest.importorskip("pandas")
+    query = query.split()
+    for path, (u, v, w) in ((tmp_path / "query", query), (network, nodes)):
+        path.write_text(f"{u} {v}\n{v} {w}\n")
+    words = ["match", tmp_path / "query", network, "--directed", "--limit", "all"]
+    run(*words, "--output", tmp_path / "l.csv", "--roles", tmp_path / "r.csv", "--occurrences", tmp_path / "o.csv")
+    run(*words, "--occurrences", tmp_path / "o.parquet")
+    listed, roles, found = (pandas.read_csv(tmp_path / f"{name}.csv", comment="#") for name in "lro")
+    assert listed.to_dict("list") == {name: [node] for name, node in zip(query, nodes, strict=True)}
+    of_occurrences = {name: [node] for name, node in zip(beside_query.split(), nodes, strict=True)}
+    assert found.to_dict("list") == {"query": ["query"]} | of_occurrences
+    assert pandas.read_parquet(tmp_path / "o.parquet").to_dict("list") == found.to_dict("list")
+    of_roles = {name: [int(i == j) for j in range(3)] for i, name in enumerate(beside_name.split())}
+    assert roles.to_dict("list") == {"name": nodes} | of_roles
+
+
 def test_mistakes(capsys, network, tmp_path):
     with pytest.raises(SystemExit, match="2"):
         main(["census", str(network), "--occurrences", str(tmp_path / "o.txt")])

@@ -42,6 +42,14 @@ def test_json(capsys, files):
     assert found["vertices"] == list("abcdf")
 
 
+@pytest.mark.parametrize("of_colors", ["shift-jis", "utf-8"])
+def test_colors_are_in_the_encoding_of_the_graph_or_in_utf8(capsys, files, of_colors):
+    (files / "g.txt").write_text("あ b\nb c\n", encoding="shift-jis")
+    (files / "c.txt").write_text("あ 赤\nb red\nc red\n", encoding=of_colors)
+    options = ["--motif", "赤,red", "--encoding", "shift-jis", "--format", "json"]
+    assert json.loads(run(capsys, files, *options).out)["matches"] == [["b", "あ"]]
+
+
 def test_table_and_csv(capsys, files):
     shown = run(capsys, files, "--motif", "red:2,blue:1").out.splitlines()
     assert shown[0].split() == ["found", "true"]

@@ -298,3 +298,5 @@ def test_a_budget_in_words_is_refused():
     for call in (jaxmotif.graphlet_counts, jaxmotif.node_orbits, partial(jaxmotif.count_matches, "triangle")):
         with pytest.raises(TypeError, match="memory must be a number of bytes"):
             call(graph, memory="1MiB")
+    with pytest.raises(TypeError, match="memory must be a number of bytes"):
+        jaxmotif.find_motifs(graph, 3, 20, memory=float("nan"))

@@ -7,7 +7,7 @@ from math import log, prod, sqrt
 import numpy as np
 import pytest
 
-from jaxmotif import Graph, features
+from jaxmotif import Graph, features, node_orbits
 from jaxmotif.features._compare import AFFECTED, GCM_ORBITS
 
 orbit_count = pytest.importorskip("orbit_count")
@@ -76,6 +76,23 @@ def test_several_graphs_and_other_sizes_are_refused():
     for size, error in ((6, ValueError), ("4", TypeError)):
         with pytest.raises(error, match="size must be"):
             features.graphlet_correlation_matrix(PAIR[0], size)
+
+
+def test_results_of_node_orbits_and_arrays_of_other_shapes():
+    counts, more = node_orbits(PAIR[0]), node_orbits(PAIR[0], size=5)
+    gcm, distance = features.graphlet_correlation_matrix(PAIR[0]), features.graphlet_correlation_distance
+    for orbits in (counts, counts.on_device(), more, more.on_device()):
+        np.testing.assert_array_equal(features.graphlet_correlation_matrix(orbits), gcm)
+    for first, size, message in (
+        (gcm, 5, r"size=5 compares matrices of shape \[73, 73\], got \[11, 11\]"),
+        (np.eye(73), 4, r"size=4 compares matrices of shape \[11, 11\], got \[73, 73\]"),
+        (gcm[0], 4, r"orbits \[n, 15\] or edges \[E, 2\], got shape \[11\]"),
+        (counts, 5, r"orbits \[n, 73\] or edges \[E, 2\], got shape \[30, 15\]"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            distance(first, PAIR[0], size=size)
+    with pytest.raises(ValueError, match="size must be 4 or 5, got 6"):
+        distance(gcm, gcm, size=6)
 
 
 def test_graphs_without_edges():

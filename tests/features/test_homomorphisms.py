@@ -213,6 +213,8 @@ def test_what_is_refused():
         dense_homomorphism_counts(Graph.from_edges([(0, 1)], 200), ["5-clique"])
     with pytest.raises(ValueError, match="without labels"):
         homomorphism_counts(graph, [Pattern.from_edges([(0, 1)], node_labels=[0, 1])])
+    with pytest.raises(ValueError, match="without labels"):
+        spasm(Graph.from_edges([(0, 1), (1, 2)], node_labels=[0, 1, 2]))
     for count in (homomorphism_counts, dense_homomorphism_counts):
         with pytest.raises(ValueError, match="'graph' or 'node'"):
             count(graph, ["edge"], per="edge")

@@ -190,6 +190,8 @@ def test_refusals():
         pattern_features(graph, ["ffl"])
     with pytest.raises(ValueError, match="size must be 2 to 4"):
         all_patterns(5, directed=True)
+    with pytest.raises(TypeError, match="size must be an integer, got 2.5"):
+        all_patterns(2.5)
 
 
 def test_roles_are_those_of_the_field():

@@ -52,6 +52,29 @@ def test_strengths_are_those_of_plain_loops(seeds):
         assert list(found.table())[-2:] == ["intensity", "coherence"]
 
 
+def test_large_weights_are_in_range():
+    """Weights whose sum no float holds: in other units, all statistics are the same."""
+    arcs = [(0, 1), (1, 2), (0, 2), (2, 3), (0, 3)]
+    graph = Graph.from_edges(arcs, directed=True)
+    small, large = (
+        motif_strengths(graph.with_attributes(edges={"w": np.array([1, 2, 3, 4, 5]) * unit}), 3, "w", 20, "all")
+        for unit in (1.0, 2.0**1021)
+    )
+    np.testing.assert_allclose(large.coherence, small.coherence, rtol=1e-12)
+    np.testing.assert_allclose(large.intensity / 2.0**1021, small.intensity, rtol=1e-12)
+    np.testing.assert_allclose(large.significance.mean / 2.0**1021, small.significance.mean, rtol=1e-12)
+    np.testing.assert_allclose(large.significance.z, small.significance.z, rtol=1e-6)
+    np.testing.assert_array_equal(large.significance.q, small.significance.q)
+
+
+@pytest.mark.parametrize("null", ["all", "senders", "strengths"])
+def test_no_random_weights_and_no_edges(null):
+    assert repr(motif_strengths(some_graph(3, directed=False), 3, "w", null=null)).endswith("; no random weights)")
+    empty = Graph.from_edges([], 3, directed=True).with_attributes(edges={"w": np.zeros(0)})
+    found = motif_strengths(empty, 3, "w", 5, null)
+    assert (found.random_intensity.shape, "nan" in found.null_model) == ((5, 0), False)
+
+
 @pytest.mark.parametrize(
     ("null", "whole"), [("all", True), ("senders", True), ("strengths", True), ("strengths", False)]
 )
@@ -123,6 +146,8 @@ def test_what_cannot_be(tmp_path):
         motif_strengths(some_graph(3, directed=False), 3, "w", 5)
     with pytest.raises(ValueError, match="positive"):
         motif_strengths(graph.with_attributes(edges={"w": np.zeros(graph.m)}), 3, "w")
+    with pytest.raises(ValueError, match="divide them all by the largest"):
+        motif_strengths(graph.with_attributes(edges={"w": np.full(graph.m, 1e308)}), 3, "w", 5, "strengths")
     path = tmp_path / "net.csv"
     path.write_text("pre,post,n\na,b,2\na,b,3\nb,c,1\nc,a,4\n")
     several = read_graph(path, True, weight="n", attributes=True)

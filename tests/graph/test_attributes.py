@@ -2,6 +2,7 @@
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
 from jaxmotif.graph import Graph
@@ -18,6 +19,8 @@ from jaxmotif.graph._convert import _whole_numbers
         ([2**53 - 1, None], np.float64),
         ([2**53, None], object),  # floats are not told apart from here on
         ([2**53 + 1, 0.5], object),
+        ([1, 1e16], np.float64),
+        ([10**307, 7], object),
         ([-(2**53), None], object),
         ([True, False], bool),
         ([True, None], object),
@@ -31,8 +34,22 @@ def test_whole_numbers_at_the_limits_of_types(values, dtype):
         assert (kept is None or kept != kept) if value is None else kept == value
     if not any(isinstance(value, bool) for value in values):
         words = from_words(["" if value is None else str(value) for value in values])
-        if all(abs(value or 0) < 10**18 for value in values):
-            assert words.dtype == dtype
+        assert words.dtype == dtype
+        np.testing.assert_array_equal(words, column)
+
+
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        (["01234", "90210"], ["01234", "90210"]),
+        (["-01", "2"], ["-01", "2"]),
+        (["042.0", "1"], ["042.0", "1"]),
+        (["0", "-10"], [0, -10]),
+        (["0.05", "0", "0.", "-.5", "0e1"], [0.05, 0, 0, -0.5, 0]),
+    ],
+)
+def test_numbers_with_leading_zeros_are_text(words, values):
+    assert from_words(words).tolist() == values
 
 
 def test_labels_of_matrices_are_whole_numbers_that_floats_hold():
@@ -58,8 +75,12 @@ def test_attributes_come_from_networkx_and_go_back(kind):
     assert sorted(again.edges(data=True), key=str) == sorted(source.edges(data=True), key=str)
 
 
-def test_arrays_of_words_and_of_several_axes():
+def test_arrays_of_words_and_dates_and_of_several_axes():
     words = np.array([b"KC", b"PN"])
+    dates = pd.to_datetime(pd.Series([None, "2020-01-02"]))
+    for missing, date in (as_column(dates, "date", 2), as_column(dates.to_numpy().astype("M8[D]"), "date", 2)):
+        assert missing is None
+        assert date.startswith("2020-01-02")
     assert as_column(words, "kind", 2).tolist() == ["KC", "PN"]
     assert as_column(words.astype(str), "kind", 2).tolist() == ["KC", "PN"]
     with pytest.raises(ValueError, match=r"'kind': expected one value for each, \[2\], got \[2, 1\]"):

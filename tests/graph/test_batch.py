@@ -225,6 +225,12 @@ def test_bad_data_sets():
         Graphs.from_edges([[(0, 1)], [(0, 1), (1, 2)]], edge_labels=[[1, 2], [3]])
     with pytest.raises(ValueError, match="num_nodes must have one entry for each of 2 graphs"):
         Graphs.from_edges([[(0, 1)], [(0, 1)]], [2])
+    with pytest.raises(TypeError, match="num_nodes must be integers, got float64"):
+        Graphs.from_edges([[(0, 1)], [(0, 1)]], [2.0, 2.5])
+    with pytest.raises(TypeError, match="ptr must be integers, got float64"):
+        Graphs.from_edge_index([[0], [1]], [0, 2.5])
+    with pytest.raises(ValueError, match=r"graphs\[1\]: edges must be below 2\^63, got 9223372036854775809"):
+        Graphs.from_edges([[(0, 1)], np.array([[0, 2**63 + 1]], np.uint64)])
     with pytest.raises(ValueError, match=r"edge_index\[:, 1\] = \[1, 2\] joins two graphs"):
         Graphs.from_edge_index([[0, 1], [1, 2]], [0, 2, 4])
     with pytest.raises(ValueError, match="not below the number of nodes, 4"):
@@ -233,6 +239,11 @@ def test_bad_data_sets():
         Graphs.from_edge_index([[0], [1]], [1, 4])
     with pytest.raises(ValueError, match="Graphs.from_edges takes rows"):
         Graphs.from_edge_index([(0, 1), (1, 2), (2, 3)], [0, 4])
+
+
+def test_edges_of_any_integers():
+    edges = [np.array([[0, 1], [1, 2]], kind) for kind in (np.uint64, np.int8, np.int64)]
+    assert [graph.edge_list().tolist() for graph in Graphs.from_edges(edges)] == [[[0, 1], [1, 2]]] * 3
 
 
 def test_a_union_is_counted_as_its_graphs_are():

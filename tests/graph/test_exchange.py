@@ -129,6 +129,7 @@ def test_tables(caplog):
     assert graph.edge_list().tolist() == [[0, 1], [0, 2]]
     assert "columns 'weight'" in caplog.text
     assert as_graph(pd.DataFrame({"u": [-5, 9], "v": [9, 7]})).node_names.tolist() == [-5, 7, 9]
+    assert as_graph(pd.DataFrame([[10, 9], [9, 30]], dtype=object)).node_names.tolist() == [9, 10, 30]
     assert as_graph(pd.DataFrame({"u": [], "v": []}, dtype=int)).n == as_graph(pd.DataFrame({"u": [], "v": []})).n == 0
     for bad, error, message in [
         (pd.DataFrame({"a": [1], "b": [2], "c": [3]}), ValueError, "two columns, .* got 'a', 'b', 'c'"),
@@ -388,3 +389,5 @@ def test_masked_edges_are_refused():
     with pytest.raises(ValueError, match="masked values"):
         Graph.from_edges(edges)
     assert Graph.from_edges(np.ma.array([(0, 1), (2, 3)])).m == 2
+    with pytest.raises(ValueError, match="masked values"):
+        Graph.from_edges([(0, 1)], node_labels=np.ma.array([4, 5], mask=[1, 0]))

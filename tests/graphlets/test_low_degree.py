@@ -209,6 +209,8 @@ def test_refusals():
         for degree in (0, 33):
             with pytest.raises(ValueError, match=f"max_degree must be from 1 to 32, got {degree}"):
                 function(path, max_degree=degree)
+        with pytest.raises(TypeError, match=r"max_degree must be an integer, got 2\.0"):
+            function(path, max_degree=2.0)
         with pytest.raises(ValueError, match="undirected graphs, got a directed one"):
             function(Graph.from_edges([(0, 1)], directed=True), max_degree=4)
     large = Graph.from_edges([(0, 1)], pad=(8193, 4))

@@ -619,6 +619,7 @@ def test_a_first_row_that_may_be_a_header_is_told(write):
     assert "first row" not in notes("a,b\nb,c\nc,d\n")
     toys = "node1 node2\nnode2 node3\nnode3 node1\n"
     assert read_graph(write(toys)).m == 3  # what the next rows have, too, is no name of a column
+    assert named_edges(read_graph(write("source,target\nsource,b\nb,c\n"))) == {("b", "source"), ("b", "c")}
     late = "node1,node2\n" + "".join(f"x{i},x{i + 1}\n" for i in range(9)) + "node2,x1\n"
     assert "'node2' is taken for the name of a column" in notes(late)
     assert "the first row, 3 2, is taken for an edge" in notes("3 2\n1 2\n2 3\n")

@@ -153,6 +153,16 @@ def test_three_edges_of_two_columns_are_no_matrix(tmp_path):
     assert read_graph(path).edge_list().tolist() == [[0, 1], [0, 2]]
 
 
+@pytest.mark.parametrize("title", ["from,to", "source,target"])
+def test_titles_of_ends_above_two_edges_are_no_names_of_a_matrix(title, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(f"{title}\n1,0\n0,1\n")
+    graph = read_graph(path, directed=True)
+    assert (graph.node_names, graph.edge_list().tolist()) == (None, [[0, 1], [1, 0]])
+    path.write_text("TF,site\n1,0\n0,1\n")
+    assert read_graph(path).report.format == "matrix"
+
+
 def test_three_rows_of_three_may_be_edges_with_weights(tmp_path):
     """Zeros on the diagonal alone do not make a matrix of so few numbers."""
     path = tmp_path / "table.txt"

@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import threading
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -488,6 +489,18 @@ def test_label_columns(write):
     assert graph.edge_label_names == {0: "4", 1: "inh"}
 
 
+@pytest.mark.parametrize("of_labels", ["shift-jis", "utf-8"])
+def test_labels_are_in_the_encoding_of_the_graph_or_in_utf8(tmp_path, of_labels):
+    for name, text, encoding in (("g", "あ b\nb c\n", "shift-jis"), ("labels", "あ 赤\nb x\nc x\n", of_labels)):
+        (tmp_path / name).write_text(text, encoding=encoding)
+    graph = read_graph(tmp_path / "g", node_labels=tmp_path / "labels", encoding="shift-jis")
+    assert (graph.node_names.tolist(), graph.node_labels[:3].tolist()) == (["b", "c", "あ"], [0, 0, 1])
+    assert graph.node_label_names == {0: "x", 1: "赤"}
+    (tmp_path / "labels").write_bytes(b"c \xff\n")
+    with pytest.raises(GraphFileError, match="labels: the text cannot be read as utf-8"):
+        read_graph(tmp_path / "g", node_labels=tmp_path / "labels", encoding="shift-jis")
+
+
 def test_text_labels_agree_between_files(write):
     label_ids = {}
     target = read_graph(write("#t\n3\nC\nN\nO\n2\n0 1\n1 2\n"), label_ids=label_ids)
@@ -738,7 +751,10 @@ def test_weights_of_repeated_rows_are_summed(tmp_path):
         ({"weight": "region"}, "edge 1 is 'LH'; weights must be positive"),
         ({"weight": "n"}, "edge 2 is '-1'"),
         ({"weight": "k"}, r"edge 2 is missing; .* \(leave the edge out, or fill in its weight"),
+        ({"weight": 9}, "no column '9' of weights; there are 'region', 'n', 'k'"),
+        ({"weight": 0}, "no column 'pre' of weights"),
         ({"min_weight": 2}, "name their column"),
+        ({"weight": "n", "min_weight": np.nan}, "min_weight must be a number, got nan"),
     ],
 )
 def test_weights_that_are_none(tmp_path, options, message):
@@ -746,6 +762,46 @@ def test_weights_that_are_none(tmp_path, options, message):
     path.write_text("pre,post,region,n,k\nx,y,LH,2,1\ny,z,LH,-1,\n")
     with pytest.raises(ValueError, match=message):
         read_graph(path, True, **options)
+
+
+@pytest.mark.parametrize(
+    ("weights", "sums"),
+    [
+        ([10**18 - 1] * 10 + [1], [10**19 - 10, 1]),
+        ([2**62, 2**62 - 1, 1], [2**63 - 1, 1]),
+        (np.array([1, 2**63 + 1], np.uint64), [1, 2**63 + 1]),
+        ([1, 1e16], [1, 1e16]),
+        (["0.5", "10000000000000000"], [0.5, 1e16]),
+        (["007", "10"], [7, 10]),
+        ([Decimal(2**70 + 1), Decimal(1)], [2**70 + 1, 1]),
+        ([Decimal("0.5"), Decimal("0.25"), Decimal(3)], [0.75, 3]),
+    ],
+)
+def test_weights_of_every_size_and_type(tmp_path, weights, sums):
+    """All but the last are those of the edge ``a b``. The weight is column 2, under its own name."""
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"source": ["a"] * len(weights), "target": [*"b" * (len(weights) - 1), "c"], "w": weights})
+    parquet.write_table(table, tmp_path / "net.parquet")
+    rows = zip(*table.drop("w").to_pydict().values(), weights, strict=True)
+    (tmp_path / "net.csv").write_text("source,target,w\n" + "".join(f"{u},{v},{w}\n" for u, v, w in rows))
+    for path in tmp_path.iterdir():
+        assert read_graph(path, weight="w").attributes.edges["w"].tolist() == sums
+        heavy = read_graph(path, weight=2, min_weight=2)
+        assert heavy.attributes.edges["w"].tolist() == [value for value in sums if value >= 2]
+
+
+def test_large_and_wrong_numbers_in_json(tmp_path):
+    path = tmp_path / "net.json"
+    edges = [{"source": 1, "target": 2, "w": value} for value in (1, "2", 10**18, None, True)]
+    document = {"nodes": [{"id": 1, "root": 10**19}, {"id": 2, "root": 7}], "links": edges[:3]}
+    path.write_text(json.dumps(document))
+    graph = read_graph(path, weight="w", attributes=True)
+    assert graph.attributes.edges["w"].tolist() == [10**18 + 3] * 3
+    assert graph.attributes.nodes["root"].tolist() == [10**19, 7]
+    for wrong, message in ((edges[3], "edge 3 is missing"), (edges[4], "edge 3 is True")):
+        path.write_text(json.dumps(document | {"links": [*edges[:2], wrong]}))
+        with pytest.raises(ValueError, match=message):
+            read_graph(path, weight="w")
 
 
 def test_a_direction_in_words(tmp_path):

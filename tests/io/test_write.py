@@ -133,6 +133,49 @@ def test_attributes_do_not_rename_nodes(title, values, name, tmp_path):
     assert again.attributes.nodes[written_as][places].tolist() == [made.nodes[node][title] for node in made]
 
 
+KEYS = ["id", "label", "name", "key", "source", "target", "type", "value", "parents", "spells", "viz", "start", "SUID"]
+KEYS += ["shared_name", "networkx_key", "edge_id"]
+
+
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiGraph])
+@pytest.mark.parametrize("name", ["graphml", "gexf", "gml", "cyjs", "json"])
+def test_attributes_with_names_of_the_format(name, kind, tmp_path):
+    """The values of nodes are names of other nodes, which would move the edges."""
+    made = kind([("a", "b"), ("a", "c"), *([("a", "b")] if kind is nx.MultiGraph else [])])
+    nx.set_node_attributes(made, {node: dict.fromkeys(KEYS, "bca"["abc".index(node)]) for node in made})
+    for number, (*_, data) in enumerate(made.edges(data=True)):
+        data |= dict.fromkeys(KEYS, f"value {number}")
+    graph, path = Graph.from_networkx(made, attributes=True), tmp_path / f"graph.{name}"
+    write_graph(graph, path)
+    again = read_graph(path, attributes=True)
+    assert again.node_names.tolist() == ["a", "b", "c"]
+    assert content(again) == content(graph)
+    for side, columns, values in (
+        ("node", again.attributes.nodes, ["b", "c", "a"]),
+        ("edge", again.attributes.edges, [data["id"] for *_, data in made.edges(data=True)]),
+    ):
+        for key in KEYS:
+            # The format's own column, such as the names in cyjs, may have the name that the attribute had.
+            written_as = next(title for title in (f"{side}_{side}_{key}", f"{side}_{key}", key) if title in columns)
+            assert columns[written_as].tolist() == values, (side, key)
+
+
+def test_labels_beside_an_attribute_label(tmp_path):
+    first = tmp_path / "first.csv"
+    first.write_text("source,target,kind,label\na,b,act,L1\nb,c,inh,\n")
+    assert main(["convert", str(first), str(tmp_path / "g.sif"), "--edge-label", "kind", "--directed"]) == 0
+    assert (tmp_path / "g.sif").read_text() == "a\tact\tb\nb\tinh\tc\n"
+    graph = read_graph(first, directed=True, edge_label="kind", attributes=True)
+    write_graph(graph, tmp_path / "g.csv")
+    head, *rows = (tmp_path / "g.csv").read_text().splitlines()
+    assert (head, rows[1]) == ("source,target,label,kind,edge_label", "b,c,inh,inh,")
+    assert graph.to_networkx().edges["a", "b"] == {"label": "act", "kind": "act", "edge_label": "L1"}
+    labelled = Graph.from_edges([(0, 1)], node_labels=[3, 4]).with_attributes(nodes={"label": ["x", "y"]})
+    assert labelled.to_networkx().nodes[1] == {"label": 4, "node_label": "y"}
+    alike = Graph.from_edges([(0, 1)], edge_labels=[9]).with_attributes(edges={"label": [9]})
+    assert alike.to_networkx().edges[0, 1] == {"label": 9}
+
+
 @pytest.mark.parametrize("name", ["csv", "tsv", "graphml", "gml"])
 def test_names_like_comments(name, tmp_path):
     graph = Graph.from_edges([(0, 1), (1, 2), (0, 2)], node_names=["#1", "A", "%x"], directed=True)
@@ -140,12 +183,93 @@ def test_names_like_comments(name, tmp_path):
     assert content(read_graph(tmp_path / f"graph.{name}", directed=True)) == content(graph)
 
 
-@pytest.mark.parametrize("bad", ["#1", "a\tb", " a", "a\nb"])
-def test_names_that_sif_cannot_hold(bad, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "title", "bad"),
+    [
+        *(("sif", "SIF", bad) for bad in ("#1", "a\tb", " a", "a\nb")),
+        *(("csv", "CSV", bad) for bad in ("a ", "\ta", "a\nb", "a\rb", "", "\ud800")),
+        *(("tsv", "TSV", bad) for bad in ("a ", "a\nb")),
+        *(("graphml", "GraphML", bad) for bad in ("a\x0b", "\x01", "\ud800")),
+        *(("gexf", "GEXF", bad) for bad in ("a\x0b", "\x01")),
+        *(("gml", "GML", bad) for bad in ("a\x0b", "\x01", "\x80", "")),
+    ],
+)
+def test_names_that_a_format_cannot_hold(name, title, bad, tmp_path):
     graph = Graph.from_edges([(0, 1)], node_names=[bad, "B"], directed=True)
-    with pytest.raises(ValueError, match="SIF cannot hold the name .*; GraphML can"):
-        write_graph(graph, tmp_path / "graph.sif")
+    with pytest.raises(ValueError, match=f"{title} cannot hold the name .*; GraphML can"):
+        write_graph(graph, tmp_path / f"graph.{name}")
     assert not list(tmp_path.iterdir())
+    for other in ("json", "cyjs"):
+        write_graph(graph, tmp_path / f"graph.{other}")
+        assert read_graph(tmp_path / f"graph.{other}").node_names.tolist() == [bad, "B"]
+
+
+def test_names_of_several_types(tmp_path):
+    graph = Graph.from_edges([(0, 1), (1, 2)], node_names=[(0, "x"), 1.5, 7])
+    for name in sorted(set(WRITERS) - {"npz"}):
+        write_graph(graph, tmp_path / f"graph.{name}")
+        again = read_graph(tmp_path / f"graph.{name}", columns=(0, 1) if name in ("csv", "tsv") else None)
+        assert set(again.node_names.tolist()) == {"(0, 'x')", "1.5", "7"}
+        with pytest.raises(ValueError, match="several nodes have one name"):
+            write_graph(Graph.from_edges([(0, 1)], node_names=[1, "1"]), tmp_path / f"graph.{name}")
+
+
+def test_sif_of_nodes_alone(tmp_path):
+    write_graph(Graph.from_edges([], node_names=["a", "b"]), tmp_path / "graph.sif")
+    assert read_graph(tmp_path / "graph.sif").node_names.tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="SIF without edges cannot hold the name 'a b c'"):
+        write_graph(Graph.from_edges([], node_names=["a b c", "d"]), tmp_path / "graph.sif")
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "value", "message"),
+    [
+        ("csv", "w", "a\nb", r"CSV cannot hold the edge attribute 'w' with the value 'a\\nb'"),
+        ("tsv", ";w", 1, "TSV cannot hold the edge attribute ';w'"),
+        ("csv", "a\nb", 1, r"CSV cannot hold the edge attribute 'a\\nb'"),
+        ("graphml", "w", "a\x0bb", "GraphML cannot hold the edge attribute 'w' with the value .*JSON any text"),
+        ("gexf", "w", "a\x01b", "GEXF cannot hold the edge attribute 'w' with the value .*JSON any text"),
+        ("gml", "w", "a\x01b", "GML cannot hold the edge attribute 'w' with the value .*JSON any text"),
+        *(
+            ("gml", title, 1, f"GML cannot hold the edge attribute '{title}' .*; GraphML can")
+            for title in ("score 1", "1st", "a:b", "\xe9", "")
+        ),
+        *(
+            (name, "w", [1, 2], f"{title} cannot hold the edge attribute 'w', in which a value is of type list; json")
+            for name, title in (("graphml", "GraphML"), ("gexf", "GEXF"), ("gml", "GML"))
+        ),
+        ("json", "w", {1}, "JSON cannot hold the edge attribute 'w', in which a value is of type set; .* csv and tsv"),
+    ],
+)
+def test_values_that_a_format_cannot_hold(name, title, value, message, tmp_path):
+    graph = Graph.from_edges([(0, 1), (1, 2)]).with_attributes(edges={title: [value, None]})
+    with pytest.raises(ValueError, match=message):
+        write_graph(graph, tmp_path / f"graph.{name}")
+    assert not list(tmp_path.iterdir())
+
+
+def test_sif_of_numbers(tmp_path):
+    graph = Graph.from_edges([(0, 1), (1, 2)], edge_labels=[5, 6], directed=True)
+    write_graph(graph, tmp_path / "graph.sif")
+    again = read_graph(tmp_path / "graph.sif", directed=True, edge_label=1)
+    assert again.edge_list().tolist() == graph.edge_list().tolist()
+    assert np.asarray(again.edge_labels)[:2].tolist() == [5, 6]
+
+
+def test_relations_that_sif_cannot_hold(tmp_path):
+    graph = Graph.from_edges([(0, 1)], edge_labels=[0])
+    for word in ("a\tb", "a\nb", ""):
+        worded = graph._with_host_fields(graph.report, graph.node_names, None, {0: word})
+        with pytest.raises(ValueError, match="SIF cannot hold the edge attribute 'label' with the value"):
+            write_graph(worded, tmp_path / "graph.sif")
+
+
+@pytest.mark.parametrize("name", ["graphml", "gexf", "gml", "cyjs", "json"])
+def test_scalars_of_numpy(name, tmp_path):
+    graph = Graph.from_edges([(0, 1), (1, 2)]).with_attributes(edges={"w": [np.int64(3), "x"]})
+    write_graph(graph, tmp_path / f"graph.{name}")
+    again = read_graph(tmp_path / f"graph.{name}", attributes=True)
+    assert list(map(str, again.attributes.edges["w"].tolist())) == ["3", "x"]
 
 
 def test_infinite_values(tmp_path):

@@ -264,6 +264,7 @@ def test_mistakes():
         ({"domains": [[0], None]}, "domains must be a mapping or bool [2, 2], got list"),
         ({"wildcard": "1"}, "wildcard must be an integer, got '1'"),
         ({"induced": 5}, "induced must be True or False, got 5"),
+        ({"time_limit": "1"}, "time_limit must be a number of seconds, got '1'"),
     ):
         with pytest.raises(TypeError, match=re.escape(message)):
             count_matches(query, graph, **options)
@@ -276,6 +277,14 @@ def test_mistakes():
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
             Search(**options)
+    for options, message in (
+        ({"block": 1.5}, "block must be an integer, got 1.5"),
+        ({"max_steps": True}, "max_steps must be an integer, got True"),
+        *(({name: "no"}, f"{name} must be True or False") for name in ("leaves", "symmetry", "lookahead", "pieces")),
+    ):
+        with pytest.raises(TypeError, match=message):
+            Search(**options)
+    assert Search(block=np.int64(64)) == Search(block=64)
     with pytest.raises(ValueError, match="max_steps=3 is for counts"):
         find_matches(query, graph, search=Search(max_steps=3))
     with pytest.raises(ValueError, match="limit must be at least 0"):

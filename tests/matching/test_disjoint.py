@@ -5,7 +5,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from jaxmotif import Graph
+from jaxmotif import Graph, query
 from jaxmotif.matching import _disjoint as module
 from jaxmotif.matching import disjoint_occurrences
 from jaxmotif.patterns import Pattern, named_pattern
@@ -103,6 +103,8 @@ def test_none_and_bad_options(monkeypatch):
         disjoint_occurrences(path, "triangle", "nodes")
     with pytest.raises(ValueError, match="without='edge' needs a pattern with edges"):
         disjoint_occurrences(path, Pattern.from_edges([], 1), "edge")
+    with pytest.raises(TypeError, match="a query in words is not taken here"):
+        disjoint_occurrences(path, query("A -> B; B -> C"))
     monkeypatch.setattr(module, "MOST", 2)
     with pytest.raises(ValueError, match="held at once"):
         disjoint_occurrences(path, "2-star")

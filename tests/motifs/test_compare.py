@@ -100,6 +100,22 @@ def test_one_run_compares_networks(tmp_path, capsys):
     assert f"{distance:.3f}" in text
 
 
+def test_networks_of_one_name_keep_their_work_in_the_folder(tmp_path, monkeypatch):
+    """Networks whose files have one name go by the files' paths, which may lead elsewhere."""
+    paths = [tmp_path / "here" / "net.txt", tmp_path / "there" / "net.txt"]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text("a b\nb c\nc a\nc d\n")
+    monkeypatch.chdir(tmp_path / "here")
+    for names in (map(str, paths), ("net.txt", "../there/net.txt")):
+        before = {path for path in tmp_path.rglob("*") if path.is_dir()}
+        kept = tmp_path / "kept"
+        assert main(["motifs", *names, "--random", "20", "--checkpoint", str(kept), "--quiet"]) == 0
+        made = {path for path in tmp_path.rglob("*") if path.is_dir()} - before
+        assert len(made - {kept}) == 2
+        assert {path.parent for path in made - {kept}} == {kept}
+
+
 def test_heights_of_a_tree_are_mean_distances():
     """Also those of a correlation, which are small."""
     distances = np.array([[0, 0.2, 0.6], [0.2, 0, 0.4], [0.6, 0.4, 0]])

@@ -262,9 +262,18 @@ def test_decisions_are_those_of_many_more_draws():
     assert (benjamini_hochberg(np.minimum(1, 2 * np.minimum(high, low))) <= 0.05).tolist() == wanted.tolist()
 
 
-@pytest.mark.parametrize("options", [{"error": 1.0}, {"most": 1}])
-def test_bad_limits(options):
-    with pytest.raises(ValueError, match=next(iter(options))):
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"error": 1.0}, ValueError),
+        ({"most": 1}, ValueError),
+        ({"error": "x"}, TypeError),
+        ({"most": float("inf")}, TypeError),
+        ({"most": 150.5}, TypeError),
+    ],
+)
+def test_bad_limits(options, error):
+    with pytest.raises(error, match=f"^{next(iter(options))} must"):
         Until(**options)
 
 

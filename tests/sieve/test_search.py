@@ -23,6 +23,7 @@ from tests.more import more
 from tests.sieve import brute
 
 PATH = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)], pad=None)
+LABELLED = Graph.from_edges([(0, 1), (1, 2)], 5, edge_labels=[1, 2])
 
 
 def planted(n, degree, size, seed):
@@ -253,10 +254,14 @@ def test_names_colors_and_keys_in_other_forms():
         ({"colors": {9: "r"}}, ValueError, "9, which is no vertex"),
         ({"colors": [[["r"]], "r", "r", "r", "r"]}, TypeError, "vertex 0"),
         ({"error": 0.0}, ValueError, "between 0 and 1, got 0.0"),
+        ({"error": None}, TypeError, "error must be a number between 0 and 1, got None"),
+        ({"limit": 2.5}, TypeError, "limit must be an integer, got 2.5"),
         ({"limit": -1}, ValueError, "limit must not be negative, got -1"),
         ({"graph": Graph.from_edges([(0, 1)], directed=True)}, ValueError, "'out', 'in', 'any'; got None"),
         ({"direction": "out"}, ValueError, "leave out direction='out'"),
         ({"edge_labels": [1]}, ValueError, "edges have no labels"),
+        ({"graph": LABELLED, "edge_labels": [1, 99]}, ValueError, "no edge has the label 99; .* are 1, 2$"),
+        ({"graph": LABELLED, "edge_labels": [1.0]}, TypeError, "label in edge_labels must be an integer, got 1.0"),
         ({"edge_labels": "red"}, TypeError, "collection of labels"),
         ({"devices": "tpu"}, ValueError, "unknown device 'tpu'"),
     ],

@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 
 import jaxmotif
-from jaxmotif import verify
+from jaxmotif import Graph, verify
 from jaxmotif.certificates import certify_census, certify_graphlets, certify_matches
 from jaxmotif.cli import main
+from jaxmotif.io import write_graph
 from jaxmotif.patterns import named_pattern
 from jaxmotif.verify._algebra import count_at_root
 from jaxmotif.verify._certificate import Beyond
@@ -482,6 +483,18 @@ def test_the_folder_runs_alone_and_without_jax(alone, karate, tables, tmp_path):
     (tmp_path / "wrong.json").write_text(json.dumps(certificate))
     done = run("wrong.json")
     assert (done.returncode, done.stdout[:8]) == (1, "refused:")
+
+
+@pytest.mark.parametrize("name", ["a,b", "a#b", 'a"b'])
+def test_a_table_with_any_names_is_read(name, tmp_path, capsys):
+    graph, path, table = (str(tmp_path / file) for file in ("g.graphml", "c.json", "t.csv"))
+    write_graph(Graph.from_edges([(0, 1), (1, 2), (2, 0)], node_names=[name, "c", "d"]), graph)
+    assert main(["graphlets", graph, "--per", "node", "-o", table, "--certificate", path, "--quiet"]) == 0
+    assert main(["verify", path, graph, "--answer", table]) == 0
+    assert "your table is the one of the certificate" in capsys.readouterr().out
+    Path(table).write_text("node,edge\nc,many\n")
+    assert main(["verify", path, graph, "--answer", table]) == 1
+    assert f"{table}: expected a table of counts" in capsys.readouterr().err
 
 
 def test_commands_write_and_verify_certificates(tmp_path, capsys):
