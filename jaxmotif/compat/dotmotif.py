@@ -86,12 +86,15 @@ class JaxmotifExecutor:
 
     def _read_motif(self, motif: Any, limit: int | None) -> tuple[Query, Graph, int | None, dict[str, Any]]:
         """Return a motif as a query, the graph to search, the most matches to list, and further options."""
-        query, undirected = query_of(motif, self._parallel), motif.ignore_direction
+        # DotMotif looks for an edge for each constraint, not for one edge for all of them.
+        query = query_of(motif, "each" if self._parallel == "any" else self._parallel)
+        undirected = motif.ignore_direction
         if undirected not in self._read:  # the graph is read once
             source = self.graph.to_undirected(as_view=True) if undirected else self.graph
             self._read[undirected] = Graph.from_networkx(source, attributes=True)
         options = {"per": "occurrence" if motif.exclude_automorphisms else "map", "devices": self._devices}
-        return query, _with_all_attributes(self._read[undirected], query), limit or motif.limit or None, options
+        limit = motif.limit if limit is None else limit
+        return query, _with_all_attributes(self._read[undirected], query), limit, options
 
 
 def _dicts(names: Sequence[str], columns: Sequence[list[Any]]) -> list[dict[str, Any]]:

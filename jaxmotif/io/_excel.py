@@ -36,9 +36,11 @@ def read_workbook(file: TextFile, options: Options) -> Contents:
 
 
 def _word(value: object) -> str:
-    """Return a cell as text; whole numbers, which Excel keeps as floats, without a point."""
+    """Return a cell as text, as Excel does; whole numbers, which it keeps as floats, are without a point."""
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return str(value).upper()
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 

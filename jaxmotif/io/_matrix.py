@@ -10,8 +10,8 @@ from jaxmotif.io._edge_list import delimiter_of, no_rows, usual_ends
 from jaxmotif.io._format import SAMPLE, Contents, Options, Reader, Sample, passed_over
 from jaxmotif.io._text import TextFile, fields_of
 
-_EMPTY = {b"", b"na", b"nan", b"null", b"none", b"-", b"."}
-"""Fields that stand for no edge."""
+_WORDS = dict.fromkeys([b"", b"na", b"nan", b"null", b"none", b"-", b".", b"false"], b"0") | {b"true": b"1"}
+"""The numbers that fields in small letters stand for."""
 
 
 def matrix_contents(file: TextFile, values: np.ndarray, options: Options, names: list[str] | None = None) -> Contents:
@@ -33,14 +33,48 @@ def matrix_contents(file: TextFile, values: np.ndarray, options: Options, names:
         raise file.error(f"expected a matrix of finite numbers, found {values.dtype}")
     symmetric = np.array_equal(values, values.T)
     edges = np.argwhere(np.triu(values) if symmetric else values).astype(np.int64)
-    weights = values[edges[:, 0], edges[:, 1]]
-    contents = Contents(edges, len(values), not symmetric, names=None if names is None else np.array(names, object))
+    contents = _entries(edges, values[edges[:, 0], edges[:, 1]], len(values), symmetric, options)
+    return contents._replace(names=None if names is None else np.array(names, object))
+
+
+def sparse_contents(
+    file: TextFile, values: np.ndarray, rows: np.ndarray, columns: np.ndarray, n: int, options: Options
+) -> Contents:
+    """Return what :func:`matrix_contents` does of an ``[n, n]`` matrix that is 0 but for some entries.
+
+    Args:
+      file: the file, for messages.
+      values: numbers or truth values ``[E]``; the sum counts where several stand at one place.
+      rows, columns: the places of the values, integers ``[E]``.
+      n: the number of rows.
+      options: what is asked of the file.
+
+    Raises:
+      GraphFileError: an entry is not a number, or is infinite.
+    """
+    if values.dtype.kind not in "iufb" or not np.isfinite(values).all():
+        raise file.error(f"expected a matrix of finite numbers, found {values.dtype}")
+    # SciPy would take memory for all rows, of which a small file may say that there are billions.
+    places, entries = np.unique(rows.astype(np.int64) * n + columns, return_inverse=True)
+    sums = np.zeros(places.size, values.dtype)
+    np.add.at(sums, entries, values)
+    places, sums = places[sums != 0], sums[sums != 0]
+    u, v = places // max(n, 1), places % max(n, 1)
+    order = np.lexsort((u, v))
+    symmetric = np.array_equal(v[order] * n + u[order], places) and np.array_equal(sums[order], sums)
+    kept = u <= v if symmetric else np.ones(places.size, bool)
+    return _entries(np.stack([u, v], axis=1)[kept], sums[kept], n, symmetric, options)
+
+
+def _entries(edges: np.ndarray, weights: np.ndarray, n: int, symmetric: bool, options: Options) -> Contents:
+    """Return the graph whose edges are the places of some entries, int64 ``[E, 2]``."""
+    contents = Contents(edges, n, not symmetric)
     if options.attributes:
         return contents._replace(edge_columns={"weight": weights.tolist()})
     if (weights == 1).all():
         return contents
     remedy = '; weight="weight" keeps them'
-    return contents._replace(notes=passed_over("the values of the matrix", [str(values.dtype)], remedy))
+    return contents._replace(notes=passed_over("the values of the matrix", [str(weights.dtype)], remedy))
 
 
 def _names_of(rows: list[list[bytes]]) -> tuple[list[bytes] | None, int] | None:
@@ -67,9 +101,14 @@ def _is_header(first: list[bytes], rows: int) -> bool:
 
 def _is_number(field: bytes) -> bool:
     try:
-        return field.lower() in _EMPTY or math.isfinite(float(field))
+        return math.isfinite(float(_as_number(field)))
     except ValueError:
         return False
+
+
+def _as_number(field: bytes) -> bytes:
+    """Return the number that a word of a matrix stands for, and any other field as it is."""
+    return _WORDS.get(field.lower(), field)
 
 
 def is_matrix(sample: Sample) -> bool:
@@ -99,7 +138,7 @@ def is_matrix(sample: Sample) -> bool:
         return [row[0] for row in body] == (names or [])[: len(body)]
     if not whole:
         return width >= SAMPLE
-    values = np.array([[0.0 if field.lower() in _EMPTY else float(field) for field in row] for row in body])
+    values = np.array([[float(_as_number(field)) for field in row] for row in body])
     hollow = not values.diagonal().any() and (width > 3 or np.array_equal(values, values.T))
     return hollow or bool(np.isin(values, (0, 1)).all())
 
@@ -120,7 +159,7 @@ def read_matrix(file: TextFile, options: Options) -> Contents:
         if before and (len(rows) >= len(names or ()) or fields[0] != (names or ())[len(rows)]):
             raise file.error("expected rows with the names that stand above, in their order", number, line)
         try:
-            rows.append(np.array([b"0" if x.lower() in _EMPTY else x for x in fields[before:]]).astype(np.float64))
+            rows.append(np.array([_as_number(field) for field in fields[before:]]).astype(np.float64))
         except ValueError:
             raise file.error("expected numbers alone in a row of the matrix", number, line) from None
         if len(rows[-1]) != len(rows[0]):

@@ -9,8 +9,8 @@ import zipfile
 import numpy as np
 
 from jaxmotif.graph._saved import LabelNames, contents
-from jaxmotif.io._format import INT32_MAX, Contents, LabelColumn, Options, Reader, Sample, passed_over
-from jaxmotif.io._matrix import matrix_contents
+from jaxmotif.io._format import INT32_MAX, Contents, LabelColumn, Options, Reader, Sample
+from jaxmotif.io._matrix import matrix_contents, sparse_contents
 from jaxmotif.io._text import TextFile
 
 _SPARSE = {"csr", "csc", "coo"}
@@ -35,7 +35,7 @@ def read_npy(file: TextFile, options: Options) -> Contents:
 def read_npz(file: TextFile, options: Options) -> Contents:
     """Read a SciPy sparse matrix (``scipy.sparse.save_npz``), or a graph that ``Graph.save`` wrote.
 
-    A matrix is undirected if every entry has its mirror image.
+    A matrix is undirected if it is symmetric.
     """
     data = file.data()
     arrays = _members(file, data)
@@ -58,7 +58,6 @@ def read_npz(file: TextFile, options: Options) -> Contents:
         rows, columns = (checked_ids(file, arrays[name], n) for name in ("row", "col"))
         if len(rows) != len(columns):
             raise file.error(f"expected as many rows as columns of entries, found {len(rows)} and {len(columns)}")
-        edges = np.stack([rows, columns], axis=-1)
     else:
         pointers, minor = arrays["indptr"], checked_ids(file, arrays["indices"], n)
         if pointers.dtype.kind not in "iu" or pointers.shape != (n + 1,) or (np.diff(pointers) < 0).any():
@@ -66,10 +65,11 @@ def read_npz(file: TextFile, options: Options) -> Contents:
         if pointers[0] != 0 or pointers[-1] != len(minor):
             raise file.error(f"row pointers from {pointers[0]} to {pointers[-1]} do not fit {len(minor)} entries")
         major = np.repeat(np.arange(n), np.diff(pointers))
-        edges = np.stack([major, minor] if kind == "csr" else [minor, major], axis=-1)
-    keys, mirrored = (np.unique(rows[:, 0] * n + rows[:, 1]) for rows in (edges, edges[:, ::-1]))
-    notes = passed_over("the values of the matrix", [str(arrays["data"].dtype)]) if "data" in arrays else ()
-    return Contents(edges, n, directed=not np.array_equal(keys, mirrored), notes=notes)
+        rows, columns = (major, minor) if kind == "csr" else (minor, major)
+    values = arrays.get("data", np.ones(len(rows), bool))
+    if values.shape != rows.shape:
+        raise file.error(f"expected {len(rows)} values, one an entry, found an array of shape {values.shape}")
+    return sparse_contents(file, values, rows, columns, n, options)
 
 
 def _saved_graph(file: TextFile, data: bytes, options: Options) -> Contents:

@@ -36,7 +36,8 @@ def fulfils(column: np.ndarray, operator: str, value: Value) -> np.ndarray:
         result = ~fulfils(column, _OPPOSITES[operator], value)
         return result & _present(column) if operator == "!contains" else result
     if column.dtype.kind not in "biuf":
-        return _each(_TESTS[operator], column.tolist(), [value] * len(column))
+        entries = column.tolist()
+        return _each(_TESTS[operator], entries, [_as_for(entry, value) for entry in entries])
     if operator == "in" and isinstance(value, tuple):
         return np.any([fulfils(column, "==", item) for item in value], axis=0) if value else np.zeros(len(column), bool)
     number = _number(value)
@@ -55,7 +56,8 @@ def mismatch(column: np.ndarray, operator: str, value: Value) -> str | None:
       ("holds numbers, and 'x' is none", None)
     """
     values = value if isinstance(value, tuple) else (value,)
-    if column.dtype.kind in "biuf":
+    kinds = {type(item) for item in column.tolist() if item is not None} if column.dtype.kind == "O" else {str}
+    if column.dtype.kind in "biuf" or (kinds and all(issubclass(kind, int | float) for kind in kinds)):
         if not len(column) or (column.dtype.kind == "f" and np.isnan(column).all()):
             return None  # a column without values says nothing about its kind
         kind = "truth values" if column.dtype.kind == "b" else "numbers"
@@ -63,7 +65,6 @@ def mismatch(column: np.ndarray, operator: str, value: Value) -> str | None:
             return f"holds {kind}, of which {operator!r} says nothing"
         wrong = [item for item in values if _number(item) is None]
         return f"holds {kind}, and {wrong[0]!r} is none" if wrong else None
-    kinds = {type(item) for item in column.tolist() if item is not None}
     wrong = [item for item in values if isinstance(item, int | float)]
     if kinds and all(issubclass(kind, str) for kind in kinds) and wrong:
         return f"holds words; {wrong[0]} is a number, and a word in quotes, '{wrong[0]}'"
@@ -98,6 +99,13 @@ def _present(column: np.ndarray) -> np.ndarray:
     if column.dtype.kind == "O":
         return np.array([value is not None for value in column.tolist()], bool)
     return np.ones(len(column), bool)
+
+
+def _as_for(entry: object, value: Value) -> object:
+    """Return a value of a query as it is compared with an entry: text that is a number, as a number with numbers."""
+    if not isinstance(entry, int | float):
+        return value
+    return tuple(map(_number, value)) if isinstance(value, tuple) else _number(value)
 
 
 def _number(value: Value) -> bool | int | float | None:

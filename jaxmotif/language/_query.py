@@ -95,7 +95,8 @@ class Query:
       comparisons: conditions that compare two attributes, of two elements or of one.
       twins: pairs of nodes declared interchangeable (``A === B``), with their places in the text.
       text: the text of the query, for messages.
-      parallel: whether a clause must hold for ``"any"`` or for ``"all"`` of several parallel edges.
+      parallel: which of several parallel edges must fulfil the clauses of an edge: ``"any"``, so that one of them
+        fulfils all clauses, ``"all"``, or ``"each"``, where each clause is fulfilled by one of them, which may differ.
 
     Reference:
       Matelsky, Reilly, Johnson, Stiso, Bassett, Wester, Gray-Roncal: DotMotif: an open-source tool for connectome

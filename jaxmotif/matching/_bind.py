@@ -116,12 +116,15 @@ class _Columns:
         return fulfils(values, clause.operator, clause.value)[codes]
 
     def edge_clause(self, clause: Clause) -> np.ndarray:
-        """Return which edges fulfil a clause, bool ``[m]``; of parallel edges any or all must, as the query says."""
-        holds = self.fulfils(self.edge(clause.key, clause.place), clause)
+        """Return which edges fulfil a clause; each of several parallel edges has a row of its own, bool ``[R]``."""
+        return self.fulfils(self.edge(clause.key, clause.place), clause)
+
+    def of_pairs(self, holds: np.ndarray) -> np.ndarray:
+        """Return for which edges ``[m]`` any of the rows ``[R]`` holds, or all do, as the query says."""
         rows = self.held.rows
         if rows is None:
             return holds
-        if self.query.parallel == "any":
+        if self.query.parallel != "all":
             return np.bincount(rows, holds, self.target.m) > 0
         return np.bincount(rows, ~holds, self.target.m) == 0
 
@@ -269,13 +272,17 @@ class _Binder:
 
     def slots(self, items: frozenset[Item]) -> np.ndarray:
         """Return which slots in use fulfil all items, bool ``[S]``."""
-        holds = np.ones(self.target.num_slots, bool)
+        holds, together = np.ones(self.target.num_slots, bool), list[np.ndarray]()
         for item in self.as_written(items):
             if item in self.clauses:
-                holds &= self.columns.edge_clause(self.clauses[item])[self.target.slot_edges]
+                together.append(self.columns.edge_clause(self.clauses[item]))
             else:
                 (one, operator, other), place = item, self.places[item]
                 holds &= agree(self.of_slots(one, place), operator, self.of_slots(other, place))
+        if together and self.query.parallel != "each":
+            together = [np.all(together, axis=0)]
+        for fulfilled in together:
+            holds &= self.columns.of_pairs(fulfilled)[self.target.slot_edges]
         return holds
 
     def of_slots(self, whose: tuple[str, str], place: Place) -> np.ndarray:

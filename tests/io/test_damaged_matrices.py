@@ -30,9 +30,24 @@ def test_what_fits_is_read(arrays, tmp_path):
     assert (theirs.n, theirs.directed, theirs.edge_list().tolist()) == (3, False, [[0, 1], [1, 2]])
 
 
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("values", [[2, 3, 1, 1], [2, 2, 1, 1], [2, 0, 1, 1], [0, 0, 0, 0], [0.5, 0.5, 2, 2.5]])
+def test_a_sparse_matrix_is_what_it_is_as_a_dense_one(values, kind, tmp_path):
+    """Values that differ make it directed, zeros that are stored are no edges, and values are weights."""
+    entries = scipy.sparse.coo_array((values, (COO["row"], COO["col"])), (3, 3))
+    scipy.sparse.save_npz(tmp_path / "sparse.npz", entries.asformat(kind))
+    np.save(tmp_path / "dense.npy", entries.toarray())
+    sparse, dense = (read_graph(tmp_path / name, weight="weight") for name in ("sparse.npz", "dense.npy"))
+    assert (sparse.n, sparse.directed) == (dense.n, dense.directed)
+    assert sparse.edge_list().tolist() == dense.edge_list().tolist()
+    assert sparse.attributes.edges["weight"].tolist() == dense.attributes.edges["weight"].tolist()
+
+
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
+        (COO | {"data": [1, 2]}, "expected 4 values, one an entry, found an array of shape (2,)"),
+        (COO | {"data": [1, 2, np.nan, 1]}, "expected a matrix of finite numbers, found float64"),
         (COO | {"format": "bsr"}, "expected a sparse matrix of format"),
         (COO | {"format": ["coo"]}, "expected a sparse matrix of format"),
         ({name: x for name, x in COO.items() if name != "col"}, "found arrays format, row, shape"),

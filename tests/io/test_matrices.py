@@ -110,6 +110,15 @@ def test_a_sheet_of_edges_is_a_table(tmp_path):
     assert any("and not more" in note for note in graph.report.notes)
 
 
+def test_truth_values_of_a_workbook(tmp_path):
+    path = tmp_path / "truth.xlsx"
+    near = pd.DataFrame([[False, True, False], [True, False, True], [False, True, False]])
+    near.to_excel(path, header=False, index=False)
+    assert read_graph(path).edge_list().tolist() == [[0, 1], [1, 2]]
+    pd.DataFrame({"source": ["a"], "target": ["b"], "known": [True]}).to_excel(path, index=False)
+    assert list(read_graph(path, edge_label="known").edge_label_names.values()) == ["TRUE"]
+
+
 @pytest.mark.parametrize(
     ("content", "n", "m"),
     [

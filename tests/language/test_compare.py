@@ -11,6 +11,7 @@ COLUMNS = {
     "truth": np.array([True, False]),
     "words": np.array(["1", "a", None], object),
     "both": np.array(["a", 2, None], object),
+    "large numbers": np.array([2**70, 2, None], object),
     "nothing": np.array([None, None], object),
     "no number": np.array([np.nan, np.nan]),
     "no row": np.zeros(0),
@@ -30,6 +31,16 @@ def test_words_and_numbers_are_no_mismatch():
     assert mismatch(COLUMNS["words"], "==", 2) == "holds words; 2 is a number, and a word in quotes, '2'"
     assert mismatch(COLUMNS["both"], "==", 2) is None
     assert fulfils(COLUMNS["both"], "==", 2).tolist() == [False, True, False]
+
+
+def test_a_number_in_quotes_is_a_number_among_numbers():
+    large, both = COLUMNS["large numbers"], COLUMNS["both"]
+    assert fulfils(large, ">", "5").tolist() == [True, False, False]
+    assert fulfils(large, "==", str(2**70)).tolist() == [True, False, False]
+    assert fulfils(large, "in", ("2", "a")).tolist() == [False, True, False]
+    assert fulfils(both, "==", "2").tolist() == [False, True, False]
+    assert fulfils(both, "!=", "a").tolist() == [False, True, True]
+    assert mismatch(large, ">", "word") == "holds numbers, and 'word' is none"
 
 
 @pytest.mark.parametrize("name", ["nothing", "no number", "no row"])

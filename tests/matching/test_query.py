@@ -158,11 +158,18 @@ def test_checkpoints_are_of_one_query(tmp_path):
 
 
 def test_parallel_edges():
-    """A clause holds if it does for any of them; a comparison does not know which to take."""
+    """One of them has to fulfil all clauses; a comparison does not know which to take."""
     source = nx.MultiDiGraph()
     for u, v, weight in (("a", "b", 10), ("a", "b", 20), ("b", "c", 30), ("b", "c", 40), ("c", "c", 5)):
         source.add_edge(u, v, weight=weight)
-    assert jaxmotif.query("A -> B [weight >= 15, weight < 19]", source).nodes.tolist() == [["a", "b"]]
+    both = jaxmotif.query("A -> B [weight >= 15, weight < 19]")
+    assert find_matches(both, source).nodes.tolist() == []
+    assert find_matches(dataclasses.replace(both, parallel="each"), source).nodes.tolist() == [[0, 1]]
+    assert jaxmotif.query("A -> B [weight >= 15, weight < 25]", source).nodes.tolist() == [["a", "b"]]
+    source.add_edge("b", "a", weight=1)
+    assert jaxmotif.query("B -> A; A !> B [weight >= 15, weight < 19]", source).nodes.tolist() == [
+        ["a", "b"], ["b", "a"], ["b", "c"],
+    ]  # fmt: skip
     found = jaxmotif.query("A -> B [weight > 20]", source)
     assert repr(found).startswith("QueryMatches(1 match of A, B, done")
     for clause, some, every in (("weight >= 15", 2, 1), ("weight < 15", 1, 0), ("weight <= 20", 1, 1)):
