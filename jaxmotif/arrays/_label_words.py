@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import TypeAlias
+
+LabelWords: TypeAlias = tuple[Mapping[int, str] | None, Mapping[int, str] | None]
+"""The words that labels of nodes and of edges stand for, each ``None`` where labels are numbers or there are none."""
 
 
 def in_words(text: str, nodes: Mapping[int, str] | None = None, edges: Mapping[int, str] | None = None) -> str:

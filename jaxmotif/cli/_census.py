@@ -103,4 +103,4 @@ def _draw(args: argparse.Namespace, graph: Graph, classes: tuple[str, ...], coun
     """Draw classes, the most frequent first, where the user asked for drawings."""
     if args.figures is not None:
         ordered = [classes[row] for row in np.argsort(-np.asarray(counts, float), kind="stable")]
-        write_figures(args, class_patterns(ordered, graph), graph)
+        write_figures(args, class_patterns(ordered, graph.directed, graph._label_words), graph._label_words)

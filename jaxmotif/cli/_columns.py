@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jaxmotif.arrays._label_words import in_words
+from jaxmotif.arrays._label_words import LabelWords, in_words
 from jaxmotif.cli._output import Column, Report
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def explain_columns() -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def class_patterns(classes: Sequence[str], graph: Graph) -> dict[str, Pattern]:
+def class_patterns(classes: Sequence[str], directed: bool, words: LabelWords) -> dict[str, Pattern]:
     """Return classes as patterns, by names that files can have.
 
     The name of a class is made of its number or, for a class that has none, of its string with labels as words.
@@ -54,8 +54,8 @@ def class_patterns(classes: Sequence[str], graph: Graph) -> dict[str, Pattern]:
     patterns = {}
     for text in classes:
         number = class_id(text)
-        name = f"class-{in_words(text, *graph._label_words)}" if number is None else f"id{number}"
-        patterns[name] = named_pattern(text, graph.directed)
+        name = f"class-{in_words(text, *words)}" if number is None else f"id{number}"
+        patterns[name] = named_pattern(text, directed)
     return patterns
 
 

@@ -25,7 +25,8 @@ def run(args: argparse.Namespace) -> Report:
         kind = {"size": args.size, "induced": not args.not_induced, "typed": args.typed}
         result = functions[args.per](graph, **kind, certify=args.certificate, **work_options(args))
     if args.figures is not None:
-        write_figures(args, {name: named_pattern(name, graph.directed) for name in result.counts}, graph)
+        patterns = {name: named_pattern(name, graph.directed) for name in result.counts}
+        write_figures(args, patterns, graph._label_words)
     if args.report is not None:
         orbits = result
         if args.per != "node" or args.not_induced:

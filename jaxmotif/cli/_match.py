@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import logging
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,12 +47,13 @@ def run(args: argparse.Namespace) -> Report:
     if args.subnetwork is not None and args.subnetwork[0]:
         raise ValueError(f"--subnetwork is for the query; name the file alone, {args.subnetwork[1]}")
     if listing:
-        refuse(args, ("--report",), "for counts, and --limit lists; leave one of them out")
+        refuse(args, ("--report", "--figures"), "for counts, and --limit lists; leave one of them out")
         if args.checkpoint is not None:
             refuse(args, ("--certificate", "--cluster"), "not for a listing with --checkpoint; leave one of them out")
     labels: dict[str, int] = {}
     language_queries = _parse_queries(args.query, paths)
-    target = load_graph(args, label_ids=labels, attributes=bool(language_queries) or args.subnetwork is not None)
+    in_files = args.subnetwork is not None or args.roles is not None
+    target = load_graph(args, label_ids=labels, attributes=bool(language_queries) or in_files)
     queries: dict[str, AnyQuery] = {}
     for path in paths:
         query = language_queries.get(path.name)
@@ -91,7 +93,7 @@ def _write_pictures(
     from jaxmotif.matching._checks import check_query
 
     patterns = {name: check_query(query, target, wildcard, args.per) for name, query in queries.items()}
-    write_figures(args, patterns, target)
+    write_figures(args, patterns, target._label_words)
     matched = {}
     for name, query in queries.items():
         matched[name] = report.Matched(patterns[name], results[name], getattr(query, "names", ()))
@@ -134,8 +136,8 @@ def query_paths(text: str) -> list[Path]:
     if not text.strip():  # An empty path would be the current folder.
         raise ValueError("the query is empty; name a file, a folder or a pattern, or write a query such as 'A -> B'")
     path = Path(text)
-    if not path.is_dir():
-        return [path] if path.exists() else []
+    if not os.path.isdir(text):  # which a query in words may be too long to be asked of Path
+        return [path] if os.path.exists(text) else []
     paths = sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
     if not paths:
         raise ValueError(f"the folder {text} holds no query files")
@@ -145,11 +147,14 @@ def query_paths(text: str) -> list[Path]:
 def _count(
     args: argparse.Namespace, queries: dict[str, AnyQuery], target: Graph, options: dict[str, Any]
 ) -> dict[str, MatchCount]:
+    from jaxmotif.devices._checkpoint import fingerprint
     from jaxmotif.matching import count_matches, count_queries
 
     def one_by_one() -> Iterator[MatchCount]:
         for name, query in queries.items():
-            checkpoint = None if args.checkpoint is None else args.checkpoint / _folder(name)
+            # A query in words may have any characters, and any length.
+            folder = name if re.fullmatch(r"[\w.:-]{1,99}", name) else f"query-{fingerprint(name)[:16]}"
+            checkpoint = None if args.checkpoint is None else args.checkpoint / folder
             work = {"progress": not args.quiet, "checkpoint": checkpoint, "certify": args.certificate}
             yield count_matches(query, target, args.induced, **work, **options)
 
@@ -162,11 +167,6 @@ def _count(
         logger.info("%s: %d matches, %s, %.3f s", name, result.count, result.status, sum(result.seconds.values()))
         results[name] = result
     return results
-
-
-def _folder(query: str) -> str:
-    """Return the name of a query's folder of checkpoints, since a query in words may have any characters."""
-    return query if re.fullmatch(r"[\w.:-]+", query) else "query"
 
 
 def _count_report(form: str, results: dict[str, MatchCount]) -> Report:

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> Report:
 
     The counts are compared with those in random graphs with the same degrees.
     """
-    from jaxmotif.motifs._compare import check_networks, compare_motifs, correct_together
+    from jaxmotif.motifs._compare import check_networks, compare_motifs, correct_together, words_of
 
     if len(args.graph) > 1:
         refuse(args, ("--occurrences", "--roles", "--subnetwork"), "for one network; give them one by one")
@@ -44,6 +44,8 @@ def run(args: argparse.Namespace) -> Report:
         refuse(args, ("--together", "--gcd"), "for several networks; name more")
     if args.together and args.random == "auto":
         raise ValueError("--together takes a number, --random N, since --random auto decides for one network alone")
+    if args.together and args.correction == "max":
+        raise ValueError("--together takes --correction bh or by, which are of all tests together")
     files = [os.path.realpath(path) if os.path.exists(path) else path for path in args.graph]
     for path, file in zip(args.graph, files, strict=True):
         if files.count(file) > 1:
@@ -71,8 +73,9 @@ def run(args: argparse.Namespace) -> Report:
     networks = list(zip(names, graphs, motifs, strict=True))
     if args.figures is not None:
         ranked = list(dict.fromkeys(str(text) for found in motifs for text in found.table()["class"]))
-        patterns = class_patterns(ranked, graphs[0])
-        write_figures(args, patterns, graphs[0], lambda: report.motif_figures(networks, distances))
+        words = words_of(dict(zip(names, motifs, strict=True)))
+        patterns = class_patterns(ranked, graphs[0].directed, words)
+        write_figures(args, patterns, words, lambda: report.motif_figures(networks, distances))
     write_page(args, lambda run: report.motifs_report(networks, run, distances))
     if len(names) == 1:
         return reports[0]

@@ -58,7 +58,8 @@ def write_class_files(
     if args.subnetwork is not None:
         from jaxmotif.matching import subnetwork
 
-        _write_subnetwork(args, subnetwork(graph, args.subnetwork[0], **place_options(args)))
+        with beside_result(args):
+            _write_subnetwork(args, subnetwork(graph, args.subnetwork[0], **place_options(args)))
 
 
 def _write_role_table(args: argparse.Namespace, table: Mapping[str, Column], what: str) -> None:

@@ -153,8 +153,9 @@ def beside_result(args: argparse.Namespace) -> Iterator[None]:
     """Log the error if a further file cannot be written, and keep it, to be raised after the result is written."""
     try:
         yield
-    except OSError as error:
-        logger.warning("%s: %s; going on to the result", error.filename, error.strerror)
+    except (OSError, ValueError) as error:
+        said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else error
+        logger.warning("%s; going on to the result", said)
         args.unwritten = error
 
 

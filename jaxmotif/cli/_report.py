@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jaxmotif import report
+from jaxmotif.arrays._label_words import LabelWords
 from jaxmotif.cli._command import how
 from jaxmotif.cli._output import beside_result, whole_file
 
 if TYPE_CHECKING:
-    from jaxmotif.graph import Graph
     from jaxmotif.patterns import Pattern
     from jaxmotif.report._figures import Figures
 
@@ -38,7 +38,7 @@ def write_page(args: argparse.Namespace, make: Callable[[Mapping[str, object]], 
 def write_figures(
     args: argparse.Namespace,
     patterns: Mapping[str, Pattern],
-    graph: Graph,
+    words: LabelWords,
     make: Callable[[], Figures] | None = None,
 ) -> None:
     """Write the figures that the user asked for, if any, each as SVG and as PDF.
@@ -47,7 +47,7 @@ def write_figures(
       args: The options.
       patterns: The patterns that are drawn, by the names of the files without their endings, the first ones of the
         result first.
-      graph: The graph that the patterns occur in, which has the words of labels.
+      words: The words that labels of nodes and of edges stand for.
       make: A function that returns further figures.
     """
     if args.figures is None:
@@ -59,13 +59,17 @@ def write_figures(
     style = Path(report.__file__).with_name("templates") / "figures.mplstyle"
     small = {name: pattern for name, pattern in patterns.items() if pattern.num_nodes <= MOST_NODES}
     drawn = dict(itertools.islice(small.items(), args.drawings))
-    figures = dict(report.drawing_figures(drawn, graph)) | dict(make() if make is not None else {})
+    figures = dict(report.drawing_figures(drawn, words)) | dict(make() if make is not None else {})
     # Files tell no date, so that the same result gives the same bytes.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    written = set[str]()
     with beside_result(args), mpl.rc_context(fname=style):
         args.figures.mkdir(parents=True, exist_ok=True)
         for name, draw in figures.items():
             plain = "".join(c if c.isalnum() or c in "-_.,+" else "_" for c in name)[:100]
+            while plain in written:  # names may differ in other letters
+                plain += "_"
+            written.add(plain)
             figure = draw()
             for form, told in metadata.items():
                 with whole_file(args.figures / f"{plain}.{form}") as stream:

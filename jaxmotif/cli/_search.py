@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> Report:
         )
     # Where the labels in the file are numbers, those of the option are numbers too.
     has_numbers = graph.edge_label_names is None
-    only = args.only and [int(label) if has_numbers and label.isdecimal() else label for label in args.only]
+    only = args.only and [int(label) if has_numbers and re.fullmatch(r"-?\d+", label) else label for label in args.only]
     options = {"edge_labels": only, "direction": direction, "error": args.error, "limit": args.limit}
     with timed("searched"):
         result = find_color_motif(graph, colors, args.motif, args.seed, **options, **work_options(args))

@@ -18,7 +18,7 @@ from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._attributes import pair_keys
 from jaxmotif.matching import iter_matches
 from jaxmotif.motifs._significance import Mixing, Significance, significance_of
-from jaxmotif.motifs._verdict import Rule, judge
+from jaxmotif.motifs._verdict import Rule, check_rule, judge
 from jaxmotif.patterns import named_pattern
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ def motif_strengths(
       (('000100110',), [2.0], [0.857])
     """
     graph = as_graph(graph, attributes=True)
+    check_rule(rule)
     weights = edge_weights(graph, weight).astype(np.float64)
     if null not in get_args(WeightNull):
         raise ValueError(f"null must be one of {', '.join(get_args(WeightNull))}, got {null!r}")

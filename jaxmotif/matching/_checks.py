@@ -73,6 +73,12 @@ def check_certifiable(pattern: Pattern, domains: Domains | None, time_limit: flo
             raise ValueError(f"a certificate is of all matches; leave {name} out")
 
 
+def check_whole_occurrences(per: Per, domains: Domains | None) -> None:
+    """Raise ValueError if occurrences are asked for, and domains leave out some of the maps that tell them apart."""
+    if per == "occurrence" and domains is not None:
+        raise ValueError("per='occurrence' needs all maps of an occurrence; domains leave some out: use per='map'")
+
+
 def check_domains(domains: Domains | None, pattern: Pattern, target: Graph) -> np.ndarray | None:
     """Return the domains that a user gave as bool ``[k, n]``, one row for each query node."""
     k, n = pattern.num_nodes, target.n

@@ -99,8 +99,7 @@ def count_matches(
     clock, deadline = PhaseClock(), Deadline(time_limit)
     target = checks.load_target(target, query)
     pattern = checks.check_query(query, target, wildcard, per)
-    if per == "occurrence" and domains is not None:
-        raise ValueError("per='occurrence' needs all maps of an occurrence; domains leave some out: use per='map'")
+    checks.check_whole_occurrences(per, domains)
     if certify is not None:
         checks.check_certifiable(pattern, domains, time_limit, search.max_steps)
     options = Options(

@@ -427,6 +427,7 @@ class Listing:
         self._clock = PhaseClock()
         target = checks.load_target(target, query)
         pattern = checks.check_query(query, target, options.wildcard, per)
+        checks.check_whole_occurrences(per, domains)
         search, limit, self.size = options.search, options.limit, pattern.num_nodes
         if limit is not None and whole_number(limit, "limit") < 0:
             raise ValueError(f"limit must be at least 0, got {limit}")

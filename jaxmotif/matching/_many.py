@@ -15,6 +15,7 @@ from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, Graphs, GraphsLike, as_graphs
 from jaxmotif.language import Query
 from jaxmotif.matching._checks import check_query
+from jaxmotif.matching._options import Options
 from jaxmotif.matching._result import MatchCount
 from jaxmotif.matching._stacks import MOST_NODES, MOST_QUERY, stacked_roles
 from jaxmotif.patterns import automorphism_count
@@ -63,6 +64,7 @@ def _count_in_many(
     for name in ("domains", "time_limit", "checkpoint", "certify"):
         if options.get(name) is not None:
             raise ValueError(f"{name} is for one target: many are counted together")
+    Options(induced=induced, wildcard=wildcard, memory=options.get("memory"))  # which checks them
     if isinstance(query, Query):  # its conditions on attributes and missing edges are bound to one target
         found = [
             one(query, target, induced, per=per, wildcard=wildcard, devices=devices, **options) for target in targets

@@ -109,8 +109,10 @@ def subnetwork(
     roles, times = {}, np.zeros(target.m, np.int64)
     counts, places = participation_counts(pattern, target, induced, of="node", **how), places_of(query, "node")
     for orbit in place_orbits(query, places, generators):
-        name = "_".join(dict.fromkeys(words[u] for (u,) in orbit))
-        roles[name.replace(" ", "_")] = counts[:, places.index(orbit[0])]
+        name = "_".join(dict.fromkeys(words[u] for (u,) in orbit)).replace(" ", "_")
+        while name in roles:  # alike nodes X and Y, and another node X_Y
+            name += "_"
+        roles[name] = counts[:, places.index(orbit[0])]
     counts, places = participation_counts(pattern, target, induced, of="edge", **how), places_of(query, "edge")
     for orbit in place_orbits(query, places, generators):
         times = times + counts[:, places.index(orbit[0])]

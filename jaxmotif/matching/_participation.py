@@ -17,7 +17,15 @@ from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
-from jaxmotif.matching._checks import Domains, Per, check_domains, check_query, load_target, load_target_and_query
+from jaxmotif.matching._checks import (
+    Domains,
+    Per,
+    check_domains,
+    check_query,
+    check_whole_occurrences,
+    load_target,
+    load_target_and_query,
+)
 from jaxmotif.matching._divided import count_in_shares, count_on_device
 from jaxmotif.matching._equations import tally_by_equations
 from jaxmotif.matching._listing import Listing
@@ -89,8 +97,7 @@ def participation_counts(
     pattern = check_query(query, target, wildcard, per)
     if of not in ("node", "edge"):
         raise ValueError(f"of must be 'node' or 'edge', got {of!r}")
-    if per == "occurrence" and domains is not None:
-        raise ValueError("per='occurrence' needs all maps of an occurrence; domains leave some out: use per='map'")
+    check_whole_occurrences(per, domains)
     if search.max_steps is not None:
         raise ValueError(f"max_steps={search.max_steps} leaves matches out; participation_counts needs all")
     edges = EdgeNumbers(target) if of == "edge" else None

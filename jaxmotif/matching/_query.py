@@ -62,8 +62,8 @@ def query(text: str, graph: GraphLike | None = None, limit: int | None = None, *
       graph: the graph to ask, with attributes (:meth:`jaxmotif.Graph.with_attributes`, ``read_graph(..,
         attributes=True)``), a networkx graph, a pandas table of edges or a path, whose attributes are read.
       limit: the most matches to list.
-      options: those of :func:`jaxmotif.find_matches`. With ``per="occurrence"``, matches that differ only by an
-        exchange of interchangeable nodes are listed once.
+      options: those of :func:`jaxmotif.find_matches` but ``sink``. With ``per="occurrence"``, matches that differ only
+        by an exchange of interchangeable nodes are listed once.
 
     Returns:
       Without a graph, the :class:`jaxmotif.language.Query`, which can be given as the query to
@@ -88,6 +88,8 @@ def query(text: str, graph: GraphLike | None = None, limit: int | None = None, *
     asked = parse(text)
     if graph is None:
         return asked
+    if options.get("sink") is not None:
+        raise ValueError("sink is for find_matches(query(text), graph, sink=..), which writes node numbers to a file")
     target = as_graph(graph, attributes=True)
     found = find_matches(asked, target, limit=limit, **options)
     nodes = found.nodes if target.node_names is None else target.node_names[found.nodes]

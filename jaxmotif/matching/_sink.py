@@ -223,6 +223,7 @@ class Pieces:
           ValueError: for a folder of another listing.
         """
         if checkpoint.load(self._head, fingerprint) is None:
+            self.remove()  # what is there is of a listing whose head was removed
             checkpoint.save(self._head, fingerprint, {})
         # A stretch has a file only once it is complete, so that those before the first missing file are done.
         done = 0
@@ -274,8 +275,8 @@ class Pieces:
         self.release()
 
     def remove(self) -> None:
-        """Remove the files, since all rows are elsewhere."""
-        for path in (self._head, *self._folder.glob(f"{NAME}.*.piece"), *self._folder.glob(f"{NAME}.*.part")):
+        """Remove the files, and last the head, which says what they belong to."""
+        for path in (*self._folder.glob(f"{NAME}.*.piece"), *self._folder.glob(f"{NAME}.*.part"), self._head):
             path.unlink(missing_ok=True)
 
     def release(self) -> None:

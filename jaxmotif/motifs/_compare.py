@@ -133,7 +133,7 @@ def compare_motifs(motifs: Mapping[str, Motifs], key: int | PRNGKey | None = Non
     if not motifs:
         raise ValueError("there are no networks to compare")
     check_comparable({name: (found.directed, found.size) for name, found in motifs.items()})
-    words = _words_of(motifs)
+    words = words_of(motifs)
     classes = sorted({text for found in motifs.values() for text in found.classes})
     place = {text: i for i, text in enumerate(classes)}
     rng = generator_of(key)
@@ -157,7 +157,7 @@ def compare_motifs(motifs: Mapping[str, Motifs], key: int | PRNGKey | None = Non
     return MotifComparison(tuple(motifs), tuple(classes), tuple(labels), first, lows, highs, *correlations)
 
 
-def _words_of(motifs: Mapping[str, Motifs]) -> tuple[dict[int, str] | None, dict[int, str] | None]:
+def words_of(motifs: Mapping[str, Motifs]) -> tuple[dict[int, str] | None, dict[int, str] | None]:
     """Return the words that labels of nodes and of edges stand for, the same in all networks; ``None`` for numbers.
 
     Raises:

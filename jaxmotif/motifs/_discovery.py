@@ -51,7 +51,7 @@ from jaxmotif.motifs._random_graphs import (
 from jaxmotif.motifs._result import Motifs
 from jaxmotif.motifs._significance import Mixing, correction_factor, mixing_of, significance_of
 from jaxmotif.motifs._until import Until
-from jaxmotif.motifs._verdict import Rule, closed_classes, too_few_graphs
+from jaxmotif.motifs._verdict import Rule, check_rule, closed_classes, too_few_graphs
 from jaxmotif.patterns import class_columns
 
 if TYPE_CHECKING:
@@ -137,8 +137,7 @@ def find_motifs(
       6
     """
     graph = as_graph(graph)
-    if not isinstance(rule, Rule):
-        raise TypeError(f"rule must be a jaxmotif.motifs.Rule, got {rule!r}")
+    check_rule(rule)
     until = Until() if isinstance(num_random, str) and num_random == "auto" else num_random
     if not isinstance(until, Until):
         until = 0 if isinstance(until, str) else whole_number(until, "num_random")

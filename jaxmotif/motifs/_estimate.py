@@ -125,7 +125,8 @@ class CensusEstimate(OfClasses):
           pattern: a class as in ``classes``, or a name (:func:`jaxmotif.patterns.named_pattern`).
 
         Raises:
-          ValueError: not a connected class of this size.
+          ValueError: not a connected class of this size, or one with labels where these classes have none, or the
+            reverse.
 
         Example:
           >>> from jaxmotif import datasets, estimate_census
@@ -140,6 +141,13 @@ class CensusEstimate(OfClasses):
         name = canonical_string(shape)
         if name in self.classes:
             return float(self.high[self.classes.index(name)])
+        if self.classes:
+            drawn = named_pattern(self.classes[0], self.directed)
+            for of in ("node_labels", "edge_labels"):
+                if (getattr(shape, of) is None) != (getattr(drawn, of) is None):
+                    raise ValueError(
+                        f"{pattern!r} and these classes, such as {self.classes[0]!r}, differ in their labels"
+                    )
         if not sum(self.samples):
             return 0.0
         skeleton = shape.adjacency | shape.adjacency.T

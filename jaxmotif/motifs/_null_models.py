@@ -21,6 +21,7 @@ import numpy as np
 from jaxmotif.arrays._compile import put64
 from jaxmotif.arrays._rows import pad_rows
 from jaxmotif.graph import Graph
+from jaxmotif.graph._build import host_array
 from jaxmotif.kernels._switching import BLOCK_BITS, TRIED, Fixed, Groups, Kinds
 from jaxmotif.kernels._walking import WALK_LABELS, WALK_NODES
 
@@ -224,8 +225,8 @@ def keep_blocks(blocks: ArrayLike, degrees: Literal["bidegree", "degree"] = "bid
       >>> random_graphs(graph, 3, keep=keep).null_model.split(";")[0]
       'keeps the degree of every node, and the number of edges between every two of 2 blocks'
     """
-    values = np.asarray(blocks)
-    if values.ndim != 1 or values.dtype.kind == "f":
+    values = host_array(blocks)
+    if values.ndim != 1 or values.dtype.kind == "f" or any(value is None for value in values.tolist()):
         raise ValueError(f"blocks must be integers or words [n], got {values.dtype} of shape {values.shape}")
     names, place = np.unique(values, return_inverse=True)
     if names.size > 1 << BLOCK_BITS:

@@ -495,7 +495,8 @@ class RandomGraphs(Sequence):
         source, edges = self.source, np.stack(self.wiring.edges(self.ends.rows(index)), axis=-1)
         labels = None if source.node_labels is None else np.asarray(source.node_labels)[: source.n]
         names, edge_labels = source.node_names, self.wiring.edge_labels
-        return Graph.from_edges(edges, source.n, source.directed, labels, edge_labels, node_names=names)
+        graph = Graph.from_edges(edges, source.n, source.directed, labels, edge_labels, node_names=names)
+        return graph._with_host_fields(graph.report, names, *source._label_words)
 
     @property
     def keep(self) -> str:
@@ -657,9 +658,11 @@ def random_graphs(
       ([1, 1, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1, 1])
     """
     graph = as_graph(graph)
-    num = whole_number(num, "num")
+    num, first = whole_number(num, "num"), whole_number(first, "first")
     if num < 1:
         raise ValueError(f"num must be at least 1, got {num}")
+    if not 0 <= first <= 2**31 - num:
+        raise ValueError(f"first must be from 0 to 2^31 - num, got {first}")
     # Chains that go on for as long again need no pilot to say how long.
     plan = plan_chains(graph, key, keep, switches, 0.0 if start is not None and attempts is None else attempts)
     numbers, states, done = first + np.arange(num, dtype=np.int32), None, 0

@@ -121,6 +121,7 @@ def _rewired(
     rows = edges.shape[0]
     if not rows:
         return edges.astype(jnp.int32)
+    edges = edges.astype(jnp.int64)  # or the number of nodes would be cut to the type of the ids
     inside = ((edges >= 0) & (edges < nodes)).all(axis=1) & (edges[:, 0] != edges[:, 1])
     u, v = jnp.where(inside[None], edges.T, 0).astype(jnp.int32)
     kind, pair = _divided(u, v, inside, nodes, directed, mutual)

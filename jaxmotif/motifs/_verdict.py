@@ -14,6 +14,12 @@ from jaxmotif.motifs._significance import Correction, Significance, correction_f
 Family = Literal["closed", "all"]
 
 
+def check_rule(rule: object) -> None:
+    """Raise TypeError unless a user gave a :class:`Rule`."""
+    if not isinstance(rule, Rule):
+        raise TypeError(f"rule must be a jaxmotif.motifs.Rule, got {rule!r}")
+
+
 @dataclasses.dataclass(frozen=True)
 class Rule:
     """Conditions under which a class is a motif.

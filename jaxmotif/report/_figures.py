@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jaxmotif.arrays._label_words import LabelWords
 from jaxmotif.drawing._drawing import PALETTE, Drawing, draw_pattern
 from jaxmotif.graph import Graph
 from jaxmotif.graph._plot import new_figure
@@ -26,14 +27,14 @@ Figures = Mapping[str, Callable[[], "Figure"]]
 _MOST_DRAWN = 16  # classes that have room for drawings below the axis
 
 
-def drawing_figures(patterns: Mapping[str, Pattern], graph: Graph) -> Figures:
+def drawing_figures(patterns: Mapping[str, Pattern], words: LabelWords) -> Figures:
     """Return a figure of each pattern, by its name.
 
     Args:
       patterns: the patterns.
-      graph: the graph that they occur in, which has the words of labels.
+      words: the words that labels of nodes and of edges stand for.
     """
-    drawings = {name: draw_pattern(pattern, *graph._label_words, title=name) for name, pattern in patterns.items()}
+    drawings = {name: draw_pattern(pattern, *words, title=name) for name, pattern in patterns.items()}
     return {name: partial(_draw, drawing, 1.6) for name, drawing in drawings.items()}
 
 

@@ -10,7 +10,7 @@ from jaxmotif.arrays._present import counted
 from jaxmotif.drawing._drawing import Drawing, as_text, draw_pattern
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import Motifs
-from jaxmotif.motifs._compare import MotifComparison, check_comparable, compare_motifs
+from jaxmotif.motifs._compare import MotifComparison, check_comparable, compare_motifs, words_of
 from jaxmotif.motifs._result import null_interval
 from jaxmotif.patterns import class_columns, class_labels, named_pattern
 from jaxmotif.report import _page as html
@@ -57,18 +57,19 @@ def motifs_report(
       >>> page.count('class="drawing"') >= 2
       True
     """
-    _, graph, first = networks[0]
+    first = networks[0][2]
     motifs_of = {name: motifs for name, _, motifs in networks}
     check_comparable({name: (motifs.directed, motifs.size) for name, motifs in motifs_of.items()})
     several = len(networks) > 1
     ranked = _rank_classes(motifs_of.values())
     shown, omitted = ranked[: shared.MOST_CLASSES], shared.omission_note(len(ranked))
     classes = sorted(shown)
-    columns = class_columns(classes, first.directed, graph._label_words)
+    words = words_of(motifs_of)
+    columns = class_columns(classes, first.directed, words)
     drawings = {}
     for i, name in enumerate(classes):
         pattern = named_pattern(name, first.directed)
-        drawings[name] = draw_pattern(pattern, *graph._label_words, title=shared.class_title(columns, i))
+        drawings[name] = draw_pattern(pattern, *words, title=shared.class_title(columns, i))
     found = compare_motifs(motifs_of) if several else None
     sections = [_profile_section(motifs_of, class_labels(columns), drawings, found)]
     if found is not None:

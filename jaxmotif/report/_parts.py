@@ -11,7 +11,7 @@ import jaxmotif
 from jaxmotif.arrays._present import Column, counted
 from jaxmotif.drawing._drawing import as_text
 from jaxmotif.graph import Graph
-from jaxmotif.patterns import Pattern, class_columns, named_pattern
+from jaxmotif.patterns import Pattern, class_columns, class_labels, named_pattern
 from jaxmotif.report import _page as html
 from jaxmotif.report._roles import MOST_OCCURRENCES, count_roles, locate, role_card
 
@@ -83,6 +83,7 @@ def roles_section(graph: Graph, directed: bool, classes: Sequence[tuple[str, int
     if not classes:
         return ""
     columns = class_columns([name for name, _ in classes], directed, graph._label_words)
+    labels = class_labels(columns)
     bodies, too_frequent, drawn = [], [], []
     taken: dict[str, np.ndarray] = {}  # how often each node takes a role, by the role
     for i, (name, count) in enumerate(classes):
@@ -93,7 +94,7 @@ def roles_section(graph: Graph, directed: bool, classes: Sequence[tuple[str, int
         roles = count_roles(graph, pattern)
         bodies.append(role_card(graph, pattern, title, roles))
         drawn.append(_where(graph, pattern, title, count))
-        taken |= {f"{title.partition(' ')[0]} {role.name}": role.counts for role in roles}
+        taken |= {f"{labels[i]} {role.name}": role.counts for role in roles}
     note = html.say("roles in classes", which=which)
     if too_frequent:
         note += " " + html.say("too frequent", most=MOST_OCCURRENCES, names=", ".join(too_frequent))

@@ -61,7 +61,7 @@ def check_form(value: Any, form: Any = FORM, where: str = "certificate") -> None
     """Refuse a value that has not the form that is given, as ``FORM`` writes it."""
     right = type(value) in (form, type(form)) and (type(value) is not dict or value.keys() == form.keys())
     right = right and (not isinstance(value, int) or abs(value) < 2**256)
-    right = right and (not isinstance(value, str) or (len(value) <= 200 and value.isprintable()))
+    right = right and (not isinstance(value, str) or (len(value) <= 2**12 and value.isprintable()))
     need(right, f"the file is no certificate: {where} is not as it should be")
     for name, item in value.items() if isinstance(value, dict) else ():
         check_form(item, form[name], name)

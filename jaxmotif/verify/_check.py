@@ -63,6 +63,10 @@ def check(certificate, graph: graphs.SimpleGraph, answer: np.ndarray | None = No
         stated = content.get("format") if isinstance(content, dict) else content
         need(stated == FORMAT, f"the format is {stated!r:.60}; this checker reads {FORMAT!r}")
         check_form(content)
+        if answer is not None:
+            answer = np.asarray(answer)
+            whole = answer.dtype.kind in "iu" or all(isinstance(value, int | np.integer) for value in answer.flat)
+            need(answer.ndim == 2 and whole, "the answer is no table of whole numbers")
         return _Check(content, graph, answer, time.process_time() + seconds).run()
     except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
         return Report(False, str(error) if isinstance(error, Refused) else f"this is no certificate: {error!r:.60}")
@@ -111,6 +115,9 @@ class _Check:
         self._report.checked[f"the number of maps, {count}"] = "1" if exact else "1, but for multiples of 2^61 - 1"
         sums = [(f"how many maps send the first {roots} of {size} query nodes where", self._seed)] if roots else []
         if answer is not None:
+            need(answer.shape[1] == roots, f"the answer has {answer.shape[1]} columns, and a map {roots}")
+            there = answer.min(initial=0) >= 0 and answer.max(initial=-1) < graph.nodes
+            need(there, "the answer names nodes that the graph does not have")
             sums.append(("the list that you have, with weights that nobody could foresee", os.urandom(32)))
         for what, seed in sums:
             weights = [random_weights(seed, f"node {u}", graph.nodes) for u in range(roots)]

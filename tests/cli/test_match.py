@@ -1,6 +1,7 @@
 """``jaxmotif match`` from files to answers."""
 
 import csv
+import itertools
 import json
 
 import pytest
@@ -95,6 +96,18 @@ def test_mistakes(capsys, files):
     assert "no node or edge has this label" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="2"):
         main(["match", str(files / "target.txt"), str(files / "target.txt"), "--limit", "-1"])
+
+
+def test_queries_of_any_name_and_length(capsys, files):
+    """Each query has a folder of its own for kept work, and words may be longer than the name of a file."""
+    for name in ("edge", "path"):
+        (files / "queries" / f"{name}.txt").rename(files / "queries" / f"{name} (1).txt")
+    for _ in range(2):
+        words = "--wildcard", "*", "--checkpoint", files / "kept", "--format", "csv"
+        shown = plain(run(capsys, files / "queries", files / "target.txt", *words).out)
+        assert {row["query"] for row in csv.DictReader(shown)} >= {"edge (1).txt", "path (1).txt"}
+    long = "; ".join(f"{a} -> {b}" for a, b in itertools.pairwise([f"node{'x' * 60}{i}" for i in range(4)]))
+    assert "matches" in run(capsys, long, "celegans", "--seconds", 60).out
 
 
 def test_a_listing_goes_on_from_its_checkpoint(tmp_path, monkeypatch, capsys):

@@ -155,6 +155,14 @@ def test_classes_of_random_graphs_alone_have_no_occurrences():
     assert (row["id"], row["verdict"], pattern.num_nodes) == (6, "", 3)
 
 
+def test_a_name_that_a_format_cannot_hold_leaves_the_result(network, tmp_path, capsys):
+    network.write_text('"#x",y\ny,z\n"#x",z\n')
+    words = "census", network, "--directed", "--subnetwork", f"ffl:{tmp_path / 'w.sif'}", "-o", tmp_path / "out.csv"
+    assert main([*map(str, words), "--device", "cpu"]) == 1
+    assert "SIF cannot hold the name '#x'" in capsys.readouterr().err
+    assert "030T" in (tmp_path / "out.csv").read_text()
+
+
 def test_a_subnetwork_is_the_same_in_every_format(network, tmp_path):
     """Each node's roles and each arc's occurrences are counted again from the list of occurrences."""
     rng = np.random.default_rng(4)

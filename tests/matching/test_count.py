@@ -257,6 +257,8 @@ def test_mistakes():
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
             count_matches(query, graph, **options)
+    with pytest.raises(ValueError, match="domains leave some out: use per='map'"):
+        find_matches(query, graph, per="occurrence", domains={0: [0]})
     for options, message in (
         ({"domains": {0: [0.5]}}, "domains[0] must be ids of target nodes or bool [2], got [0.5]"),
         ({"domains": {0: [True]}}, "domains[0] must be ids of target nodes or bool [2], got [True]"),

@@ -133,5 +133,11 @@ def test_the_subnetwork_of_a_pattern_without_directions_or_occurrences():
     assert part.attributes.nodes["degree_2"].tolist() == [0, 1, 1, 0]
     assert part.attributes.edges["occurrences"].tolist() == [1, 2, 1]
     assert subnetwork(graph, "edge").attributes.nodes["member"].tolist() == [1, 2, 2, 1]
+    # Nodes that are alike share a column, whose name another node may have.
+    star = Graph.from_edges([(0, 2), (1, 2), (2, 3)], directed=True)
+    roles = subnetwork(star, query("X -> Z; Y -> Z; Z -> X_Y")).attributes.nodes
+    assert {name: column.tolist() for name, column in roles.items()} == {
+        "X_Y": [1, 1, 0, 0], "Z": [0, 0, 1, 0], "X_Y_": [0, 0, 0, 1],
+    }  # fmt: skip
     none = subnetwork(graph, "triangle")
     assert (none.n, none.m, none.attributes.nodes["member"].tolist()) == (0, 0, [])

@@ -157,6 +157,11 @@ def test_checkpoints_are_of_one_query(tmp_path):
         count_matches(other, source, checkpoint=tmp_path / "kept")
 
 
+def test_a_sink_is_for_another_function(tmp_path):
+    with pytest.raises(ValueError, match="sink is for find_matches"):
+        jaxmotif.query("A -> B", nx.DiGraph([(0, 1)]), sink=tmp_path / "a.csv")
+
+
 def test_parallel_edges():
     """One of them has to fulfil all clauses; a comparison does not know which to take."""
     source = nx.MultiDiGraph()

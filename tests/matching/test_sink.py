@@ -19,6 +19,7 @@ from jaxmotif.graph import Graph
 from jaxmotif.matching import Search, _listing, count_matches, find_matches
 from jaxmotif.matching import _sink as sinks
 from jaxmotif.search._deadline import Deadline, TimeIsUp
+from jaxmotif.search._listing import Listed
 
 QUERY = nx.path_graph(4)
 TARGET = Graph.from_networkx(nx.gnp_random_graph(40, 0.15, seed=2))
@@ -156,6 +157,16 @@ def test_time_that_is_up_while_the_search_is_divided(tmp_path, monkeypatch):
     assert listed.nodes.shape == (0, 4)
     assert kept.path is None
     assert os.listdir(tmp_path) == ["kept"]
+
+
+def test_stretches_without_a_head_are_of_nobody(tmp_path):
+    """Whoever deletes the head, as a message says, or is killed while all is removed, begins anew."""
+    with sinks.Pieces(tmp_path, 2) as pieces:
+        assert pieces.begin("one") == (0, 0)
+        pieces.add(Listed(np.zeros((2, 3), np.int32), 0, True, ""))
+        assert pieces.begin("one") == (1, 3)
+        (tmp_path / "matches.checkpoint").unlink()
+        assert pieces.begin("another") == (0, 0)
 
 
 def test_a_kill_leaves_no_file(tmp_path):

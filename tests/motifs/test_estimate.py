@@ -413,6 +413,13 @@ def test_bad_input(karate, options, error, text):
         estimate_census(karate, **({"size": 4} | options))
 
 
+def test_a_bound_of_a_class_with_labels_is_of_classes_with_labels(karate):
+    labelled = Graph.from_edges(karate.edge_list(), karate.n, node_labels=np.arange(karate.n) % 2)
+    for graph, name in ((labelled, "triangle"), (karate, "0,0,0:011101110")):
+        with pytest.raises(ValueError, match="differ in their labels"):
+            estimate_census(graph, 3, samples=3000).upper_bound(name)
+
+
 def test_maps_that_fold(monkeypatch):
     monkeypatch.setattr(_estimate, "EXACT_PER_DRAW", 0)  # else that is what is said of so small a graph
     cliques = [(5 * i + u, 5 * i + v) for i in range(100) for u, v in combinations(range(5), 2)]

@@ -10,7 +10,7 @@ import pytest
 
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.devices._progress import Progress
-from jaxmotif.graph import Graph
+from jaxmotif.graph import Graph, read_graph
 from jaxmotif.kernels import _switching as switching
 from jaxmotif.kernels import _walking as walking
 from jaxmotif.kernels._chains import run_chains
@@ -138,6 +138,15 @@ def test_a_biased_step_is_caught(monkeypatch):
     monkeypatch.setattr(module.Wiring, "walks", property(lambda self: False))  # they would mend it
     monkeypatch.setattr(module, "run_chains", _again(run_chains))
     assert p_value("mixed", 3000, attempts=30) < 1e-6
+
+
+def test_labels_keep_their_words(tmp_path):
+    path = tmp_path / "signed.csv"
+    path.write_text("source,target,sign\na,b,up\nb,c,down\nc,d,up\nd,a,down\n")
+    graph = read_graph(path, directed=True, edge_label="sign")
+    drawn = random_graphs(graph, 2)[0]
+    assert drawn.edge_label_names == graph.edge_label_names
+    assert drawn.node_names.tolist() == graph.node_names.tolist()
 
 
 def test_a_biased_walk_is_caught(monkeypatch):
@@ -641,6 +650,12 @@ def test_more_than_degrees_is_kept_in_larger_graphs():
         (lambda: keep_labels("out"), "degrees must be"),
         (lambda: keep_blocks([[1, 2]]), "blocks must be"),
         (lambda: keep_blocks([0.5, 1.0]), "blocks must be"),
+        (lambda: keep_blocks(["a", None]), "blocks must be"),
+        (lambda: keep_blocks(np.ma.array([0, 1], mask=[0, 1])), "masked values"),
+        (
+            lambda: random_graphs(Graph.from_edges([(0, 1)]), 2, first=-1),
+            "first must be from 0 to 2\\^31 - num, got -1",
+        ),
         (lambda: keep_blocks(range(40_000)), "at most 32,768"),
         (lambda: keep_distances([1, 2, 3]), "1 to 16 axes"),
         (lambda: keep_distances([[1.0], [np.inf]]), "finite"),

@@ -79,6 +79,13 @@ def test_degrees_in_a_graph_that_does_not_walk(keep, directed):
         assert Counter(old.ravel().tolist()) == Counter(new.ravel().tolist())
 
 
+@pytest.mark.parametrize(("kind", "nodes"), [(np.uint8, 256), (np.int8, 200), (np.int16, 40_000)])
+def test_numbers_of_nodes_beyond_the_type_of_the_ids(kind, nodes):
+    ring = np.array([(i, (i + 1) % 100) for i in range(100)], kind)
+    rewired = np.asarray(rewire_edges(ring, 0, num_nodes=nodes))
+    assert np.sort(rewired[:, 1]).tolist() == list(range(100))
+
+
 def test_nothing_to_move():
     assert rewire_edges(np.zeros((0, 2), np.int32), 0, num_nodes=5).shape == (0, 2)
     assert rewire_edges(np.array([(0, 1), (1, 2), (2, 0)]), 0, num_nodes=0).tolist() == [[-1, -1]] * 3

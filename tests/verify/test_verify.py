@@ -142,6 +142,10 @@ def test_matches_are_counted_again_by_algebra(query, directed, induced, per, tmp
         == maps
         == count * (1 if per == "map" else jaxmotif.count_matches(query, graph, induced).count // count)
     )
+    outside, halves = (found.nodes.astype(kind) for kind in (int, float))
+    outside[outside == 6] = -1
+    for wrong in (outside, halves + 0.5, found.nodes[:, :-1], found.nodes[0]):
+        assert not verify.check(tmp_path / "l.json", plain(graph), wrong).accepted
     listed = accepted(tmp_path / "l.json", graph, found.nodes[::-1]).checked
     assert {
         f"how many maps send the first {size} of {size} query nodes where",
