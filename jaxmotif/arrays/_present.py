@@ -133,10 +133,7 @@ class PerGraph(Presented, Generic[R]):
         return self.starts.size - 1
 
     def __getitem__(self, i: int) -> R:
-        i = whole_number(i, "the index of a graph")
-        if not -len(self) <= i < len(self):
-            raise IndexError(f"there are results of {len(self)} graphs, got index {i}")
-        return self.single(i % len(self))
+        return self.single(self._place(i))
 
     def __iter__(self) -> Iterator[R]:
         return map(self.single, range(len(self)))
@@ -147,7 +144,15 @@ class PerGraph(Presented, Generic[R]):
 
     def rows(self, i: int) -> np.ndarray:
         """Return the rows of graph ``i``."""
+        i = self._place(i)
         return self.values[self.starts[i] : self.starts[i + 1]]
+
+    def _place(self, i: int) -> int:
+        """Return the index of a graph, counted from the first one; negative indices count from the end."""
+        i = whole_number(i, "the index of a graph")
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"there are results of {len(self)} graphs, got index {i}")
+        return i % len(self)
 
     def _line(self) -> str:
         rows = counted(len(self.values), "row")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from math import comb
 from typing import Any, Literal, NamedTuple, cast
 
 import jax
@@ -18,6 +19,7 @@ from jaxmotif.arrays._rows import places_of as row_numbers
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, Graphs, GraphsLike, as_graph, as_graphs
+from jaxmotif.graph._words import joined_words
 from jaxmotif.graphlets import edge_graphlets, node_orbits
 from jaxmotif.matching import participation_counts
 from jaxmotif.matching._stacks import MOST_NODES, MOST_QUERY, stacked_roles
@@ -111,8 +113,10 @@ def pattern_features(
       devices: see :data:`jaxmotif.devices.Devices`; searches use one.
 
     Returns:
-      The table. A column is named after its pattern. If the pattern has several roles, the lowest node or edge of the
-      role follows.
+      The table. A column is named after its pattern, or after the class (:func:`jaxmotif.patterns.canonical_string`) of
+      a pattern of up to 8 nodes that is given without a name. If the pattern has several roles, the lowest node or edge
+      of the role follows, as numbered in the pattern, or in the class. Columns of one name are equal, and
+      ``table()`` has one of them.
 
     Raises:
       TypeError, ValueError: for arguments that are no graphs or patterns, for graphs of two kinds, and for a pattern
@@ -137,7 +141,7 @@ def pattern_features(
     values = columns_of(source, roles, weights, count, devices)
     sizes = [pattern.num_nodes for pattern, found in zip(given, roles, strict=True) for _ in found]
     if log or normalize:
-        values = scaled(values.astype(np.float64), lambda: source.sets(sizes), log, normalize)
+        values = scaled(values, lambda: source.sets(sizes), log, normalize)
     columns = tuple(role.name for found in roles for role in found)
     return Features(columns, values, per, source.graph, source.edges())
 
@@ -148,14 +152,21 @@ def ask(
     """Return the graphs, the patterns and each pattern's columns, from the arguments of a public function."""
     check_normalize(normalize)
     source = Source.of(as_graphs(graphs) or Graphs.from_graphs([as_graph(cast(GraphLike, graphs))]), per)
-    given = as_patterns(patterns, source.graphs[0])
+    given = as_patterns(patterns, source.graphs)
     return source, given, all_roles(given, patterns, per)
 
 
-def as_patterns(patterns: Sequence[PatternLike], graph: Graph) -> list[Pattern]:
-    """Convert names and graphs to patterns, of the same kind as a graph: both directed, or both undirected."""
+def as_patterns(patterns: Sequence[PatternLike], graphs: Graphs) -> list[Pattern]:
+    """Convert names and graphs to patterns that suit all graphs: directed or not, with the same words for labels."""
     check_listed(patterns)
-    return [as_pattern(pattern, graph, name="pattern") for pattern in patterns]
+    target, given = graphs[0], graphs.given or ()
+    if len(given) > 1:
+        node_words = joined_words("node", [graph.node_label_names for graph in given]) or None
+        edge_words = joined_words("edge", [graph.edge_label_names for graph in given]) or None
+        # Labels without words are numbers if a graph was read from a file, and then words do not suit them.
+        read = next((graph.report for graph in given if graph.report is not None and graph.report.format), None)
+        target = Graph(*target.fields, directed=target.directed)._with_host_fields(read, None, node_words, edge_words)
+    return [as_pattern(pattern, target, name="pattern") for pattern in patterns]
 
 
 def check_normalize(normalize: Normalize) -> None:
@@ -167,16 +178,21 @@ def check_normalize(normalize: Normalize) -> None:
 def scaled(values: np.ndarray, sets: Callable[[], np.ndarray], log: bool, normalize: Normalize) -> np.ndarray:
     """Return counts as features, float64 ``[rows, columns]``.
 
+    Counts that are Python integers may be too large for floats. Their shares and logarithms are not.
+
     Args:
-      values: the counts, float64.
+      values: the counts: int64, float64, or Python integers.
       sets: a function that returns by which numbers of node sets counts are divided for a density, ``[rows, columns]``.
       log, normalize: as for :func:`pattern_features`.
     """
+    if log and not normalize and values.dtype == object:
+        return np.vectorize(lambda count: math.log(count + 1), otypes=[np.float64])(values)
     if normalize == "density":
         values = values / np.maximum(sets(), 1)
     elif normalize == "total":
         sums = values.sum(axis=1, keepdims=True)
         values = values / np.where(sums == 0, 1, sums)
+    values = values.astype(np.float64)
     return np.log1p(values) if log else values
 
 
@@ -222,11 +238,15 @@ class Source(NamedTuple):
         return self.graphs.union(pad=None).edge_list() - self.graphs.node_starts[self.graph][:, None]
 
     def sets(self, sizes: list[int]) -> np.ndarray:
-        """Return how many node sets of a size hold the node or edge of a row, float64 ``[rows, sizes]``."""
+        """Return how many node sets of a size hold the node or edge of a row, ``[rows, sizes]``.
+
+        The result is float64, or Python integers where floats would be too small.
+        """
         held = {"graph": 0, "node": 1, "edge": 2}[self.per]
         orders, which = np.unique(self.graphs.n, return_inverse=True)
-        table = [[comb(max(n - held, 0), size - held) for size in sizes] for n in orders.tolist()]
-        return np.array(table, np.float64).reshape(len(orders), len(sizes))[which[self.graph]]
+        cells = [math.comb(max(n - held, 0), size - held) for n in orders.tolist() for size in sizes]
+        kind = np.float64 if max(cells, default=0) < sys.float_info.max else object
+        return np.array(cells, kind).reshape(len(orders), len(sizes))[which[self.graph]]
 
 
 def columns_of(
@@ -274,7 +294,7 @@ def _weighed(source: Source, weights: list[list[OrbitWeights]], devices: Devices
         most = max(most, float(near.max(initial=0)))
         sums[rows] = np.minimum(near, 2.0**53)
     if most >= 2.0**53:
-        kind = np.int64 if most < _INT64_ROOM else object
+        kind = np.int64 if most < _INT64_ROOM and orbits.dtype != object else object
         sums = orbits.astype(kind) @ table.astype(kind)
     if source.per != "graph":
         return sums

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._present import counted
 from jaxmotif.arrays._rows import offsets_from, places_of
-from jaxmotif.graph._build import build, host_array
+from jaxmotif.graph._build import LabelConflict, build, host_array
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import LAYOUT, Array, Fields, OptionalArray, Pad, Placement, capacities, pad_fields
 from jaxmotif.graph._words import check_words
@@ -95,8 +95,16 @@ class Graphs:
         starts = offsets_from(n, np.int64)
         capacities(None, int(starts[-1]), 0)
         labels = _joined(node_labels, "node_labels", n), _joined(edge_labels, "edge_labels", lengths)
-        rows = rows + starts[owner][:, None]
-        return cls._built(rows, starts, directed, *labels)
+        try:
+            return cls._built(rows + starts[owner][:, None], starts, directed, *labels)
+        except LabelConflict as error:
+            i, shown = int(owner[error.rows[0]]), []
+            for row, label in zip(error.rows, error.labels, strict=True):
+                place = row - int(lengths[:i].sum())
+                shown.append(f"{label} for edges[{place}] = {tuple(rows[row].tolist())}")
+            raise ValueError(
+                f"graphs[{i}]: edge_labels disagree on one edge: {', '.join(shown)}; give each edge one label"
+            ) from None
 
     @classmethod
     def from_edge_index(

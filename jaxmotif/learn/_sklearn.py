@@ -23,6 +23,7 @@ from jaxmotif.features import graphlet_correlation_matrix, pattern_features
 from jaxmotif.features._patterns import Normalize, PatternLike, Source, as_patterns, check_normalize, scaled
 from jaxmotif.graph import Graphs
 from jaxmotif.graph._saved import written_whole
+from jaxmotif.graph._words import check_words
 from jaxmotif.graphlets import graphlet_counts, node_orbits
 from jaxmotif.learn._colors import refined_colors
 from jaxmotif.learn._data import DataSet, data_set, file_of_content
@@ -196,11 +197,11 @@ class PatternFeatures(_OfGraphs):
 
     def _names(self, graphs: Graphs) -> tuple[str, ...]:
         check_normalize(self.normalize)
-        roles = all_roles(as_patterns(self.patterns, graphs[0]), self.patterns, "graph")
+        roles = all_roles(as_patterns(self.patterns, graphs), self.patterns, "graph")
         return tuple(role.name for found in roles for role in found)
 
     def _settings(self, graphs: Graphs) -> list[Any]:
-        given = as_patterns(self.patterns, graphs[0])
+        given = as_patterns(self.patterns, graphs)
         parts = [part for pattern in given for part in (pattern.adjacency, pattern.node_labels, pattern.edge_labels)]
         return [self.induced, self.log, self.normalize, *parts]
 
@@ -311,6 +312,7 @@ class WeisfeilerLehmanKernel(_Kernel):
         super()._learn(graphs)
 
     def _values(self, graphs: Graphs) -> np.ndarray:
+        check_words([*(self.graphs_.given or ()), *(graphs.given or ())])  # the unions know no words
         both = Graphs.from_graphs([self.graphs_.union(pad=None), graphs.union(pad=None)])
         starts = np.append(self.graphs_.node_starts, self.graphs_.node_starts[-1] + graphs.node_starts[1:])
         return self._similarities(dataclasses.replace(both, node_starts=starts, given=None), len(self.graphs_))

@@ -5,6 +5,7 @@ Any object with the fields of a ``GraphsTuple`` is accepted, so jraph itself is 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, overload
 
 import jax
@@ -83,6 +84,9 @@ def sums_by_graph(graphs: Any, values: jax.Array | Int64) -> jax.Array | Int64:
       values: ``[n, ..]``. If they are exact counts (``Int64``), so are the sums. Rows past the sum of ``n_node`` are
         left out.
 
+    Raises:
+      OverflowError: outside ``jit``, where an exact sum needs more than 63 bits and a sign. Inside, it wraps.
+
     Example:
       >>> from collections import namedtuple
       >>> Tuple = namedtuple("GraphsTuple", "nodes edges receivers senders globals n_node n_edge")
@@ -93,10 +97,20 @@ def sums_by_graph(graphs: Any, values: jax.Array | Int64) -> jax.Array | Int64:
     # Rows past the last node belong to no graph, and their sums are dropped.
     ends = jnp.cumsum(jnp.asarray(graphs.n_node, jnp.int32), dtype=jnp.int32)
     owner = jnp.searchsorted(ends, jnp.arange(rows, dtype=jnp.int32), side="right").astype(jnp.int32)
-    if isinstance(values, Int64):
-        with jax.enable_x64(True):
-            return Int64(jax.ops.segment_sum(values.int64, owner, num_segments=number))
-    return jax.ops.segment_sum(values, owner, num_segments=number)
+    add = partial(jax.ops.segment_sum, segment_ids=owner, num_segments=number)
+    if not isinstance(values, Int64):
+        return add(values)
+    with jax.enable_x64(True):
+        counts = values.int64
+        sums = add(counts)
+        if not isinstance(sums, Tracer):
+            # The sum of the upper halves, with what the lower halves carry, is the upper half of a sum that fits.
+            high = add(counts >> 32) + (add(counts & 0xFFFFFFFF) >> 32)
+            if (high != sums >> 32).any():
+                raise OverflowError(
+                    "Int64: the sum of a graph needs more than 63 bits; add up .to_numpy().astype(object), or floats"
+                )
+    return Int64(sums)
 
 
 def counts_by_graph(graphs: Any, orbits: Int64) -> Int64:

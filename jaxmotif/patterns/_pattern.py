@@ -57,17 +57,21 @@ class Pattern:
           edge_labels: integers ``[E]``.
 
         Raises:
-          ValueError: for an id out of range, a self loop, or arrays of wrong shape.
+          TypeError: for edges or labels that are not integers.
+          ValueError: for an id out of range, a self loop, arrays of wrong shape, or an edge with two labels.
 
         Example:
           >>> Pattern.from_edges([(0, 1), (1, 2)])
           Pattern(undirected, 3 nodes, 2 edges)
         """
-        rows = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
-        labels = None if node_labels is None else np.asarray(node_labels, dtype=np.int64)
+        rows = _integers(edges, "edges")
+        rows = rows if rows.size else rows.reshape(0, 2)
+        if rows.ndim != 2 or rows.shape[1] != 2:
+            raise ValueError(f"edges must have shape (E, 2), one edge a row, got {rows.shape}")
+        labels = None if node_labels is None else _integers(node_labels, "node_labels")
         size = num_nodes
         if size is None:
-            size = int(rows.max(initial=-1)) + 1 if labels is None else labels.shape[0]
+            size = int(rows.max(initial=-1)) + 1 if labels is None else labels.size
         bad = ((rows < 0) | (rows >= size)).any(axis=1) | (rows[:, 0] == rows[:, 1])
         if bad.any():
             row = int(np.argmax(bad))
@@ -76,19 +80,24 @@ class Pattern:
             )
         if labels is not None and labels.shape != (size,):
             raise ValueError(f"node_labels must have shape ({size},), got {labels.shape}")
+        ends = tuple((rows if directed else np.concatenate([rows, rows[:, ::-1]])).T)
         adjacency = np.zeros((size, size), bool)
-        adjacency[rows[:, 0], rows[:, 1]] = True
+        adjacency[ends] = True
         values = None
         if edge_labels is not None:
-            row_labels = np.asarray(edge_labels, dtype=np.int64)
+            row_labels = _integers(edge_labels, "edge_labels")
             if row_labels.shape != rows.shape[:1]:
                 raise ValueError(f"edge_labels must have shape ({rows.shape[0]},), got {row_labels.shape}")
             values = np.zeros((size, size), np.int64)
-            values[rows[:, 0], rows[:, 1]] = row_labels
-        if not directed:
-            adjacency[rows[:, 1], rows[:, 0]] = True
-            if values is not None:
-                values[rows[:, 1], rows[:, 0]] = values[rows[:, 0], rows[:, 1]]
+            values[ends] = np.resize(row_labels, ends[0].shape)
+            differ = values[tuple(rows.T)] != row_labels
+            if differ.any():
+                row = int(np.argmax(differ))
+                u, v = rows[row].tolist()
+                raise ValueError(
+                    f"edge_labels disagree on one edge: {row_labels[row]} for edges[{row}] = {(u, v)}, and "
+                    f"{values[u, v]} for another row of it; give each edge one label"
+                )
         return cls(adjacency, labels, values, directed)
 
     @classmethod
@@ -204,6 +213,14 @@ class Pattern:
         kind = "directed" if self.directed else "undirected"
         nodes, edges = self.num_nodes, self.num_edges
         return f"Pattern({kind}, {nodes} node{'s' * (nodes != 1)}, {edges} edge{'s' * (edges != 1)})"
+
+
+def _integers(values: ArrayLike, name: str) -> np.ndarray:
+    """Return integers as an int64 array."""
+    array = np.asarray(values)
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be integers, got {array.dtype}")
+    return array.astype(np.int64)
 
 
 @lru_cache(maxsize=256)

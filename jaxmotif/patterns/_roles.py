@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from jaxmotif.patterns import EDGE_COLUMN_NAMES, Pattern, canonical_string, stabilizer_chain
+from jaxmotif.patterns import EDGE_COLUMN_NAMES, Pattern, canonical_order, canonical_string, stabilizer_chain
 from jaxmotif.patterns._orbits import (
     EDGE_NAMES_5,
     NUM_ORBITS,
@@ -35,8 +35,14 @@ class Role(NamedTuple):
     places: tuple[Place, ...]
 
 
-def roles_of(pattern: Pattern, name: str, per: Per) -> list[Role]:
+def roles_of(pattern: Pattern, name: str, per: Per, numbers: np.ndarray | None = None) -> list[Role]:
     """Return the columns of a pattern; where it has several, each is called by its lowest place.
+
+    Args:
+      pattern: the pattern.
+      name: what it is called.
+      per: what a row of the table is.
+      numbers: the numbers that its nodes have in the names of the columns, if they are not their own.
 
     Example:
       >>> path = Pattern.from_edges([(0, 1), (1, 2)])
@@ -50,7 +56,13 @@ def roles_of(pattern: Pattern, name: str, per: Per) -> list[Role]:
     orbits = place_orbits(pattern, places_of(pattern, per), stabilizer_chain(pattern).generators)
     if len(orbits) == 1:
         return [Role(name, tuple(orbits[0]))]
-    return [Role(f"{name}:{'-'.join(map(str, places[0]))}", tuple(places)) for places in orbits]
+    numbers = np.arange(pattern.num_nodes) if numbers is None else numbers
+    roles = []
+    for places in orbits:
+        named = numbers[np.array(places)]
+        lowest = min((named if pattern.directed else np.sort(named, axis=1)).tolist())
+        roles.append(Role(f"{name}:{'-'.join(map(str, lowest))}", tuple(places)))
+    return roles
 
 
 def check_per(per: object, *allowed: Per) -> None:
@@ -61,13 +73,20 @@ def check_per(per: object, *allowed: Per) -> None:
 
 
 def all_roles(patterns: list[Pattern], arguments: Sequence[object], per: Per) -> list[list[Role]]:
-    """Return the columns of each pattern, named after the argument of the user where that is a string."""
+    """Return the columns of each pattern, named after the argument of the user where that is a string.
+
+    Other small patterns are named after their class. Then nodes have the numbers that they have in its string, so that
+    columns of one name are of one role.
+    """
     columns = []
     for number, (pattern, argument) in enumerate(zip(patterns, arguments, strict=True)):
-        name = argument
-        if not isinstance(name, str):
-            name = canonical_string(pattern) if pattern.num_nodes <= LARGEST_NAMED else f"pattern-{number}"
-        columns.append(roles_of(pattern, name, per))
+        if isinstance(argument, str):
+            roles = roles_of(pattern, argument, per)
+        elif pattern.num_nodes > LARGEST_NAMED:
+            roles = roles_of(pattern, f"pattern-{number}", per)
+        else:
+            roles = roles_of(pattern, canonical_string(pattern), per, np.argsort(canonical_order(pattern)))
+        columns.append(roles)
     return columns
 
 

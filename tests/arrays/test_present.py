@@ -62,6 +62,14 @@ def test_results_of_many_graphs_are_pickled(count):
     many = count([jaxmotif.Graph.from_edges([(0, 1), (1, 2)], **labels), jaxmotif.Graph.from_edges([(0, 2)], **labels)])
     with pytest.raises(TypeError, match="the index of a graph must be an integer, got slice"):
         many[:1]
+    for i in (0, 1):
+        assert (
+            many.rows(i - 2).tolist()
+            == many.rows(i).tolist()
+            == many.values[many.starts[i] : many.starts[i + 1]].tolist()
+        )
+    with pytest.raises(IndexError, match="there are results of 2 graphs, got index 2"):
+        many.rows(2)
     again = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(many))))
     np.testing.assert_array_equal(np.asarray(again), np.asarray(many))
     assert again.to_pandas().equals(many.to_pandas())

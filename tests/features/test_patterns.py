@@ -1,6 +1,9 @@
 """Pattern features against all maps of small patterns into small graphs."""
 
+import dataclasses
+import math
 from itertools import permutations
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -192,6 +195,66 @@ def test_refusals():
         all_patterns(5, directed=True)
     with pytest.raises(TypeError, match="size must be an integer, got 2.5"):
         all_patterns(2.5)
+
+
+def with_words(edges, labels, names):
+    return Graph.from_edges(edges, node_labels=labels)._with_host_fields(None, None, names)
+
+
+def test_patterns_know_the_words_of_all_graphs():
+    cells = with_words([(0, 1)], [0, 0], {0: "cell"})
+    genes = with_words([(0, 1)], [0, 1], {0: "cell", 1: "gene"})
+    drugs = with_words([(0, 1)], [0, 1], {0: "cell", 1: "drug"})
+    for graphs, counts in (([cells, genes], [[0], [1]]), ([genes, cells], [[1], [0]])):
+        assert pattern_features(graphs, ["cell,gene:0110"]).values.tolist() == counts
+        with pytest.raises(ValueError, match="node label 1 is 'drug' in one graph and 'gene' in another"):
+            pattern_features(graphs, [drugs])
+    # Labels that a program set may be any words, and numbers of a file are none.
+    numbers = Graph.from_edges([(0, 1)], node_labels=[0, 1])
+    read = Graph.from_edges([(0, 1)], node_labels=[0, 1])
+    read = read._with_host_fields(dataclasses.replace(read.report, format="gml"))
+    assert pattern_features([numbers, numbers], [drugs]).values.tolist() == [[1], [1]]
+    for graphs in ([numbers, read], [read, numbers]):
+        with pytest.raises(ValueError, match="words in one graph's file and numbers in another's"):
+            pattern_features(graphs, [drugs])
+
+
+def test_columns_of_one_name_are_of_one_role():
+    star = Graph.from_edges([(0, 1), (0, 2), (0, 3)])
+    paths = [Pattern.from_edges(edges) for edges in ([(0, 1), (1, 2)], [(0, 1), (0, 2)])]
+    found = pattern_features(star, [*paths, "001001110"], per="node")
+    assert found.columns == tuple(f"001001110:{node}" for node in (0, 2, 2, 0, 0, 2))
+    for name, column in zip(found.columns, found.values.T, strict=True):
+        assert column.tolist() == found.table()[name].tolist() == ([0, 2, 2, 2] if name.endswith("0") else [3, 0, 0, 0])
+    arcs = Graph.from_edges([(0, 1), (1, 2), (0, 2)], directed=True)
+    loops = [Pattern.from_edges(edges, directed=True) for edges in ([(0, 1), (1, 2), (0, 2)], [(2, 0), (0, 1), (2, 1)])]
+    found = pattern_features(arcs, loops, per="edge")
+    assert len(found.columns) == 6
+    assert len(set(found.columns)) == 3
+    for name, column in zip(found.columns, found.values.T, strict=True):
+        assert column.tolist() == found.table()[name].tolist()
+
+
+def test_counts_too_large_for_floats():
+    """Numbers of node sets, and counts, of a thousand bits and more."""
+    path = Graph.from_edges([(u, u + 1) for u in range(1999)])
+    assert pattern_features(path, ["edge"], normalize="density").values[0, 0] == pytest.approx(1 / 1000)
+    sets = _patterns.Source.of(Graphs.from_graphs([path]), "graph").sets([300])
+    counts = sets // 4
+    np.testing.assert_allclose(_patterns.scaled(counts, lambda: sets, False, "density"), 0.25)
+    np.testing.assert_allclose(_patterns.scaled(counts, lambda: sets, False, "total"), 1)
+    assert _patterns.scaled(counts, lambda: sets, True, None)[0, 0] == pytest.approx(
+        math.log(math.comb(2000, 300) // 4)
+    )
+    np.testing.assert_array_equal(_patterns.scaled(np.array([[5]]), lambda: sets, True, "density"), 0)
+
+
+def test_orbits_beyond_64_bits_that_no_column_needs(monkeypatch):
+    orbits = np.zeros((3, 15), object)
+    orbits[0, 7], orbits[0, 14] = 10**16, 10**20
+    monkeypatch.setattr(_patterns, "node_orbits", lambda *_, **__: SimpleNamespace(values=orbits))
+    found = pattern_features(Graph.from_edges([(0, 1), (0, 2)]), ["3-star"], per="node").values
+    assert found[:, 0].tolist() == [10**16, 0, 0]
 
 
 def test_roles_are_those_of_the_field():

@@ -223,6 +223,8 @@ def test_bad_data_sets():
         Graphs.from_edges([[(0.5, 1)]])
     with pytest.raises(ValueError, match=r"edge_labels must have for each graph as many as there are: \[1, 2\]"):
         Graphs.from_edges([[(0, 1)], [(0, 1), (1, 2)]], edge_labels=[[1, 2], [3]])
+    with pytest.raises(ValueError, match=r"graphs\[1\]: .*: 3 for edges\[1\] = \(2, 1\), 4 for edges\[2\] = \(1, 2\);"):
+        Graphs.from_edges([[(0, 1)], [(0, 1), (2, 1), (1, 2)]], edge_labels=[[1], [2, 3, 4]])
     with pytest.raises(ValueError, match="num_nodes must have one entry for each of 2 graphs"):
         Graphs.from_edges([[(0, 1)], [(0, 1)]], [2])
     with pytest.raises(TypeError, match="num_nodes must be integers, got float64"):

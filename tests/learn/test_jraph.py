@@ -111,6 +111,15 @@ def test_rows_past_the_last_graph_belong_to_none():
     assert sums_by_graph(graphs, Int64.of(jnp.ones(20, jnp.int32))).to_numpy().tolist() == [5, 4, 0, 3]
 
 
+def test_sums_beyond_64_bits_are_refused():
+    graphs = GraphsTuple(*[None] * 5, np.array([1, 2, 3]), None)
+    values = [-(2**63), 2**62, 2**62 - 1, 2**62, 2**62, -1]
+    assert sums_by_graph(graphs, Int64.of(values)).tolist() == [-(2**63), 2**63 - 1, 2**63 - 1]
+    for beyond in ([0, 2**62, 2**62], [0, -(2**63), -1]):
+        with pytest.raises(OverflowError, match="the sum of a graph needs more than 63 bits"):
+            sums_by_graph(graphs, Int64.of(beyond))
+
+
 def test_fewer_nodes_than_edges_name_are_refused():
     _, graphs = batched()
     assert to_graph(graphs, 12).m == to_graph(graphs, 14).m  # without the padding node

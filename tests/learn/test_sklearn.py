@@ -148,6 +148,20 @@ def test_one_note_a_data_set(caplog):
     ]
 
 
+def test_fitted_and_new_graphs_have_the_same_words():
+    cells, drugs = (
+        Graph.from_edges([(0, 1)], node_labels=[0, 0])._with_host_fields(None, None, {0: word})
+        for word in ("cell", "drug")
+    )
+    kernel = WeisfeilerLehmanKernel(rounds=1, normalize=False).fit([cells])
+    assert kernel.transform([cells]).tolist() == [[8]]
+    with pytest.raises(ValueError, match="node label 0 is 'drug' in one graph and 'cell' in another"):
+        kernel.transform([drugs])
+    pairs = Graph.from_edges([(0, 1)], node_labels=[0, 1])._with_host_fields(None, None, {0: "cell", 1: "gene"})
+    found = PatternFeatures(["cell,gene:0110"], log=False).fit([cells, pairs])
+    assert found.transform([cells, pairs]).tolist() == [[0], [1]]
+
+
 def test_refusals():
     with pytest.raises(ValueError, match="at least one graph"):
         GraphletFeatures().fit([])

@@ -186,3 +186,14 @@ def test_bad_patterns():
         Pattern.from_edges([(0, 1), (2, 2)])
     with pytest.raises(ValueError, match="node_labels must have shape"):
         Pattern.from_edges([(0, 1)], num_nodes=2, node_labels=[1])
+    with pytest.raises(ValueError, match=r"edges must have shape \(E, 2\), one edge a row, got \(2, 3\)"):
+        Pattern.from_edges([(0, 1, 5), (1, 2, 7)])
+    for name, values in (("edges", [(0.9, 1.2)]), ("node_labels", [1.5, 2]), ("edge_labels", [1.7])):
+        with pytest.raises(TypeError, match=f"{name} must be integers, got float64"):
+            Pattern.from_edges(**{"edges": [(0, 1)], name: values})
+    for rows in ([(0, 1), (1, 2), (1, 0)], [(1, 0), (1, 2), (1, 0)]):
+        with pytest.raises(ValueError, match=r"disagree on one edge: 5 for edges\[0\] = \(., .\), and 7 for another"):
+            Pattern.from_edges(rows, edge_labels=[5, 6, 7])
+        assert Pattern.from_edges(rows, edge_labels=[5, 6, 5]).edge_labels[:2, :2].tolist() == [[0, 5], [5, 0]]
+    both = Pattern.from_edges([(0, 1), (1, 0)], directed=True, edge_labels=[5, 7])
+    assert both.edge_labels.tolist() == [[0, 5], [7, 0]]
