@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import numbers
 import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -42,6 +43,35 @@ def check_switch(value: object, name: str) -> None:
     """
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, got {value!r}")
+
+
+def whole_numbers(values: np.ndarray, name: str) -> np.ndarray:
+    """Return integers that a user gives as an int64 array, without a copy where they are int64.
+
+    Example:
+      >>> whole_numbers(np.array([0.5]), "edges")
+      Traceback (most recent call last):
+      TypeError: edges must be integers, got float64
+    """
+    if values.size and values.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be integers, got {values.dtype}")
+    if values.size and values.dtype == np.uint64 and values.max() >= 2**63:
+        raise ValueError(f"{name} must be below 2^63, got {values.max()}")
+    return values.astype(np.int64, copy=False)
+
+
+def check_probability(value: object, name: str) -> None:
+    """Raise an error unless a user gave a number between 0 and 1.
+
+    Example:
+      >>> check_probability(1.5, "error")
+      Traceback (most recent call last):
+      ValueError: error must be between 0 and 1, got 1.5
+    """
+    if not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number between 0 and 1, got {value!r}")
+    if not 0 < float(value) < 1:
+        raise ValueError(f"{name} must be between 0 and 1, got {value}")
 
 
 def check_graphlet_size(size: object) -> None:

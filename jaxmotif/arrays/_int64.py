@@ -358,7 +358,7 @@ def checked_psum(counts: Int64, axis_name: Any) -> tuple[Int64, jax.Array]:
     with jax.enable_x64(True):
         values = counts.int64
         low, high = lax.psum((values & _LOW, values >> 32), axis_name)
-        total, fits = _joined(low, high)
+        total, fits = join_halves(low, high)
     return Int64(total), fits
 
 
@@ -446,10 +446,10 @@ def _compare(x: jax.Array, y: jax.Array, *, compare: Callable[[Any, Any], Any]) 
 
 @partial(jit64, static_argnames="axis")
 def _sum(x: jax.Array, *, axis: Axis) -> tuple[jax.Array, jax.Array]:
-    return _joined((x & _LOW).sum(axis), (x >> 32).sum(axis))
+    return join_halves((x & _LOW).sum(axis), (x >> 32).sum(axis))
 
 
-def _joined(low: jax.Array, high: jax.Array) -> tuple[jax.Array, jax.Array]:
+def join_halves(low: jax.Array, high: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Return ``low + 2^32 high``, sums of halves, and whether all fit 63 bits; the halves themselves do."""
     high = high + (low >> 32)
     fits = (high >= -(2**31)) & (high < 2**31)

@@ -19,7 +19,6 @@ from jaxmotif.cli._output import (
     beside_result,
     choose_format,
     comments,
-    free_names,
     safe_row,
     whole_file,
     write_report,
@@ -83,24 +82,25 @@ def write_query_subnetwork(args: argparse.Namespace, graph: Graph, query: Any, w
     """Write where a query occurs, and its nodes by role, to the files that the user asked for, if any."""
     if args.subnetwork is None and args.roles is None:
         return
+    from jaxmotif.graph._convert import rename_columns
     from jaxmotif.matching import subnetwork
 
     part = subnetwork(graph, query, induced=args.induced, wildcard=wildcard, **place_options(args))
     if args.subnetwork is not None:
-        _write_subnetwork(args, part)
+        with beside_result(args):
+            _write_subnetwork(args, part)
     if args.roles is not None:
         columns = {} if part.attributes is None else part.attributes.nodes
-        named = dict(zip(free_names(columns, ["name"]), columns.values(), strict=True))
-        _write_role_table(args, {"name": part._names, **named}, f"roles of {part.n} nodes")
+        table = {"name": part._names, **rename_columns(columns, ["name"], "node")}
+        _write_role_table(args, table, f"roles of {part.n} nodes")
 
 
 def _write_subnetwork(args: argparse.Namespace, part: Graph) -> None:
     from jaxmotif.io import write_graph
 
     _, path = args.subnetwork
-    with beside_result(args):
-        write_graph(part, path)
-        logger.info("subnetwork of %d nodes and %d edges written to %s", part.n, part.m, path)
+    write_graph(part, path)
+    logger.info("subnetwork of %d nodes and %d edges written to %s", part.n, part.m, path)
 
 
 def write_occurrences(
@@ -127,13 +127,14 @@ def write_occurrences(
     """
     if args.occurrences is None:
         return
+    from jaxmotif.graph._convert import free_names
     from jaxmotif.matching import occurrences
     from jaxmotif.patterns import as_pattern
 
     listed: list[tuple[Mapping[str, object], Pattern]] = [(row, as_pattern(query, graph)) for row, query in patterns]
     most = max((pattern.num_nodes for _, pattern in listed), default=0)
     heads = list(listed[0][0]) if listed else []
-    nodes = [f"node_{i}" for i in range(most)] if names is None else free_names(map(str, names), heads)
+    nodes = [f"node_{i}" for i in range(most)] if names is None else free_names(map(str, names), heads, "node")
     written = 0
 
     def blocks() -> Blocks:

@@ -244,8 +244,8 @@ def _write_json(report: Report, stream: TextIO) -> None:
 def _write_csv(report: Report, stream: TextIO, delimiter: str, escape_formulas: bool) -> None:
     stream.writelines(comments({**report.run, **report.scalars}))
     write_rows(stream, [safe_row(report.columns, escape_formulas)], delimiter)
-    for rows in _row_chunks(report.columns, "csv"):
-        write_rows(stream, (safe_row(row, True) for row in rows) if escape_formulas else rows, delimiter)
+    rows = itertools.chain.from_iterable(_row_chunks(report.columns, "csv"))
+    write_rows(stream, (safe_row(row, True) for row in rows) if escape_formulas else rows, delimiter)
 
 
 def write_rows(stream: TextIO, rows: Iterable[Sequence[object]], delimiter: str = ",") -> None:
@@ -266,21 +266,6 @@ def write_rows(stream: TextIO, rows: Iterable[Sequence[object]], delimiter: str 
             if "#" not in text.getvalue():
                 break
         stream.write(text.getvalue())
-
-
-def free_names(names: Iterable[str], fixed: Collection[str]) -> list[str]:
-    """Return the names of columns, with ``node_`` before one that another column of the table has, as ``fixed`` ones.
-
-    Example:
-      >>> free_names(["A", "query"], ["query"]), free_names(["query", "node_query"], ["query"])
-      (['A', 'node_query'], ['node_node_query', 'node_query'])
-    """
-    free = list(names)
-    for i, name in enumerate(free):
-        while name in fixed or name in (*free[:i], *free[i + 1 :]):
-            name = f"node_{name}"
-        free[i] = name
-    return free
 
 
 def safe_row(cells: Iterable[object], escape_formulas: bool) -> list[object]:

@@ -96,8 +96,8 @@ def working_memory(asked: int | None, device: jax.Device, least: int, what: str)
       >>> working_memory(4096, jax.devices()[0], 1024, "a table")
       4096
     """
-    check_budget(asked, least, what)
-    return max(default_memory(device), least) if asked is None else int(asked)
+    asked = check_budget(asked, least, what)
+    return max(default_memory(device), least) if asked is None else asked
 
 
 def check_within_device(memory: int | None, device: jax.Device) -> None:
@@ -125,11 +125,12 @@ def check_memory(memory: object) -> int | None:
     return None if memory is None else int(memory)
 
 
-def check_budget(memory: int | None, least: int, what: str) -> None:
-    """Raise ValueError if a budget in bytes is less than the least that something takes."""
-    check_memory(memory)
+def check_budget(memory: int | None, least: int, what: str) -> int | None:
+    """Return a user's budget in bytes; raise ValueError if it is less than the least that something takes."""
+    memory = check_memory(memory)
     if memory is not None and memory < least:
         raise ValueError(f"memory={memory} bytes is too little for {what}: allow at least {least}")
+    return memory
 
 
 def _available() -> int | None:

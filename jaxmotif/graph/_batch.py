@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxmotif.arrays._checks import whole_number
+from jaxmotif.arrays._checks import whole_number, whole_numbers
 from jaxmotif.arrays._present import counted
 from jaxmotif.arrays._rows import offsets_from, places_of
 from jaxmotif.graph._build import LabelConflict, build, host_array
@@ -84,7 +84,7 @@ class Graphs:
             largest[lengths > 0] = np.maximum.reduceat(np.maximum(*rows.T), begins[lengths > 0])
         if num_nodes is None and node_labels is not None:
             num_nodes = [len(labels) for labels in node_labels]
-        n = largest + 1 if num_nodes is None else _as_int64(num_nodes, "num_nodes")
+        n = largest + 1 if num_nodes is None else whole_numbers(host_array(num_nodes), "num_nodes")
         if n.shape != largest.shape:
             raise ValueError(f"num_nodes must have one entry for each of {len(arrays)} graphs, got shape {n.shape}")
         if (n <= largest).any():
@@ -132,7 +132,7 @@ class Graphs:
           >>> [graph.edge_list().tolist() for graph in graphs]
           [[[0, 1]], [[0, 1], [1, 2]]]
         """
-        starts, ends = _as_int64(ptr, "ptr"), host_array(edge_index)
+        starts, ends = whole_numbers(host_array(ptr), "ptr"), host_array(edge_index)
         if starts.ndim != 1 or starts.size == 0 or starts[0] != 0 or (np.diff(starts) < 0).any():
             raise ValueError(f"ptr must be [B + 1] numbers from 0 that do not fall, got {np.asarray(ptr)!r}")
         if ends.ndim != 2 or ends.shape[0] != 2:
@@ -393,17 +393,7 @@ def _edge_rows(edges: ArrayLike, i: int) -> np.ndarray:
         return np.zeros((0, 2), np.int64)
     if rows.ndim != 2 or rows.shape[1] != 2:
         raise ValueError(f"graphs[{i}]: edges must have shape (E, 2), got {rows.shape}")
-    return _as_int64(rows, f"graphs[{i}]: edges")
-
-
-def _as_int64(values: ArrayLike, name: str) -> np.ndarray:
-    """Return integers as an int64 array, without a copy where they are int64."""
-    array = host_array(values)
-    if array.dtype.kind not in "iu" and array.size:
-        raise TypeError(f"{name} must be integers, got {array.dtype}")
-    if array.dtype == np.uint64 and array.size and array.max() >= 2**63:
-        raise ValueError(f"{name} must be below 2^63, got {array.max()}")
-    return array.astype(np.int64, copy=False)
+    return whole_numbers(rows, f"graphs[{i}]: edges")
 
 
 def _moved(

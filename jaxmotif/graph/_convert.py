@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import networkx
 
     from jaxmotif.graph._container import Graph
+
+T = TypeVar("T")
 
 _logger = logging.getLogger("jaxmotif")
 
@@ -109,22 +111,33 @@ def _beside_labels(
     return {"label": labels, **rename_columns(columns, ("label",), kind)}
 
 
-def rename_columns(columns: Mapping[str, list[Any]], reserved: Collection[str], kind: str) -> dict[str, list[Any]]:
+def rename_columns(columns: Mapping[str, T], reserved: Collection[str], kind: str) -> dict[str, T]:
     """Return columns with ``node_`` or ``edge_``, as ``kind`` says, before names that are reserved for something else.
 
     Example:
       >>> rename_columns({"id": [1], "node_id": [2]}, ("id",), "node")
       {'node_node_id': [1], 'node_id': [2]}
     """
-    renamed = {}
-    for name, column in columns.items():
-        new = name
-        while new in reserved or (new != name and new in columns):
-            new = f"{kind}_{new}"
+    free = free_names(columns, reserved, kind)
+    for name, new in zip(columns, free, strict=True):
         if new != name:
             _logger.info("the %s attribute %r becomes %r: its name has another meaning there", kind, name, new)
-        renamed[new] = column
-    return renamed
+    return dict(zip(free, columns.values(), strict=True))
+
+
+def free_names(names: Iterable[str], reserved: Collection[str], kind: str) -> list[str]:
+    """Return names with ``node_`` or ``edge_``, as ``kind`` says, before those that are reserved or occur before.
+
+    Example:
+      >>> free_names(["A", "query"], ["query"], "node"), free_names(["query", "node_query"], ["query"], "node")
+      (['A', 'node_query'], ['node_node_query', 'node_query'])
+    """
+    free = list(names)
+    for i, name in enumerate(free):
+        while name in reserved or name in (*free[:i], *free[i + 1 :]):
+            name = f"{kind}_{name}"
+        free[i] = name
+    return free
 
 
 def to_networkx(graph: Graph, columns: GraphColumns | None = None) -> networkx.Graph:

@@ -32,7 +32,7 @@ _SCALARS = (type(None), bool, int, float, str)
 
 
 class _Limits(NamedTuple):
-    """What a format can hold.
+    """Limits of what a format can hold.
 
     Attributes:
       title: its name in messages.
@@ -68,6 +68,8 @@ _LINE_ENDS = "[\0\r\n\ud800-\udfff]"
 _NO_FIELD = rf"{_LINE_ENDS}|^$|^\s|\s$"
 _NO_TITLE = rf"{_LINE_ENDS}|^\s|\s$|\t|^[,;]|[,;]$"  # in the first row, which shows what separates fields
 _CONTROLS = "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]"
+_GEXF_NODE = ("id", "label", "key", "parents", "spells", "viz")
+_GEXF_EDGE = ("id", "type", "key", "networkx_key", "spells", "viz")
 _JSON_NODE = ("id", "name", "label", "shared_name", "SUID")
 _JSON_EDGE = ("source", "target", "id", "key", "SUID")
 _LIMITS = {
@@ -75,12 +77,7 @@ _LIMITS = {
     "tsv": _Limits("TSV", _NO_FIELD, _NO_TITLE, _LINE_ENDS, holds=lambda value: True),
     "sif": _Limits("SIF", rf"{_NO_FIELD}|\t|^[#%\ufeff]", _NOTHING, rf"{_NO_FIELD}|\t"),
     "graphml": _Limits("GraphML", _CONTROLS, _CONTROLS, _CONTROLS, ()),
-    "gexf": _Limits(
-        "GEXF",
-        *(_CONTROLS, _CONTROLS, _CONTROLS),
-        ("id", "label", "key", "parents", "spells", "viz"),
-        ("id", "type", "key", "networkx_key", "spells", "viz"),
-    ),
+    "gexf": _Limits("GEXF", _CONTROLS, _CONTROLS, _CONTROLS, _GEXF_NODE, _GEXF_EDGE),
     "gml": _Limits(
         "GML", f"{_CONTROLS}|^$", "^$|^[^A-Za-z]|[^0-9A-Za-z_]", _CONTROLS, ("id", "label"), ("source", "target", "key")
     ),

@@ -14,6 +14,7 @@ import numpy as np
 from jax.core import Tracer
 
 from jaxmotif.arrays import Int64
+from jaxmotif.arrays._int64 import join_halves
 from jaxmotif.graph import Graph
 from jaxmotif.graphlets._low_degree import counts_of_orbits
 
@@ -102,14 +103,11 @@ def sums_by_graph(graphs: Any, values: jax.Array | Int64) -> jax.Array | Int64:
         return add(values)
     with jax.enable_x64(True):
         counts = values.int64
-        sums = add(counts)
-        if not isinstance(sums, Tracer):
-            # The sum of the upper halves, with what the lower halves carry, is the upper half of a sum that fits.
-            high = add(counts >> 32) + (add(counts & 0xFFFFFFFF) >> 32)
-            if (high != sums >> 32).any():
-                raise OverflowError(
-                    "Int64: the sum of a graph needs more than 63 bits; add up .to_numpy().astype(object), or floats"
-                )
+        sums, fits = join_halves(add(counts & 0xFFFFFFFF), add(counts >> 32))
+    if not isinstance(fits, Tracer) and not fits:
+        raise OverflowError(
+            "Int64: the sum of a graph needs more than 63 bits; add up .to_numpy().astype(object), or floats"
+        )
     return Int64(sums)
 
 

@@ -6,7 +6,6 @@ import dataclasses
 import importlib
 import logging
 import math
-import numbers
 import os
 import threading
 import time
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxmotif.arrays._checks import whole_number
+from jaxmotif.arrays._checks import check_probability, whole_number
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._keys import seed_is_key
 from jaxmotif.arrays._present import Column, counted
@@ -236,10 +235,7 @@ def _wanted(samples: int | None, error: float | None, level: float) -> int:
         raise ValueError("give samples, or the error wanted, not both")
     options = {"level": level} if error is None else {"level": level, "error": error}
     for name, value in options.items():
-        if not isinstance(value, numbers.Real):
-            raise TypeError(f"{name} must be a number between 0 and 1, got {value!r}")
-        if not 0 < value < 1:
-            raise ValueError(f"{name} must be between 0 and 1, got {value}")
+        check_probability(value, name)
     return DEFAULT_SAMPLES if samples is None else checked_draws(samples, "samples")
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import numbers
 from collections.abc import Iterator
 
 import numpy as np
 
-from jaxmotif.arrays._checks import whole_number
+from jaxmotif.arrays._checks import check_probability, whole_number
 from jaxmotif.motifs._significance import benjamini_hochberg
 
 FIRST = 100
@@ -48,10 +47,7 @@ class Until:
     most: int = 10_000
 
     def __post_init__(self) -> None:
-        if not isinstance(self.error, numbers.Real):
-            raise TypeError(f"error must be a number between 0 and 1, got {self.error!r}")
-        if not 0 < self.error < 1:
-            raise ValueError(f"error must be between 0 and 1, got {self.error}")
+        check_probability(self.error, "error")
         object.__setattr__(self, "most", whole_number(self.most, "most"))
         if self.most < 2:
             raise ValueError(f"most must be at least 2 random graphs, got {self.most}")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxmotif.arrays._checks import whole_numbers
+
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
 
@@ -64,11 +66,11 @@ class Pattern:
           >>> Pattern.from_edges([(0, 1), (1, 2)])
           Pattern(undirected, 3 nodes, 2 edges)
         """
-        rows = _integers(edges, "edges")
+        rows = whole_numbers(np.asarray(edges), "edges")
         rows = rows if rows.size else rows.reshape(0, 2)
         if rows.ndim != 2 or rows.shape[1] != 2:
             raise ValueError(f"edges must have shape (E, 2), one edge a row, got {rows.shape}")
-        labels = None if node_labels is None else _integers(node_labels, "node_labels")
+        labels = None if node_labels is None else whole_numbers(np.asarray(node_labels), "node_labels")
         size = num_nodes
         if size is None:
             size = int(rows.max(initial=-1)) + 1 if labels is None else labels.size
@@ -85,7 +87,7 @@ class Pattern:
         adjacency[ends] = True
         values = None
         if edge_labels is not None:
-            row_labels = _integers(edge_labels, "edge_labels")
+            row_labels = whole_numbers(np.asarray(edge_labels), "edge_labels")
             if row_labels.shape != rows.shape[:1]:
                 raise ValueError(f"edge_labels must have shape ({rows.shape[0]},), got {row_labels.shape}")
             values = np.zeros((size, size), np.int64)
@@ -213,14 +215,6 @@ class Pattern:
         kind = "directed" if self.directed else "undirected"
         nodes, edges = self.num_nodes, self.num_edges
         return f"Pattern({kind}, {nodes} node{'s' * (nodes != 1)}, {edges} edge{'s' * (edges != 1)})"
-
-
-def _integers(values: ArrayLike, name: str) -> np.ndarray:
-    """Return integers as an int64 array."""
-    array = np.asarray(values)
-    if array.size and array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must be integers, got {array.dtype}")
-    return array.astype(np.int64)
 
 
 @lru_cache(maxsize=256)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-import numbers
 import os
 from collections.abc import Collection
 from typing import get_args
@@ -13,7 +12,7 @@ from typing import get_args
 import jax
 import numpy as np
 
-from jaxmotif.arrays._checks import whole_number
+from jaxmotif.arrays._checks import check_probability, whole_number
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.arrays._present import Column, Presented, counted, meant
@@ -162,10 +161,7 @@ def find_color_motif(
     """
     graph = as_graph(graph)
     _check_direction(graph, direction)
-    if not isinstance(error, numbers.Real):
-        raise TypeError(f"error must be a number between 0 and 1, got {error!r}")
-    if not 0 < error < 1:
-        raise ValueError(f"error must lie between 0 and 1, got {error}")
+    check_probability(error, "error")
     if limit is not None and whole_number(limit, "limit") < 0:
         raise ValueError(f"limit must not be negative, got {limit}; None asks for all matches")
     labels = _label_numbers(graph, edge_labels)
@@ -227,11 +223,12 @@ def _label_numbers(graph: Graph, wanted: Collection[int | str] | None) -> set[in
     number = {words[label]: label for label in held if label in words}
     labels = set()
     for label in wanted:
-        labels.add(number.get(label) if isinstance(label, str) else whole_number(label, "a label in edge_labels"))
-        if not labels <= set(held):
+        one = number.get(label) if isinstance(label, str) else whole_number(label, "a label in edge_labels")
+        if one not in held:
             known = ", ".join([str(words.get(label, label)) for label in held][:10]) or "none"
             near = meant(str(label), number)
             raise ValueError(f"no edge has the label {label!r}; labels of this graph are {known}{near}")
+        labels.add(one)
     return labels
 
 
