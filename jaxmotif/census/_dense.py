@@ -148,6 +148,8 @@ def _alphabet(directed: bool, node_labels: Labels, edge_labels: Labels) -> Alpha
     def distinct(labels: Labels) -> Labels:
         return None if labels is None else tuple(sorted({int(x) for x in labels}))
 
+    if node_labels is not None and not len(node_labels):
+        raise ValueError("node_labels is empty; name at least one label, or leave them out")
     nodes, edges = distinct(node_labels), distinct(edge_labels)
     # One more edge label stands for all that are not named. A subgraph with such an edge belongs to no class.
     return Alphabet(directed, None if edges is None else (*edges, max(edges, default=0) + 1), nodes)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif import report
-from jaxmotif.cli._columns import class_patterns, class_report
+from jaxmotif.cli._columns import class_patterns, class_report, columns_in_words
 from jaxmotif.cli._command import place_options, timed, work_options
 from jaxmotif.cli._input import load_graph, network_name
 from jaxmotif.cli._occurrences import check_class, write_class_files
@@ -40,7 +40,7 @@ def _count_roles(args: argparse.Namespace, graph: Graph) -> Report:
         roles = census_orbits(graph, args.size, per=args.per, **work_options(args))
     names = graph._names
     keys = {"node": names} if roles.edges is None else dict(zip(("u", "v"), names[roles.edges].T, strict=True))
-    columns = keys | dict(zip(roles.columns, roles.values.T, strict=True))
+    columns = keys | dict(zip(columns_in_words(roles.columns, graph), roles.values.T, strict=True))
     return Report({"size": args.size, "directed": graph.directed}, columns)
 
 
@@ -74,10 +74,12 @@ def _count(args: argparse.Namespace, graph: Graph) -> Report:
 def _disjoint(args: argparse.Namespace, graph: Graph, classes: Sequence[str]) -> dict[str, Column]:
     """Return columns of how many occurrences of each class a greedy choice finds, and how many there are at most."""
     from jaxmotif.matching import disjoint_occurrences
+    from jaxmotif.patterns import named_pattern
 
     counts, bounds = [], []
     for name in classes:
-        disjoint = disjoint_occurrences(graph, name, args.disjoint, **place_options(args))
+        pattern = named_pattern(name, graph.directed)  # the string has labels by their numbers, not by their words
+        disjoint = disjoint_occurrences(graph, pattern, args.disjoint, **place_options(args))
         counts.append(disjoint.count)
         bounds.append(disjoint.upper)
     return {"disjoint": counts, "disjoint_upper": bounds}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,6 +57,17 @@ def class_patterns(classes: Sequence[str], directed: bool, words: LabelWords) ->
         name = f"class-{in_words(text, *words)}" if number is None else f"id{number}"
         patterns[name] = named_pattern(text, directed)
     return patterns
+
+
+def columns_in_words(columns: Iterable[str], graph: Graph) -> list[str]:
+    """Return the names of columns, each a class or a role in one (class:role), with words in the place of labels."""
+    from jaxmotif.patterns._names import is_pattern_name
+
+    names = []
+    for column in columns:
+        text, *role = [column] if is_pattern_name(column) else column.rsplit(":", 1)
+        names.append(":".join([in_words(text, *graph._label_words), *role]))
+    return names
 
 
 def class_report(columns: Mapping[str, Column], graph: Graph, others: Sequence[str]) -> Report:

@@ -90,7 +90,7 @@ def _refuse_pattern(args: argparse.Namespace, networks: Sequence[str]) -> None:
 
 
 def node_rows(file: TextFile, known: Container[str]) -> Iterator[tuple[int, str, list[str], str]]:
-    """Yield the lines of a text file about nodes, except blank lines and comments after ``#``.
+    """Yield the lines of a text file about nodes, except blank lines and those that begin with ``#``.
 
     Fields are separated by tabs, blanks, commas or semicolons, whichever of these is the first that leaves the name of
     a node before it. Names that contain a separator may be quoted.

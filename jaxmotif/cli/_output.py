@@ -150,10 +150,13 @@ def _paths_to_read(args: argparse.Namespace, written: Collection[str]) -> list[s
 
 @contextlib.contextmanager
 def beside_result(args: argparse.Namespace) -> Iterator[None]:
-    """Log the error if a further file cannot be written, and keep it, to be raised after the result is written."""
+    """Log the error if a further file cannot be written, and keep it, to be raised after the result is written.
+
+    No error of a page or a figure, in whatever library, may cost the result.
+    """
     try:
         yield
-    except (OSError, ValueError) as error:
+    except Exception as error:
         said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else error
         logger.warning("%s; going on to the result", said)
         args.unwritten = error

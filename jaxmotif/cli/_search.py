@@ -71,9 +71,9 @@ def shortened(names: Sequence[str], most: int = 5) -> str:
 def read_colors(path: str, graph: Graph, encoding: str | None = None) -> list[frozenset[str] | None]:
     """Read the colors of the vertices from a text file, plain or gzip.
 
-    The file has lines ``vertex color[,color...]`` and comments after ``#``. Several lines for a vertex add up, and a
-    vertex without a line has no color. Lines for vertices that are not in the graph are counted in the log (an edge
-    list names only vertices with an edge).
+    The file has lines ``vertex color[,color...]``, and comments in lines that begin with ``#``. Several lines for a
+    vertex add up, and a vertex without a line has no color. Lines for vertices that are not in the graph are counted in
+    the log (an edge list names only vertices with an edge).
 
     Raises:
       GraphFileError: A line does not have this form, or no line is for a vertex of the graph.

@@ -30,9 +30,10 @@ Constraints = dict[str, dict[str, list[Any]]]
 class JaxmotifExecutor:
     """An executor that finds a ``dotmotif.Motif`` in a networkx graph, like the executors of DotMotif itself.
 
-    There are three differences. Matches come in another order. ``exclude_automorphisms`` lists exactly one of the
+    There are four differences. Matches come in another order. ``exclude_automorphisms`` lists exactly one of the
     matches that differ by an automorphism of the motif with its constraints. Comparisons with a missing attribute are
-    false.
+    false. A constraint that compares an attribute of words with a number, or of numbers with a word, raises
+    :class:`jaxmotif.language.QueryError`.
 
     Args:
       graph: the graph, which is read once: make another executor when it has changed.

@@ -113,10 +113,10 @@ class Drawing(NamedTuple):
 
     def _written(self) -> Iterator[tuple[float, float, str, float]]:
         """Yield the centre of each word, the word, and its height, by which words fit into their circles."""
-        for (x, y), word in zip(self.nodes, self.words, strict=False):
+        for (x, y), word in zip(self.nodes, map(visible, self.words), strict=False):
             yield x, y, word, min(_FONT, 1.8 * self.radius / max(_width(word), 0.1))
         for (x, y), word in self.texts:
-            yield x, y, word, _FONT
+            yield x, y, visible(word), _FONT
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an SVG file.
@@ -144,9 +144,10 @@ class Drawing(NamedTuple):
             ax.add_patch(Circle(place, self.radius, **pen | {"color": colour, "fill": not self.words, "zorder": 3}))
         for x, y, word, size in self._written():
             style = {"ha": "center", "va": "center", "fontsize": size * unit, "color": INK, "zorder": 4}
-            text = ax.text(x, y, word, parse_math=False, **style)
-            if not self.words:  # so that a line behind a name leaves it legible
-                text.set_path_effects([withStroke(linewidth=2.5 * unit, foreground="white")])
+            if not self.words:  # A line behind a name leaves it legible. With an effect, files hold a text's outlines.
+                halo = [withStroke(linewidth=2.5 * unit, foreground="white")]
+                ax.text(x, y, word, parse_math=False, path_effects=halo, **style)
+            ax.text(x, y, word, parse_math=False, **style)
         ax.set(xlim=(0, self.side), ylim=(self.side, 0), aspect="equal")
         ax.axis("off")
         return ax

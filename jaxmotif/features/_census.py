@@ -80,6 +80,10 @@ def role_table(graph: GraphLike, classes: Sequence[str], **work: Any) -> dict[st
       ``node_1``, .. of occurrences; ``count``, in how many occurrences the node has the role. Classes come in the order
       given, and in each role the nodes with the highest counts come first.
 
+    Raises:
+      ValueError: as for :func:`census_orbits`, or for a class that is not connected, has another size than the first
+        one, or has labels where the graph has none, or the reverse.
+
     Example:
       >>> from jaxmotif.graph import Graph
       >>> loop = Graph.from_edges([(0, 1), (1, 2), (0, 2)], directed=True, node_names=["tf", "mid", "end"])
@@ -92,6 +96,13 @@ def role_table(graph: GraphLike, classes: Sequence[str], **work: Any) -> dict[st
     table: dict[str, list[Any]] = {name: [] for name in ("node", "class", "id", "name", "role", "places", "count")}
     classes = [canonical_string(named_pattern(text, graph.directed)) for text in classes]
     patterns = [named_pattern(text, graph.directed) for text in classes]  # whose nodes are in the order of the classes
+    for text, pattern in zip(classes, patterns, strict=True):
+        if pattern.num_nodes != (size := patterns[0].num_nodes) or len(pattern.components()) > 1:
+            raise ValueError(f"{text!r} is not a connected class of {size} nodes; take classes of one size")
+        for of in ("node", "edge"):
+            has, graph_has = (getattr(x, f"{of}_labels") is not None for x in (pattern, graph))
+            if has != graph_has:
+                raise ValueError(f"{of} labels are in {'the class ' + repr(text) if has else 'the graph'} alone")
     if patterns:
         orbits = census_orbits(graph, patterns[0].num_nodes, **work)
         counts = dict(zip(orbits.columns, orbits.values.T, strict=True))

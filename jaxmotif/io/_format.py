@@ -17,7 +17,7 @@ INT32_MAX = 2**31 - 1
 ID = "a non-negative integer id (text_ids=True takes any text)"
 SAMPLE = 64
 """The number of rows that recognising a format looks at."""
-_DIGITS = re.compile(r"0|[1-9][0-9]{0,9}")
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,9}")
 
 NodeNames = np.ndarray | Callable[[np.ndarray], np.ndarray]
 """The names of ids: an array, or, if an array of all names would be long, a function from ids to names."""
@@ -46,7 +46,7 @@ class LabelColumn(NamedTuple):
 
 
 class Labels:
-    """Labels of nodes or edges. If all are numbers that fit int32, they keep their values; else they are numbered.
+    """Labels of nodes or edges. If all are integers that fit int32, they keep their values; else they are numbered.
 
     Words are numbered in their order as text, or through the ``known`` dict in the order in which they come.
     """
@@ -60,7 +60,7 @@ class Labels:
         words = self.numbering.known
         if self.shared:
             return LabelColumn(codes, {code: word for word, code in words.items()})
-        if all(_DIGITS.fullmatch(word) and int(word) <= INT32_MAX for word in words):
+        if all(_INTEGER.fullmatch(word) and abs(int(word)) <= INT32_MAX for word in words):
             return LabelColumn(np.array([int(word) for word in words] or [0], np.int64)[codes])
         rank = {word: place for place, word in enumerate(sorted(words))}
         values = np.array([rank[word] for word in words] or [0], np.int64)[codes]

@@ -72,9 +72,9 @@ def read_graph(
 
     Ids of a table are integers if the ids of its first row are and none has leading zeros, else text. Nodes of a table
     are numbered in the order of their ids, text by code point; ``node_names`` of the result holds the names or ids in
-    the file unless they are 0..n-1. If all labels are numbers, they stay as they are. Other labels are numbered in
-    their order as text, and ``node_label_names`` and ``edge_label_names`` of the result say which word each number
-    stands for.
+    the file unless they are 0..n-1. If all labels are integers below 2^31 without leading zeros, they stay as they are.
+    Other labels are numbered in their order as text, and ``node_label_names`` and ``edge_label_names`` of the result
+    say which word each number stands for.
 
     Args:
       path: the file; gzip is known by its first bytes, not by its name.

@@ -47,9 +47,10 @@ def fulfils(column: np.ndarray, operator: str, value: Value) -> np.ndarray:
 
 
 def mismatch(column: np.ndarray, operator: str, value: Value) -> str | None:
-    """Return why a clause can hold for no value of a column, or ``None`` if it can hold for some.
+    """Return why a clause asks of a column what its values do not say, or ``None`` if it makes sense.
 
-    It can hold for none if it compares numbers with words, or words with numbers.
+    It makes none if it compares numbers with words, or words with numbers. Such a clause is a mistake even where it
+    would hold, as ``!=`` would for all values.
 
     Example:
       >>> mismatch(np.array([1, 2]), ">", "x"), mismatch(np.array([1, 2]), ">", "1.5")

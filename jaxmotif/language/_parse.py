@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from lark import Lark, Token, Tree
 
 MOST_STATEMENTS = 2**16
+MOST_MACROS = 100  # so few that macros that call each other do not exhaust Python's stack
 """Most statements of a query once its macros are expanded: a few lines of nested macros could fill any memory."""
 
 _READABLE = {
@@ -122,15 +123,24 @@ class _Reader:
         for statement in _parts(body):
             self.statements += 1
             if statement.data == "macro":
-                for call in statement.find_data("call"):
-                    self.macro(_parts(call)[0])  # a macro may call only macros above it, so that every call ends
-                self.macros[str(_parts(statement)[0])] = statement
+                self.define(statement)
             elif statement.data == "call":
                 self.call(statement, scope)
             elif statement.data == "edge":
                 self.edge(statement, scope)
             else:
                 self.late.append((statement, scope))
+
+    def define(self, statement: Tree) -> None:
+        """Add a macro, which may call only macros above it, so that every call ends."""
+        name = _parts(statement)[0]
+        for call in statement.find_data("call"):
+            self.macro(_parts(call)[0])
+        if str(name) in self.macros:
+            self.refuse(f"there are two macros {name}", name)
+        if len(self.macros) == MOST_MACROS:
+            self.refuse(f"a query has at most {MOST_MACROS} macros", name)
+        self.macros[str(name)] = statement
 
     def macro(self, name: Token) -> Tree:
         """Return the statement of the macro of a name, or refuse the name."""
@@ -204,8 +214,11 @@ class _Reader:
     def member(self, member: Tree, scope: _Scope) -> tuple[Element, str]:
         """Return the node or edge and the attribute of ``name.key``."""
         name, key = _parts(member)
-        element = scope.edges[str(name)] if str(name) in scope.edges else self.node(name, scope)
-        return element, _string(key)
+        if str(name) not in scope.edges:
+            return self.node(name, scope), _string(key)
+        if str(name) in (self.numbers if scope.nodes is None else scope.nodes):
+            self.refuse(f"{name} is the name of a node and of an edge; call the edge something else", name)
+        return scope.edges[str(name)], _string(key)
 
     def node(self, token: Token, scope: _Scope) -> int:
         """Return the number of a node that an edge names, or refuse the name."""

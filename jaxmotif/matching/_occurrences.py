@@ -35,7 +35,8 @@ def occurrences(
       graph: the graph to look in, in any form that :func:`jaxmotif.graph.as_graph` takes.
       pattern: a small graph, or its name: ``"ffl"``, ``"G7"``, ``"id38"``, the string of a class
         (:func:`jaxmotif.patterns.named_pattern`), a file, a :func:`jaxmotif.query`. If it has labels, they must equal
-        those of the graph.
+        those of the graph. Where the labels of the graph are words, so are those in a class's string, as in ``words``
+        of a census.
       limit: the most occurrences to list.
       induced: whether nodes that are not joined in the pattern must not be joined in the graph either. Then there are
         as many occurrences as a census counts for the class of the pattern. Otherwise the graph may have further edges

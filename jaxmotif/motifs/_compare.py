@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxmotif.arrays._keys import generator_of, seed_is_key
-from jaxmotif.arrays._present import Column, Presented, counted
+from jaxmotif.arrays._present import Column, Presented, counted, visible
 from jaxmotif.graph import Graph
 from jaxmotif.graph._plot import INK, SOFT
 from jaxmotif.graph._words import joined_words
@@ -81,13 +81,17 @@ class MotifComparison(Presented):
         """
         ax = class_axes(ax, self.labels)
         ax.axhline(0, color=SOFT, linewidth=0.8, zorder=0)
-        at = np.arange(len(self.classes))
+        at, lines = np.arange(len(self.classes)), []
         for i, name in enumerate(self.names):
             (line,) = ax.plot(at, self.profiles[i], marker="o", markersize=4, linewidth=1.5, label=name)
+            lines.append(line)
             low, high = self.profile_low[i], self.profile_high[i]
             ax.fill_between(at, low, high, color=line.get_color(), alpha=0.25, linewidth=0)
         ax.set_ylabel("significance profile")
-        ax.legend(frameon=False, fontsize=7)
+        # Matplotlib would leave out a label that begins with _, and set one with $ in it as a formula.
+        legend = ax.legend(lines, [str(i) for i in range(len(lines))], frameon=False, fontsize=7)
+        for text, name in zip(legend.get_texts(), self.names, strict=True):
+            text.set(text=visible(name), parse_math=False)
         return ax
 
 
@@ -96,7 +100,7 @@ def plot_tree(ax: Axes, names: Sequence[str], distances: np.ndarray, words: str)
     order, brackets = average_tree(distances)
     for places, heights in brackets:
         ax.plot(heights, places, color=INK, linewidth=1.2)
-    ax.set_yticks(range(len(order)), [names[i] for i in order])
+    ax.set_yticks(range(len(order)), [visible(names[i]) for i in order], parse_math=False)
     ax.set_xlabel(words)
     ax.set_xlim(left=0)
     ax.invert_xaxis()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxmotif.arrays._present import Column, counted
+from jaxmotif.arrays._present import Column, counted, visible
 from jaxmotif.census._tables import OfClasses
 from jaxmotif.graph._plot import ACCENT, INK, SOFT, new_axes
 from jaxmotif.motifs._significance import Mixing, Significance
@@ -185,7 +185,7 @@ def class_axes(ax: Axes | None, labels: Sequence[str]) -> Axes:
     """Return axes, new ones when not given, with classes at 0, 1, 2, ..; many or long labels are turned sideways."""
     ax = new_axes(ax, (max(4.0, min(0.5 * len(labels), 12.0)), 3.2))
     few = len(labels) <= 16 and max(map(len, labels), default=0) <= 8
-    ax.set_xticks(range(len(labels)), labels if len(labels) <= 80 else [""] * len(labels))
+    ax.set_xticks(range(len(labels)), [visible(x) if len(labels) <= 80 else "" for x in labels], parse_math=False)
     ax.tick_params(axis="x", labelsize=8 if few else 6, rotation=0 if few else 90)
     ax.set_xlabel("class")
     ax.set_xlim(-0.7, len(labels) - 0.3)

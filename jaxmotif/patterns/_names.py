@@ -20,7 +20,7 @@ from jaxmotif.patterns._canonical import canonical_string
 from jaxmotif.patterns._catalogue import GRAPHLETS, TABLES, Edge, edges_of
 from jaxmotif.patterns._orbits import CONNECTED
 from jaxmotif.patterns._pattern import Pattern
-from jaxmotif.patterns._readings import describe, signed_type
+from jaxmotif.patterns._readings import describe, number_signs, signed_type
 from jaxmotif.patterns._totals import DISCONNECTED_5
 
 if TYPE_CHECKING:
@@ -104,7 +104,8 @@ def class_columns(
     """Return the columns that identify classes, with which every table of classes begins.
 
     A class with labels gets the name, and Przulj's number, of the same graph without labels. The name of a signed loop
-    of three nodes also has its type. If some class has labels, one more column reads each labelled class in words.
+    of three nodes also has its type; labels 1 and -1 are signs if the classes have no others but 0. If some class has
+    labels, one more column reads each labelled class in words.
 
     Args:
       classes: the strings of the classes.
@@ -131,7 +132,8 @@ def class_columns(
     labelled = [class_id(text) is None for text in classes]
     if any(labelled):
         patterns = [named_pattern(text, directed) if has else None for text, has in zip(classes, labelled, strict=True)]
-        types = ["" if pattern is None else signed_type(pattern, words[1]) for pattern in patterns]
+        signs = words[1] or number_signs(pattern for pattern in patterns if pattern is not None)
+        types = ["" if pattern is None else signed_type(pattern, signs) for pattern in patterns]
         columns["name"] = [
             name + (f" ({kind})" if kind else "") for name, kind in zip(columns["name"], types, strict=True)
         ]
@@ -247,6 +249,7 @@ first |
       edge_words: likewise for edge labels.
 
     Raises:
+      TypeError: for anything but a string.
       ValueError: for a name that does not exist (the message has similar names), or for a pattern that is directed
         where it must not be, or the other way round.
 
@@ -256,6 +259,8 @@ first |
       >>> named_pattern("id:4:204").adjacency.astype(int).tolist()  # the bi-fan
       [[0, 0, 0, 0], [0, 0, 0, 0], [1, 1, 0, 0], [1, 1, 0, 0]]
     """
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a pattern is a string, such as 'ffl' or 'id38', got {name!r}")
     pattern = _parse_class(name, node_words, edge_words)
     if pattern is None:
         pattern = _find_name(_plain(name), bool(directed)) or _find_name(_plain(name), not directed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -27,6 +27,22 @@ def sign_of(word: str) -> str:
       ('+', '-', '')
     """
     return _SIGNS.get(word.lower(), "")
+
+
+def number_signs(patterns: Iterable[Pattern]) -> Words:
+    """Return the signs for which the edge labels 1 and -1 of patterns stand, or ``None`` if they have other labels.
+
+    Example:
+      >>> from jaxmotif.patterns import named_pattern
+      >>> number_signs([named_pattern(".,1,.,.", True), named_pattern(".,-1,.,.", True)])
+      {-1: '-', 0: '', 1: '+'}
+      >>> number_signs([named_pattern(".,1,.,.", True), named_pattern(".,0,.,.", True)])
+    """
+    labels: set[int] = set()
+    for pattern in patterns:
+        if pattern.edge_labels is not None:
+            labels.update(pattern.edge_labels[pattern.adjacency].tolist())
+    return {-1: "-", 0: "", 1: "+"} if -1 in labels and labels <= {-1, 0, 1} else None
 
 
 def signed_type(pattern: Pattern, edge_words: Words) -> str:

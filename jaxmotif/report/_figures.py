@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from jaxmotif.graph._plot import new_figure
 from jaxmotif.motifs import Motifs
 from jaxmotif.motifs._compare import compare_motifs, plot_tree
 from jaxmotif.patterns import Pattern, named_pattern
+from jaxmotif.report import _parts as shared
 from jaxmotif.report._roles import locate
 
 if TYPE_CHECKING:
@@ -38,9 +39,7 @@ def drawing_figures(patterns: Mapping[str, Pattern], words: LabelWords) -> Figur
     return {name: partial(_draw, drawing, 1.6) for name, drawing in drawings.items()}
 
 
-def motif_figures(
-    networks: Sequence[tuple[str, Graph, Motifs]], distances: Mapping[str, np.ndarray] | None = None
-) -> Figures:
+def motif_figures(networks: shared.Networks, distances: Mapping[str, np.ndarray] | None = None) -> Figures:
     """Return the figures of the motifs of networks.
 
     Each network has a figure of its profile and its counts, and one for each motif that shows where it lies. Several
@@ -49,7 +48,11 @@ def motif_figures(
     Args:
       networks: The name, the graph and the motifs of each network.
       distances: Distances between the networks, float64 ``[networks, networks]``, by the name of the distance.
+
+    Raises:
+      ValueError: Two networks have one name.
     """
+    motifs_of = shared.motifs_by_name(networks)
     figures: dict[str, Callable[[], Figure]] = {}
     for name, graph, motifs in networks:
         after = f"-{name}" if len(networks) > 1 else ""
@@ -58,7 +61,7 @@ def motif_figures(
             pattern = named_pattern(motifs.classes[i], motifs.directed)
             figures[f"where-{motifs.labels[i]}{after}"] = partial(_where, graph, pattern)
     if len(networks) > 1:
-        figures["comparison"] = partial(_comparison, {name: motifs for name, _, motifs in networks}, distances or {})
+        figures["comparison"] = partial(_comparison, motifs_of, distances or {})
     return figures
 
 

@@ -27,12 +27,8 @@ _MEANINGS = shared.MEANINGS | {
 }
 
 
-Networks = Sequence[tuple[str, Graph, Motifs]]
-"""The name, the graph and the motifs of each network."""
-
-
 def motifs_report(
-    networks: Networks,
+    networks: shared.Networks,
     run: Mapping[str, object] | None = None,
     distances: Mapping[str, np.ndarray] | None = None,
 ) -> str:
@@ -48,7 +44,7 @@ def motifs_report(
       An HTML page that needs no other file.
 
     Raises:
-      ValueError: The networks cannot be compared.
+      ValueError: The networks cannot be compared, or two have one name.
 
     Example:
       >>> from jaxmotif import datasets, find_motifs
@@ -58,7 +54,7 @@ def motifs_report(
       True
     """
     first = networks[0][2]
-    motifs_of = {name: motifs for name, _, motifs in networks}
+    motifs_of = shared.motifs_by_name(networks)
     check_comparable({name: (motifs.directed, motifs.size) for name, motifs in motifs_of.items()})
     several = len(networks) > 1
     ranked = _rank_classes(motifs_of.values())

@@ -11,6 +11,7 @@ import jaxmotif
 from jaxmotif.arrays._present import Column, counted
 from jaxmotif.drawing._drawing import as_text
 from jaxmotif.graph import Graph
+from jaxmotif.motifs import Motifs
 from jaxmotif.patterns import Pattern, class_columns, class_labels, named_pattern
 from jaxmotif.report import _page as html
 from jaxmotif.report._roles import MOST_OCCURRENCES, count_roles, locate, role_card
@@ -30,6 +31,19 @@ MOST_RANKED = 4
 _MOST_LETTERS = 100  # of a class's string in a table
 
 ClassColumns = Mapping[str, Column]
+
+Networks = Sequence[tuple[str, Graph, Motifs]]
+"""The name, the graph and the motifs of each network."""
+
+
+def motifs_by_name(networks: Networks) -> dict[str, Motifs]:
+    """Return the motifs of networks by the names of the networks, or raise ValueError if two have one name."""
+    motifs = {name: found for name, _, found in networks}
+    if len(motifs) < len(networks):
+        names = [name for name, *_ in networks]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"two networks are called {twice!r}; give each a name of its own")
+    return motifs
 
 
 def describe_size(graph: Graph) -> str:

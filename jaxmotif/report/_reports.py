@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from jaxmotif.report import _parts as shared
 from jaxmotif.report._charts import bar, distributions
 from jaxmotif.report._roles import MOST_OCCURRENCES, count_roles, role_card, top_nodes
 from jaxmotif.sieve import ColorMotifs
+from jaxmotif.sieve._colors import ColorsLike, Motif, MotifLike, parse_motif, vertex_shades
 
 _MOST_MATCHES = 100  # of a search that are listed
 _MOST_DRAWN = 6  # of a search that are drawn
@@ -189,9 +190,9 @@ def match_report(
 def search_report(
     name: str,
     graph: Graph,
-    motif: Mapping[Hashable, int],
+    motif: MotifLike,
     found: ColorMotifs,
-    colors: Sequence[Collection[Hashable] | None],
+    colors: ColorsLike,
     run: Mapping[str, object] | None = None,
 ) -> str:
     """Return a page of where a multiset of colors occurs as a connected subgraph.
@@ -201,11 +202,11 @@ def search_report(
       graph: The network.
       motif: How often each color occurs in the subgraph.
       found: The vertices and the matches.
-      colors: The colors of each vertex, ``None`` for a vertex without.
+      colors: The colors of the vertices, as for :func:`jaxmotif.find_color_motif`.
       run: How the result was made: the command line as ``"argv"``, and the options by name.
     """
-    names = graph._names
-    wanted = ", ".join(f"{times} × {color}" for color, times in motif.items())
+    names, parsed = graph._names, parse_motif(motif)
+    wanted = ", ".join(f"{times} × {color}" for color, times in parsed.counts.items())
     if found.found:
         verb = "root" if run and run.get("direction") in ("out", "in") else "lie in"
         vertices = counted(len(found.vertices), "vertex")
@@ -220,7 +221,7 @@ def search_report(
     bound = {"runs of the sieve": found.repetitions, "a vertex is missed with probability at most": missed}
     sections = []
     if rows:
-        drawn = _drawn_matches(graph, motif, found, colors)
+        drawn = _drawn_matches(graph, parsed, found, vertex_shades(colors, parsed, graph.n, graph.node_names))
         sections.append(html.section("Matches", drawn, html.table(["number", "vertices"], rows), note=more))
     if found.found:
         listed = ", ".join(map(str, names[found.vertices].tolist()))
@@ -230,21 +231,19 @@ def search_report(
     return html.page(f"Search in {name}", "Graph motif problem", name, as_text(lead), sections)
 
 
-def _drawn_matches(
-    graph: Graph, motif: Mapping[Hashable, int], found: ColorMotifs, colors: Sequence[Collection[Hashable] | None]
-) -> str:
+def _drawn_matches(graph: Graph, motif: Motif, found: ColorMotifs, shades: np.ndarray) -> str:
     """Return drawings of the first matches, each vertex in the color for which it stands there."""
     from scipy.optimize import linear_sum_assignment
 
-    places = np.repeat(np.arange(len(motif)), list(motif.values()))
-    wanted, edges, bodies = list(motif), graph.edge_list(), []
+    places = np.repeat(np.arange(len(motif.counts)), list(motif.counts.values()))
+    wanted = np.repeat(list(motif.masks.values()), list(motif.counts.values()))  # one for each vertex of a match
+    edges, bodies = graph.edge_list(), []
     for number, match in enumerate(found.matches[:_MOST_DRAWN], 1):
         nodes = np.array(match)  # ascending
         # A vertex of several colors stands for one of them, so that all colors together are the motif.
-        unlike = [[wanted[place] not in (colors[v] or ()) for place in places] for v in nodes]
-        groups = places[linear_sum_assignment(np.array(unlike))[1]].tolist()
+        groups = places[linear_sum_assignment(shades[nodes, None] & wanted == 0)[1]].tolist()
         own = np.searchsorted(nodes, edges[np.isin(edges, nodes).all(axis=1)])
         part = Graph.from_edges(own, len(match), graph.directed, node_names=graph._names[nodes].astype(str))
         drawing = draw_network(part, groups, f"match {number}")
         bodies.append(html.figure(drawing.svg(), f"match {number}"))
-    return f'<p class="small">{html.legend_of_groups(map(str, wanted))}</p>{html.cards(bodies)}'
+    return f'<p class="small">{html.legend_of_groups(map(str, motif.counts))}</p>{html.cards(bodies)}'

@@ -7,12 +7,12 @@ colors. A set of k vertices matches when it is connected and its vertices can ta
 from __future__ import annotations
 
 import dataclasses
-import operator
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from typing import TypeAlias
 
 import numpy as np
 
+from jaxmotif.arrays._checks import whole_number
 from jaxmotif.sieve._polynomials import check_size
 
 ColorsLike: TypeAlias = Mapping[Hashable, object] | Iterable[object]
@@ -53,7 +53,7 @@ def parse_motif(motif: MotifLike) -> Motif:
     counts: dict[Color, int] = {}
     for color, number in motif.items():
         try:
-            counts[color] = operator.index(number)
+            counts[color] = whole_number(number, "the number")
         except TypeError:
             raise TypeError(f"color {color!r} must occur a whole number of times, got {number!r}") from None
         if counts[color] < 0:
@@ -96,7 +96,7 @@ def vertex_shades(
     """
     if isinstance(colors, Mapping):
         colors = _from_mapping(colors, num_nodes, names)
-    elif isinstance(colors, str | bytes) or not isinstance(colors, Iterable):
+    elif isinstance(colors, str | bytes | Set) or not isinstance(colors, Iterable):  # a set has no order
         raise TypeError(f"colors must have one entry a vertex, got {colors!r}")
     array = colors if isinstance(colors, np.ndarray) else getattr(colors, "__array__", lambda: None)()
     if array is not None and array.ndim != 1:

@@ -152,7 +152,7 @@ def sieve_values(graph: Graph, shades: jax.Array, key: jax.Array, size: int, wor
       uint8 ``[N]``.
 
     Raises:
-      ValueError: for a size out of range.
+      ValueError: for a size out of range, or words that are no power of two.
 
     Example:
       >>> import jax, jax.numpy as jnp
@@ -167,6 +167,8 @@ def sieve_values(graph: Graph, shades: jax.Array, key: jax.Array, size: int, wor
       Kaski, Lauri, Thejaswi: Engineering Motif Search for Large Motifs. SEA 2018, section 2, steps (a)-(e).
     """
     check_size(size)
+    if words is not None and (words < 1 or words & (words - 1)):
+        raise ValueError(f"words must be a power of two, got {words}")
     vertices, slots = graph.out_offsets.shape[0] - 1, graph.out_targets.shape[0]
     words = block_words(size, vertices, target()) if words is None else min(words, num_words(size))
     rows, rank = sieve_rows.plan_rows(graph.out_offsets, graph.out_targets, sieve_rows.max_pieces(slots))

@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import math
 import os
+import sys
 from collections.abc import Collection
 from typing import get_args
 
@@ -127,8 +128,8 @@ def find_color_motif(
       limit: how many matches to extract; ``None`` for all (there may be exponentially many), 0 for none.
       devices: where to run, see :data:`jaxmotif.devices.Devices`; several devices share the subsets.
       memory: bytes to work in beyond the graph, on each device (default: half of what is free).
-      checkpoint: a folder in which finished work is kept. The same call made again, however the first one ended,
-        goes on from there and gives the same bits.
+      checkpoint: a folder in which the finished part of the search for vertices is kept. The same call made again,
+        however the first one ended, goes on from there and gives the same bits. Matches are extracted anew.
       progress: show a meter on standard error.
 
     Returns:
@@ -192,7 +193,7 @@ def find_color_motif(
         inside, inner = prune.restrict(colored, region)
         all_matches = Matches(sieve, inside, parsed, match_key, repetitions, capacities(colored))
         with meter(limit, unit="matches", label="extracting", enabled=progress) as shown:
-            for match in itertools.islice(all_matches, limit):
+            for match in itertools.islice(all_matches, None if limit is None else min(limit, sys.maxsize)):
                 matches.append(tuple(ids[inner[list(match)]].tolist()))
                 shown.advance()
     vertices, notes = ids[positive].astype(np.int64), (*ignored, *sieve.notes)

@@ -119,4 +119,4 @@ def test_typed_graphlets_tell_directions_and_labels(capsys, tmp_path, by_node):
         assert sum(result["counts"].values()) == 3 + 2 + 1
         return
     nodes = document(capsys, tmp_path / "g.txt", "--typed", "--per", "node")
-    assert nodes["rows"][0][nodes["columns"].index("0,1:0010:1")] == 1
+    assert nodes["rows"][0][nodes["columns"].index("blue,red:0010:1")] == 1

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jaxmotif import Graph
+from jaxmotif import Graph, report
 from jaxmotif.cli import main
 from jaxmotif.cli._columns import class_report
 from jaxmotif.cli._output import Report, check_outputs, choose_format, whole_file, write_report
@@ -267,6 +267,13 @@ def test_what_cannot_be_written_beside_the_result_does_not_cost_it(network, caps
     assert capsys.readouterr().err.splitlines()[-1] == "jaxmotif: error: --report /dev/full: No space left on device"
     assert main(["match", "triangle", "net.txt", "-o", "/dev/full"]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == "jaxmotif: error: --output /dev/full: No space left on device"
+
+
+def test_no_mistake_in_a_page_costs_the_result(network, capsys, monkeypatch):
+    monkeypatch.setattr(report, "match_report", lambda *_: [][0])
+    assert main(["match", "triangle", "net.txt", "--report", "page.html", "-o", "out.csv"]) == 1
+    assert "triangle,6," in Path("out.csv").read_text()
+    assert "list index out of range; going on to the result" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device")

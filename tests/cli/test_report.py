@@ -1,6 +1,7 @@
 """``--report`` and ``--figures`` of every command, and several networks beside each other."""
 
 import csv
+import json
 
 import pytest
 
@@ -53,6 +54,15 @@ def test_drawings_of_signed_classes_bear_the_words_of_their_rows(capsys, tmp_pat
     (row,) = csv.DictReader(lines)
     drawn = {path.name for path in (tmp_path / "svg").iterdir()}
     assert {f"class-{row['class']}.svg", f"class-{row['class']}.pdf"} <= drawn
+    run("graphlets", tmp_path / "signed.csv", *options, "--typed")
+    assert {path.name for path in (tmp_path / "svg").iterdir()} == drawn | {
+        f"class-.,.,{sign},..{form}" for sign in "+-" for form in ("svg", "pdf")
+    }
+    capsys.readouterr()
+    run("census", tmp_path / "signed.csv", *options[:3], "--disjoint", "node", "--format", "json")
+    assert json.loads(capsys.readouterr().out)["classes"][0]["disjoint"] == 1
+    run("census", tmp_path / "signed.csv", *options[:3], "--per", "node", "--format", "json")
+    assert json.loads(capsys.readouterr().out)["columns"][1:] == [f"{row['class']}:{place}" for place in range(3)]
 
 
 def test_a_match_and_a_search(capsys, network, tmp_path):

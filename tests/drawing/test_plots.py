@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from jaxmotif import Graph, datasets
-from jaxmotif.drawing import draw_pattern
+from jaxmotif.drawing import draw_network, draw_pattern
 from jaxmotif.graph._plot import spring_layout
-from jaxmotif.motifs._compare import compare_motifs
+from jaxmotif.motifs._compare import compare_motifs, plot_tree
+from jaxmotif.motifs._result import class_axes
 from jaxmotif.patterns import Pattern, named_pattern
-from jaxmotif.report import motif_figures
+from jaxmotif.report import motif_figures, motifs_report
 from tests.report.made_up import made_up
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -76,6 +77,35 @@ def test_trees_of_a_comparison(ax):
     assert [line.get_ydata().tolist() for line in tree.lines] == [[1, 1, 2, 2], [0, 0, 1.5, 1.5]]
     assert tree.get_xlim()[1] == 0  # the networks are on the right
     assert set(motif_figures(networks[:1])) >= {"motifs"} > {"comparison"} & set(motif_figures(networks[:1]))
+
+
+def test_names_of_networks_and_classes_are_no_formulas(ax):
+    """Matplotlib would leave ``_a`` out of a legend, and take what stands between two $ for a formula."""
+    names = ["_a", "US$ b EU$", "c\x1b$"]
+    compared = compare_motifs({name: made_up(["000000110", "000100110"], seed) for seed, name in enumerate(names)})
+    compared.plot_profiles(ax)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["_a", "US$ b EU$", "c\\x1b$"]
+    plot_tree(ax, names, 1 - compared.correlation, "distance")
+    class_axes(ax, ["$\\frac$", "\x1b"])
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["$\\frac$", "\\x1b"]
+    ax.figure.canvas.draw()
+
+
+def test_two_networks_of_one_name_are_refused():
+    networks = [("x", datasets.load("florentine"), made_up(["000000110", "000100110"], seed)) for seed in range(2)]
+    for draw in (motif_figures, motifs_report):
+        with pytest.raises(ValueError, match="two networks are called 'x'"):
+            draw(networks)
+
+
+def test_words_of_drawings_stay_text(ax):
+    """Names in front of lines have a halo, words within circles have none; both are text without control characters."""
+    graph = Graph.from_edges([(0, 1)], node_names=["ADAL", "B\x1b"])
+    labelled = draw_pattern(Pattern.from_edges([(0, 1)], node_labels=[0, 1]), {0: "p\ud800", 1: "q"})
+    for drawing, words in ((draw_network(graph, [0, 1]), ["ADAL", "B\\x1b"]), (labelled, ["p\\ud800", "q"])):
+        picture = drawing.plot()
+        assert [text.get_text() for text in picture.texts if not text.get_path_effects()] == words
+        picture.figure.canvas.draw()
 
 
 def test_graph(ax):

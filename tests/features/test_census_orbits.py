@@ -111,6 +111,16 @@ def test_roles_of_a_class_by_its_name():
 
 def test_nothing_and_bad_options():
     assert not any(map(len, role_table(Graph.from_edges([(0, 1)]), []).values()))
+    edges = [(0, 1), (1, 2), (0, 2)]
+    loop, labelled = (Graph.from_edges(edges, directed=True, edge_labels=labels) for labels in (None, [0, 1, 1]))
+    for graph, classes, problem in (
+        (loop, ["ffl", "0000000101011000"], "'0000000101011000' is not a connected class of 3 nodes"),
+        (loop, ["003"], "not a connected class"),
+        (labelled, ["ffl"], "edge labels are in the graph alone"),
+        (loop, [".,.,.,.,.,1,0,.,."], "edge labels are in the class '.,.,.,.,.,1,0,.,.' alone"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            role_table(graph, classes)
     empty = census_orbits(Graph.from_edges([], 5), 3)
     assert empty.values.shape == (5, 0)
     assert census_orbits(Graph.from_edges([(0, 1)], 3), 3, per="edge").values.shape == (1, 0)

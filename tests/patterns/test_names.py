@@ -241,6 +241,10 @@ def test_types_of_signed_feed_forward_loops():
         "negative feedback)",
     ]
     assert class_columns(loops, True)["name"] == ["030C 3-cycle"] * 3  # of numbers no sign is known
+    signed = [".,1,1,.,.,-1,.,.,.", ".,1,1,.,.,1,.,.,."]
+    for further, kinds in ((".,0,.,.", [" (incoherent, I1)", " (coherent, C1)"]), (".,2,.,.", ["", ""])):
+        names = class_columns([*signed, further], True)["name"]  # but for 1 and -1 alone
+        assert names[:2] == [f"030T feed-forward loop{kind}" for kind in kinds]
 
 
 def test_readings_in_words():

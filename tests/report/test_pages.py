@@ -219,6 +219,21 @@ def test_matches_are_drawn_in_their_colors():
     assert fills["2"] in PALETTE[1:3]
 
 
+@pytest.mark.parametrize(
+    "colors", [["dark red", "red", "blue"], np.array([1, 3, 2]), {0: {"dark red"}, 1: "red", 2: ["blue"]}]
+)
+def test_colors_of_a_search_may_be_given_in_all_ways(colors):
+    graph = Graph.from_edges([(0, 1), (1, 2)])
+    wanted: dict[Hashable, int] = (
+        {3: 1, 2: 1, 9: 0} if isinstance(colors, np.ndarray) else {"red": 1, "blue": 1, "x": 0}
+    )
+    page = search_report("path", graph, wanted, find_color_motif(graph, colors, wanted, 1, limit=1), colors)
+    drawn = page.partition("<figure")[2].partition("</figure>")[0]
+    assert re.findall(r">(\d)</text>", drawn) == ["1", "2"]
+    assert re.findall('<circle[^>]*fill="([^"]*)"', drawn) == list(PALETTE[:2])
+    assert "0 ×" not in page
+
+
 def test_a_search_without_a_match_names_the_colors_that_it_looked_for():
     graph, colors = Graph.from_edges([(0, 1), (1, 2)]), [["red"], ["blue"], ["red"]]
     wanted: dict[Hashable, int] = {"red": 3}
@@ -292,7 +307,7 @@ def pages(graph, found, triads):
     kinds = ["DAN", "MBON", "Kenyon cell", "M"]
     labels = np.arange(graph.n) % 4
     names = [f"neuron {v} of the left side" for v in range(graph.n)]
-    edges = graph.edge_list()[:600]
+    edges = graph.edge_list()[:300]
     cells = Graph.from_edges(edges, graph.n, True, labels, np.arange(len(edges)) % 2, node_names=names)
     cells = cells._with_host_fields(cells.report, cells.node_names, dict(enumerate(kinds)), {0: "+", 1: "-"})
     census = subgraph_census(cells, 3)

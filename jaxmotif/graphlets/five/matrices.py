@@ -18,6 +18,7 @@ from jaxmotif.arrays._ahead import in_earnest, rehearsal
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._exact import join_sums
 from jaxmotif.arrays._sizes import table_columns
+from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.devices._job import Job, run_alone, run_job, workers_on
 from jaxmotif.devices._memory import default_memory, working_memory
 from jaxmotif.devices._ranges import Span
@@ -334,6 +335,8 @@ def _share_out_hubs(
     if plan.sparse:
         work, units = _move_to_blocks(work + _row_work(plan, device), plan.rows(device)), 4 * len(selection.devices)
     starts = np.concatenate([[0], np.cumsum(work)])
+    if store is not None:  # what the sums of finished stretches hold depends on these two, which depend on the memory
+        store = store._replace(fingerprint=fingerprint(store.fingerprint, plan.giants, plan.sparse))
     programs = plan.detail, plan.passes, plan.memory, plan.arcs
     # Later units are the more difficult ones, and are taken first: large hubs come last.
     job = Job(
