@@ -17,7 +17,8 @@ def run(args: argparse.Namespace) -> Report:
     from jaxmotif.datasets import names
     from jaxmotif.io import write_graph
 
-    if not Path(args.graph).exists() and args.graph not in names() and (args.to.exists() or str(args.to) in names()):
+    is_there = args.graph == "-" or Path(args.graph).exists() or args.graph in names()
+    if not is_there and (args.to.exists() or str(args.to) in names()):
         raise ValueError(
             f"there is no file {args.graph!r}; the graph to read comes first: convert {args.to} {args.graph}"
         )

@@ -70,10 +70,12 @@ def load_graph(
         of_edges = {"weight": args.weight, "min_weight": args.min_weight}
         graph = read_graph(source, node_labels=args.node_labels, **of_edges, **chosen, **options)
     else:
-        try:
-            graph = read_graph(resolve(path), **chosen, **options)
-        except UnusedOption:
-            graph = read_graph(resolve(path), **options)
+        graph = None
+        while graph is None:
+            try:
+                graph = read_graph(resolve(path), **chosen, **options)
+            except UnusedOption as error:
+                del chosen[error.option]
     logger.info("%s, %s", graph.report, "directed" if graph.directed else "undirected")
     return graph
 

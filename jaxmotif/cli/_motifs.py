@@ -155,9 +155,11 @@ def _join_reports(names: Sequence[str], reports: Sequence[Report], compared: Map
             scalars[key] = values[0]
         else:
             scalars |= {f"{key} ({name})": value for name, value in zip(names, values, strict=True)}
-    columns: dict[str, Column] = {"network": np.repeat(names, [len(report.columns["class"]) for report in reports])}
-    for key in reports[0].columns:
-        columns[key] = np.concatenate([np.asarray(report.columns[key]) for report in reports])
+    rows = [len(report.columns["class"]) for report in reports]
+    columns: dict[str, Column] = {"network": np.repeat(names, rows)}
+    for key in max((report.columns for report in reports), key=len):  # without classes, there are no readings of labels
+        parts = [report.columns.get(key, [""] * number) for report, number in zip(reports, rows, strict=True)]
+        columns[key] = np.concatenate([np.asarray(part) for part in parts])
     shown = {"network"}.union(*(report.narrow or () for report in reports))
     return Report(scalars, columns, narrow=[name for name in columns if name in shown], objects="classes")
 

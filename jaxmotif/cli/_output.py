@@ -144,7 +144,7 @@ def _paths_to_read(args: argparse.Namespace, written: Collection[str]) -> list[s
     """Return what may be paths of files that a command reads, apart from the options that name files to write."""
     graphs = getattr(args, "graph", None) or []
     paths: list[str | Path] = [graphs] if isinstance(graphs, str) else [*graphs]
-    paths += [value for name in ("query", "colors") if (value := getattr(args, name, None)) is not None]
+    paths += [value for name in ("query", "colors", "file") if (value := getattr(args, name, None)) is not None]
     return paths + [value for name, value in vars(args).items() if isinstance(value, Path) and name not in written]
 
 

@@ -347,4 +347,4 @@ def _check_used(path: str, contents: Contents, options: Options) -> None:
     }
     for name, (wanted, labels) in given.items():
         if wanted is not None and labels is None and len(contents.edges):
-            raise UnusedOption(f"{name} is for attributes, and {path}, read as {contents.format}, has none to choose")
+            raise UnusedOption(name, f"is for attributes, and {path}, read as {contents.format}, has none to choose")

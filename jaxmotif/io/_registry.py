@@ -38,7 +38,16 @@ TABLES = ("edges", "csv", "tsv", "konect", "parquet")
 
 
 class UnusedOption(ValueError):
-    """The error of an option that says nothing about a file of this format."""
+    """The error of an option that says nothing about a file of this format.
+
+    Args:
+      option: the argument of :func:`jaxmotif.read_graph`.
+      why: the rest of the message.
+    """
+
+    def __init__(self, option: str, why: str):
+        super().__init__(f"{option} {why}")
+        self.option = option
 
 
 def read_contents(file: TextFile, format: str, options: Options) -> Contents:
@@ -54,7 +63,7 @@ def read_contents(file: TextFile, format: str, options: Options) -> Contents:
         raise file.error(f"this looks like {entry.content}, which is not read; {entry.remedy}")
     unused = "columns" if options.columns is not None else "text_ids" if options.text_ids and name != "adjlist" else ""
     if unused and name not in (None, *TABLES):
-        raise UnusedOption(f"{unused} is for tables of edges ({', '.join(TABLES)}), and {file.path} is read as {name}")
+        raise UnusedOption(unused, f"is for tables of edges ({', '.join(TABLES)}), and {file.path} is read as {name}")
     read = entry.read if entry is not None and entry.read is not None else read_any_list
     contents = read(file, options)
     return contents._replace(format=contents.format or name or "edges")

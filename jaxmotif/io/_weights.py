@@ -25,7 +25,7 @@ def weight_column(path: str, contents: Contents, column: int | str) -> tuple[str
     columns, header = contents.edge_columns, contents.header or ()
     name = header[column] if isinstance(column, int) and 0 <= column < len(header) else str(column)
     if columns is None:
-        raise UnusedOption(f"weight is for attributes of edges, and {path}, read as {contents.format}, has none")
+        raise UnusedOption("weight", f"is for attributes of edges, and {path}, read as {contents.format}, has none")
     if name not in columns:
         there = ", ".join(map(repr, columns)) or "no columns but the ends"
         raise GraphFileError(f"{path}: no column {name!r} of weights; there are {there}{meant(name, columns)}", path)

@@ -487,17 +487,18 @@ class Listing:
         """Search the stretches that are not kept yet, keep them, and return the number of all matches and a status."""
         if self._passes:
             raise ValueError("the query compares elements that no edge joins: it is listed without checkpoint")
-        identity = search_identity(self.matching, self.plan, domains)
+        # Everything that decides which rows there are.
+        listing = "a listing", self.size, self.limit, self.one_each, *search_identity(self.matching, self.plan, domains)
         count, status = 0, self.plan.found.standing.status
         if self.plan.ready is None:
+            if _whole(status):  # nothing can match
+                pieces.begin(fingerprint(*listing))
             return count, status
         try:
             prefixes, stretches = self._cut_stretches(CHECKPOINT_STRETCHES)
         except TimeIsUp as stop:
             return 0, str(stop)
-        # Everything that decides which rows there are, and in which stretches they are kept.
-        parts = "a listing", self.size, self.limit, self.one_each, *identity, prefixes.listed()
-        done, count = pieces.begin(fingerprint(*parts))
+        done, count = pieces.begin(fingerprint(*listing, prefixes.listed()))  # which decide in what stretches they are
         left = None if self.limit is None else self.limit - count
         with progress(len(stretches), "stretches", "listing", show, before=done) as meter:
             for block in until_limit(self._list_on_devices(left, prefixes, stretches[done:]), left):

@@ -119,7 +119,7 @@ def role_words(pattern: Pattern) -> list[str]:
     """Return what each node does in a pattern, in a word or two; nodes that automorphisms exchange have the same words.
 
     Among one-way arcs, a regulator has only outgoing ones, a target only incoming ones, and an intermediate both.
-    "mutual" says that the node also has reciprocated arcs. In undirected patterns the words are the degree. Roles that
+    "mutual" says that the node also has reciprocated arcs, "isolated" that it has none. In undirected patterns the words are the degree. Roles that
     would have the same words are numbered.
 
     Example:
@@ -142,7 +142,7 @@ def role_words(pattern: Pattern) -> list[str]:
             words.append(f"degree {adjacency[node].sum()}")
             continue
         kind = ("", "target", "regulator", "intermediate")[2 * (node in sends) + (node in receives)]
-        words.append(" ".join(filter(None, ("mutual" * (node in mutual), kind))))
+        words.append(" ".join(filter(None, ("mutual" * (node in mutual), kind))) or "isolated")
     numbered = []
     for node, word in enumerate(words):
         alike = sorted({orbit for orbit, other in zip(orbits.tolist(), words, strict=True) if other == word})

@@ -22,6 +22,7 @@ from jaxmotif.patterns import (
     named_pattern,
     przulj_names,
 )
+from jaxmotif.patterns._readings import role_columns
 from jaxmotif.patterns._ruled import RuledPattern
 from jaxmotif.patterns._totals import NAMES_5
 
@@ -245,6 +246,10 @@ def test_types_of_signed_feed_forward_loops():
     for further, kinds in ((".,0,.,.", [" (incoherent, I1)", " (coherent, C1)"]), (".,2,.,.", ["", ""])):
         names = class_columns([*signed, further], True)["name"]  # but for 1 and -1 alone
         assert names[:2] == [f"030T feed-forward loop{kind}" for kind in kinds]
+
+
+def test_a_node_without_edges_has_a_role():
+    assert role_columns(named_pattern("010000000")) == ["regulator", "target", "isolated"]
 
 
 def test_readings_in_words():
