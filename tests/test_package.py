@@ -128,6 +128,17 @@ def test_the_reference_lists_what_packages_export():
             assert set(getattr(module, "__all__", ())) <= set(listed), module.__name__
 
 
+def imports_in(nodes):
+    """The statements that import, but not those for type checkers alone."""
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+            yield from imports_in(node.orelse)
+        elif not isinstance(node, ast.expr):
+            yield from imports_in(ast.iter_child_nodes(node))
+
+
 @functools.cache
 def imported_modules(name):
     """The modules of the package that a module imports, at its top or inside a function, but not for type checkers."""
@@ -135,14 +146,8 @@ def imported_modules(name):
     stub = ROOT / name.replace(".", "/") / "__init__.pyi"
     if stub.exists():  # what a package imports when a name of it is asked for
         tree.body += ast.parse(stub.read_text()).body
-    for_checkers = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            for_checkers |= {id(inner) for line in node.body for inner in ast.walk(line)}
     found = set()
-    for node in ast.walk(tree):
-        if id(node) in for_checkers:
-            continue
+    for node in imports_in(tree.body):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "jaxmotif":
             # What is imported may be a module itself, or something in one.
             found |= {f"{node.module}.{alias.name}" for alias in node.names}

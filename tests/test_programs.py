@@ -3,7 +3,6 @@
 from concurrent.futures import Executor, Future
 
 import jax
-import numpy as np
 import pytest
 
 from jaxmotif.arrays._ahead import Rehearsal
@@ -72,12 +71,11 @@ def test_directed_networks(programs):
 
 
 def test_five_nodes(programs):
-    """Networks of 40 to 7,000 nodes, which have hubs of one width more each, have one program more of each kind."""
+    """Networks of 40 to 7,000 nodes share all programs; hubs of one width more have one program more of each kind."""
     counts = []
-    for n, degree in ((40, 12), (500, 12), (3_000, 12), (7_000, 12), (7_000, 30)):
+    for n, degree in ((40, 12), (7_000, 12), (7_000, 30)):
         with pytest.raises(Told):
             node_orbits(synthetic.random_regular(n, degree), size=5, devices=CPU)
         counts.append(len(programs))
-    assert np.diff(counts).tolist() == [0, 0, 0, counts[4] - counts[3]]
-    assert counts[0] <= 20
-    assert counts[4] - counts[3] <= 3
+    assert counts[1] == counts[0] <= 20
+    assert 0 <= counts[2] - counts[1] <= 3

@@ -16,6 +16,7 @@ import pytest
 
 import jaxmotif
 from jaxmotif.patterns import GRAPHLETS, as_pattern
+from tests.more import more
 
 STORED = Path(__file__).with_name("stored.json")
 QUERIES = {False: ("triangle", "4-cycle", "house", "4-star"), True: ("ffl", "3-cycle", "bifan", "021D")}
@@ -102,9 +103,13 @@ def test_answers_of_other_programs(name):
         found = jaxmotif.subgraph_census(graph, 3)
         census = {text.split()[0]: n for text, n in zip(found.names, found.counts.tolist(), strict=True)}
         assert census == known["triads"]
-    if "color motifs" in known:
-        found = jaxmotif.find_color_motif(plain, colors_of(plain), COLORS, key=0, limit=None)
-        assert [len(found.matches), found.vertices.tolist()] == known["color motifs"]
+
+
+@pytest.mark.parametrize("name", ["florentine", *more("karate")])
+def test_color_motifs_of_other_programs(name):
+    plain = undirected(name)
+    found = jaxmotif.find_color_motif(plain, colors_of(plain), COLORS, key=0, limit=None)
+    assert [len(found.matches), found.vertices.tolist()] == stored()[name]["color motifs"]
 
 
 @pytest.mark.more

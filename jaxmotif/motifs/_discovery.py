@@ -131,10 +131,10 @@ def find_motifs(
 
     Example:
       >>> from jaxmotif.graph import Graph
-      >>> loops = [(a, b) for i in range(6) for a, b in ((i, i + 1), (i + 1, i + 2), (i, i + 2))]
-      >>> found = find_motifs(Graph.from_edges(loops, directed=True), 3, num_random=10)
+      >>> loops = [(a, b) for i in range(40) for a, b in ((i, i + 1), (i + 1, i + 2), (i, i + 2))]
+      >>> found = find_motifs(Graph.from_edges(loops, directed=True), 3, num_random=20)
       >>> dict(zip(found.names, found.counts.tolist()))["030T feed-forward loop"]
-      6
+      40
     """
     graph = as_graph(graph)
     check_rule(rule)

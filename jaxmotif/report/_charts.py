@@ -18,7 +18,7 @@ WIDTH = 960
 
 _MOST_DRAWINGS = 16  # classes that have room for drawings below the axis
 _LETTERS = 28  # of a label below the axis, or beside a tree
-_LETTER_WIDTH = 7.5  # of a letter beside a tree, in wide fonts
+_LETTER_WIDTH = 7.5  # of a letter of such a label, in wide fonts
 _MOST_LABELS = 80  # classes that have room for labels below the axis, sideways
 
 Scale = Callable[[float], float]
@@ -88,7 +88,7 @@ def profile_chart(labels: Sequence[str], drawings: Sequence[Drawing], profiles: 
         text = _label(0, 0, label[:_LETTERS], "middle" if upright else "end")
         turn = "" if upright else " rotate(-90)"
         parts.append(f'<g transform="translate({x(i) + 3.5 * bool(turn):.1f} {bottom + 14:.1f}){turn}">{text}</g>')
-    bottom += 20 if upright else 14 + 6.2 * min(max(map(len, shown), default=0), _LETTERS)
+    bottom += 20 if upright else 14 + _LETTER_WIDTH * min(max(map(len, shown), default=0), _LETTERS)
     box = f'class="chart" viewBox="0 0 {WIDTH} {bottom:.0f}"'
     return f'<svg {box} role="img" aria-label="Significance profile">{"".join(parts)}</svg>'
 

@@ -81,11 +81,17 @@ def test_results_of_many_graphs_are_pickled(count):
         }
 
 
-@pytest.mark.parametrize("again", [lambda result: pickle.loads(pickle.dumps(result)), copy.deepcopy])
-def test_a_copy_of_a_result_has_all_bits(again):
+@pytest.fixture(scope="module")
+def results_of_a_hub():
     hub = jaxmotif.Graph.from_edges([(0, leaf) for leaf in range(1, 70_001)])
     tables = jaxmotif.edge_graphlets(hub), jaxmotif.node_orbits(hub)
     others = jaxmotif.participation_counts("3-star", hub), jaxmotif.pattern_features(hub, ["3-star"], per="node")
+    return tables, others
+
+
+@pytest.mark.parametrize("again", [lambda result: pickle.loads(pickle.dumps(result)), copy.deepcopy])
+def test_a_copy_of_a_result_has_all_bits(again, results_of_a_hub):
+    tables, others = results_of_a_hub
     for result in (*tables, tables[0].on_device(), *others):
         copied, values = again(result), np.asarray(result)
         assert int(values.max()) > 2**31

@@ -47,24 +47,27 @@ def random_graph(n, density, seed, directed, labels=0, edge_labels=0):
     )
 
 
-def brute_force(graph, size):
+def connected_sets(graph, size):
+    """All sets of nodes that induce a connected subgraph, each with its class."""
     whole = Pattern.from_graph(graph)
-    counts = Counter()
+    classes = {}  # by the arrays of a subgraph, of which many are equal; None: it is not connected
     for nodes in combinations(range(graph.n), size):
         part = whole.relabel(nodes)
-        if len(part.components()) == 1:
-            counts[canonical_string(part)] += 1
-    return dict(counts)
+        arrays = part.adjacency, part.node_labels, part.edge_labels
+        key = tuple(x.tobytes() for x in arrays if x is not None)
+        if key not in classes:
+            classes[key] = canonical_string(part) if len(part.components()) == 1 else None
+        if classes[key] is not None:
+            yield nodes, classes[key]
+
+
+def brute_force(graph, size):
+    return dict(Counter(name for _, name in connected_sets(graph, size)))
 
 
 def by_node(graph, size):
     """How many subgraphs of each class hold each node."""
-    whole, counts = Pattern.from_graph(graph), Counter()
-    for nodes in combinations(range(graph.n), size):
-        part = whole.relabel(nodes)
-        if len(part.components()) == 1:
-            counts.update((node, canonical_string(part)) for node in nodes)
-    return counts
+    return Counter((node, name) for nodes, name in connected_sets(graph, size) for node in nodes)
 
 
 @pytest.mark.parametrize(

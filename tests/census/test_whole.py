@@ -91,32 +91,34 @@ def test_limits_at_their_edge(size):
 
 
 def test_what_is_not_tried():
-    graph = random_graph(24, 0.15, 5, True)
+    graph = random_graph(24, 0.1, 5, True)
     assert whole(graph, 3)
     assert whole(graph, 3, count=2) is None  # several graphs
     assert whole(graph, 3, SMALL._replace(visits=64)) is None  # more subgraphs are expected
-    rows = 2 * graph.m  # as many positions of walks are expected at most
-    assert whole(graph, 3, SMALL._replace(rows=rows)) == whole(graph, 3, SMALL._replace(rows=rows - 1), alike=0)
-    assert whole(graph, 3, SMALL._replace(rows=rows - 1)) is None
+    # Twice as many positions of walks as edges are expected: as many as there are rows, and two more.
+    assert SMALL.rows == 4096
+    assert whole(graph, 3, alike=2048.5 / graph.m) == brute_force(graph, 3)
+    assert whole(graph, 3, alike=2049.5 / graph.m) is None
     for name, least in (("table", SMALL.rows), ("candidates", SMALL.rows), ("codes", SMALL.visits)):
         assert whole(graph, 3, sizes=dataclasses.replace(ACCELERATOR_SIZES, **{name: least}))
         assert whole(graph, 3, sizes=dataclasses.replace(ACCELERATOR_SIZES, **{name: least - 1})) is None
 
 
 def test_nodes_have_room_as_rows():
-    """Forty nodes, of which four are a path, where rows for thirty-nine would do for its walks."""
-    path = [(0, 1), (1, 2), (2, 3)]
-    graph = Graph.from_edges(path, 40, directed=True)
+    """Forty nodes, of which four are a path, where fewer rows would do for its walks; and one node more."""
+    path, limits = [(0, 1), (1, 2), (2, 3)], SMALL._replace(rows=40)
     wanted = brute_force(Graph.from_edges(path, directed=True), 4)
-    assert whole(graph, 4, SMALL._replace(rows=40)) == wanted
-    assert whole(graph, 4, SMALL._replace(rows=39)) is None
+    assert whole(Graph.from_edges(path, 40, directed=True), 4, limits) == wanted
+    assert whole(Graph.from_edges(path, 41, directed=True), 4, limits) is None
 
 
 def test_pairs_of_patterns_have_room():
-    """The leaves of a star differ by their labels, so that each pair of them is of its own."""
-    star = Graph.from_edges([(0, leaf) for leaf in range(1, 21)], node_labels=range(21))
-    assert whole(star, 3, SMALL._replace(rows=190)) == brute_force(star, 3)
-    assert whole(star, 3, SMALL._replace(rows=189)) is None
+    """The leaves of a star differ by their labels, so that each pair of them is of its own; a path is one pair more."""
+    star, limits = [(0, leaf) for leaf in range(1, 21)], SMALL._replace(rows=190)
+    graph = Graph.from_edges(star, node_labels=range(24), num_nodes=24)
+    assert whole(graph, 3, limits) == brute_force(graph, 3)
+    graph = Graph.from_edges([*star, (21, 22), (21, 23)], node_labels=range(24))
+    assert whole(graph, 3, limits, alike=0) is None
 
 
 def test_tables_before_the_last_have_room():

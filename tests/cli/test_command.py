@@ -108,7 +108,8 @@ def test_every_column_is_explained(capsys, tmp_path):
     (tmp_path / "c.txt").write_text("0 red\n1 red\n")
     graph = str(tmp_path / "g.txt")
     commands = {
-        "graphlets": [graph], "census": [graph, "--directed"], "motifs": [graph, "--directed", "--random", "4"],
+        "graphlets": [graph], "census": [graph, "--directed"],
+        "motifs": [graph, "--directed", "--random", "4", "--switches", "1"],
         "match": [graph, graph], "search": [graph, "--colors", str(tmp_path / "c.txt"), "--motif", "red:2"],
     }  # fmt: skip
     assert main(["help", "columns"]) == 0

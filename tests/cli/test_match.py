@@ -115,6 +115,7 @@ def test_a_listing_goes_on_from_its_checkpoint(tmp_path, monkeypatch, capsys):
     from jaxmotif.cli import _command
     from jaxmotif.matching import _listing, _sink
 
+    monkeypatch.setattr(_listing, "CHECKPOINT_STRETCHES", 16)  # few: each is a search
     words = ["match", "4-path", "karate", "--limit", "all", "--device", "cpu", "--quiet", "--format", "csv"]
 
     def rows():

@@ -112,8 +112,8 @@ def test_positions_of_nodes_of_any_name(tmp_path, capsys, separator, between):
     edges, nodes = tmp_path / "net.txt", tmp_path / "nodes.txt"
     name = "a" if between == " " else "a b"
     edges.write_text("N b\nb c\nc d\nd N\nN c\n".replace(" ", between).replace("N", name))
-    header = "" if separator == "\t" else "node,x\n" if separator == "," else "# node x\n"
-    nodes.write_text(header + "N 1\nb 2\nc 1\nd 2\n".replace(" ", separator).replace("N", name))
+    header = "" if separator == "\t" else "node,x,y\n" if separator == "," else "# node x y\n"
+    nodes.write_text(header + "N 1 0\nb 2 0\nc 1 0\nd 2 0\n".replace(" ", separator).replace("N", name))
     options = "motifs", edges, "--random", 2, "--attempts", 1, "--degrees", "degree"
     found = document(capsys, *options, "--keep", "distances", "--positions", nodes, "--bins", "0.5")
     assert "each of 2 classes of length" in found["null_model"]

@@ -11,6 +11,7 @@ import pytest
 
 from jaxmotif.cli import main
 from jaxmotif.cli._occurrences import _class_rows
+from tests.more import more
 
 EDGES = "x y\ny z\nx z\nz out,1\n"
 
@@ -61,17 +62,22 @@ def rows_of(path):
     return list(csv.DictReader(lines, delimiter="\t" if path.suffix == ".tsv" else ","))
 
 
-@pytest.mark.parametrize(("options", "size"), [(["--directed"], 3), (["--directed"], 4), (["--undirected"], 4)])
-@pytest.mark.parametrize("labelled", [False, True])
-def test_roles_are_those_of_the_occurrences(network, tmp_path, options, size, labelled):
+@pytest.mark.parametrize(
+    ("option", "size", "labelled"),
+    [
+        *(("--directed", 3, True), ("--directed", 4, False), ("--undirected", 4, True)),
+        *more(("--directed", 3, False), ("--directed", 4, True), ("--undirected", 4, False)),
+    ],
+)
+def test_roles_are_those_of_the_occurrences(network, tmp_path, option, size, labelled):
     """Who takes which role how often is counted again, row by row, from the list of all occurrences."""
     pyarrow = pytest.importorskip("pyarrow.parquet")
     rng = np.random.default_rng(size)
     arcs = sorted({(u, v) for u, v in rng.integers(0, 14, (34, 2)).tolist() if u != v})
-    if "--undirected" in options:
+    if option == "--undirected":
         arcs = sorted({(min(arc), max(arc)) for arc in arcs})
     network.write_text("".join(f"n{u}\tn{v}\t{'+-'[(u + v) % 2]}\n" for u, v in arcs))
-    words = [network, "--size", size, *options, *(["--edge-label", "2"] if labelled else [])]
+    words = [network, "--size", size, option, *(["--edge-label", "2"] if labelled else [])]
     run("census", *words, "--occurrences", tmp_path / "o.csv", "--roles", tmp_path / "r.tsv")
     expected = collections.Counter()
     for row in rows_of(tmp_path / "o.csv"):

@@ -19,6 +19,7 @@ import pytest
 import jaxmotif
 from jaxmotif.cli import main
 from jaxmotif.devices import Cluster, ClusterError
+from jaxmotif.devices import _cluster_call as calls
 from jaxmotif.devices._cluster import _Driver, connect
 from jaxmotif.devices._cluster_call import pack, unpack
 from jaxmotif.features import census_orbits, pattern_features
@@ -40,15 +41,16 @@ def expected(name):
 
 
 class Machines:
-    """A scheduler and workers, each a process that may be killed."""
+    """A scheduler and workers, each a process that may be killed; a gate, if asked for, stops the ninth step."""
 
-    def __init__(self, folder, **environment):
-        self.folder, self.steps = folder, folder / "steps"
-        self.environment = (
-            os.environ
-            | {"JM_STEPS": str(self.steps), "PYTHONWARNINGS": "ignore", "PYTHONPATH": str(ROOT)}
-            | environment
-        )
+    def __init__(self, folder, gated=False, **environment):
+        self.folder, self.steps, self.gate = folder, folder / "steps", folder / "gate"
+        self.environment = os.environ | environment
+        self.environment |= {"JM_STEPS": str(self.steps), "PYTHONWARNINGS": "ignore", "PYTHONPATH": str(ROOT)}
+        # Workers that look a hundred times a second where they are take a third of the time that they wait.
+        self.environment["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"] = "False"
+        if gated:
+            self.environment["JM_GATE"] = str(self.gate)
         self.workers = []
         file = folder / "scheduler.json"
         self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(file))
@@ -67,6 +69,11 @@ class Machines:
         options = [self.address, "--nthreads", "1", kind, "--preload", PRELOAD, *options]
         self.workers.append(self._start("worker", *options, **environment))
         return self.workers[-1]
+
+    def forget(self):
+        """Count the steps from one on again, and close the gate."""
+        self.steps.unlink(missing_ok=True)
+        self.gate.unlink(missing_ok=True)
 
     def begun(self):
         """The units that were begun: the worker's process, the job, and the items."""
@@ -94,11 +101,11 @@ def wait_for(true, seconds=60.0):
 
 
 @contextlib.contextmanager
-def machines(folder, workers=2, **environment):
+def machines(folder, workers=2, nannies=0, **environment):
     running = Machines(folder, **environment)
     try:
-        for _ in range(workers):
-            running.start_worker()
+        for number in range(workers):
+            running.start_worker(nanny=number < nannies)
         with connect(running.address) as cluster:
             if workers:
                 cluster.client.wait_for_workers(workers, timeout=60)
@@ -108,10 +115,15 @@ def machines(folder, workers=2, **environment):
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    """Two workers that nothing happens to, and that share every job, however short."""
-    with machines(tmp_path_factory.mktemp("cluster"), JM_MOMENT="0") as (_, two):
-        yield two
+def calm(tmp_path_factory):
+    """Two workers that nothing happens to, one with a nanny, and that share every job, however short."""
+    with machines(tmp_path_factory.mktemp("calm"), nannies=1, JM_MOMENT="0", JM_SLOW="0.01") as started:
+        yield started
+
+
+@pytest.fixture
+def cluster(calm):
+    return calm[1]
 
 
 @pytest.mark.parametrize("name", ["graphlets", *more("matching", "census", "sieve", "motifs")])
@@ -119,21 +131,24 @@ def test_the_bits_of_one_machine(cluster, name):
     assert digest(name, devices=cluster) == expected(name)
 
 
-@pytest.mark.parametrize(("moment", "name"), [("60", "graphlets"), *more(("60", "motifs"), ("0.02", "graphlets"))])
-def test_short_jobs_are_done_by_the_worker_that_plans(moment, name, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("moment", "name"), [(60.0, "graphlets"), *more((60.0, "motifs"), (0.02, "graphlets"))])
+def test_short_jobs_are_done_by_the_worker_that_plans(moment, name, calm, monkeypatch):
     """All of a call in one task, where there is time; results of jobs done alone reach the workers of later ones."""
-    submitted = []
+    submitted, plain, (running, two) = [], _Driver._submit, calm
 
     def submit(driver, what, *args):
         submitted.append(what)
         return plain(driver, what, *args)
 
-    plain = _Driver._submit
     monkeypatch.setattr(_Driver, "_submit", submit)
-    with machines(tmp_path, JM_MOMENT=moment, JM_SLOW="0.01") as (running, two):
+    running.forget()
+    two.client.run(setattr, calls, "MOMENT", moment)
+    try:
         assert digest(name, devices=two) == expected(name)
-        assert len({step[0] for step in running.begun()}) == (1 if moment == "60" else 2)
-    assert (submitted == ["call", "plan"]) == (moment == "60")
+    finally:
+        two.client.run(setattr, calls, "MOMENT", 0.0)
+    assert len({step[0] for step in running.begun()}) == (1 if moment == 60.0 else 2)
+    assert (submitted == ["call", "plan"]) == (moment == 60.0)
 
 
 @pytest.mark.slow
@@ -268,24 +283,6 @@ def run_meanwhile(cluster, name, act, **options):
         acting.join()
 
 
-def test_a_worker_killed_and_another_come(tmp_path):
-    gate = tmp_path / "gate"
-    with machines(tmp_path, JM_SLOW="0.1", JM_GATE=str(gate)) as (running, cluster):
-
-        def act():
-            running.wait_for_steps(9)
-            before = set(cluster.client.nthreads())
-            running.workers[0].kill()
-            newcomer.append(str(running.start_worker().pid))
-            wait_for(lambda: set(cluster.client.nthreads()) - before)
-            gate.touch()
-
-        newcomer = []
-        assert run_meanwhile(cluster, "graphlets", act) == expected("graphlets")
-        assert running.done_again() <= 3
-        assert newcomer[0] in {step[0] for step in running.begun()}
-
-
 @pytest.mark.more
 def test_all_killed_and_one_come(tmp_path, caplog):
     """The same bytes; a line says when nobody is there."""
@@ -329,22 +326,6 @@ def test_a_unit_that_fails_is_named(tmp_path):
         assert (tmp_path / "kept" / "graphlets-1.checkpoint").exists()
 
 
-def test_the_scheduler_killed_and_a_call_that_goes_on(tmp_path):
-    """One line within two seconds; the checkpoint goes on elsewhere, to the same bits."""
-    kept, ended = tmp_path / "kept", []
-    with machines(tmp_path, JM_SLOW="0.1") as (running, cluster):
-
-        def act():
-            running.wait_for_steps(8)
-            running.scheduler.kill()
-            ended.append(time.monotonic())
-
-        found = run_meanwhile(cluster, "graphlets", act, checkpoint=kept)
-        assert time.monotonic() - ended[0] < 2
-        assert re.fullmatch(r"the scheduler tcp://\S+ is gone; what was found .*", found)
-    assert digest("graphlets", checkpoint=kept) == expected("graphlets")
-
-
 @pytest.mark.more
 def test_the_driver_killed_and_started_again(tmp_path):
     with machines(tmp_path, JM_SLOW="0.1") as (running, _):
@@ -357,43 +338,20 @@ def test_the_driver_killed_and_started_again(tmp_path):
     assert again.stdout.split() == ["graphlets", expected("graphlets")]
 
 
-def test_unlike_versions_are_refused_by_name(tmp_path):
-    """Before any work; also those of a worker that comes later."""
-    gate = tmp_path / "gate"
-    with machines(tmp_path, workers=1, JM_SLOW="0.1", JM_GATE=str(gate)) as (running, cluster):
-
-        def act():
-            running.wait_for_steps(9)
-            before = set(cluster.client.nthreads())
-            running.start_worker(JM_VERSION="0.0.9")
-            wait_for(lambda: set(cluster.client.nthreads()) - before)
-            gate.touch()
-
-        version = jaxmotif.__version__
-        assert f"jaxmotif 0.0.9 and not {version}" in run_meanwhile(cluster, "graphlets", act)
-        steps = len(running.begun())
-        with pytest.raises(ClusterError, match=rf"worker tcp://\S+ has jaxmotif 0.0.9 and not {version}"):
-            digest("graphlets", devices=cluster)
-        assert len(running.begun()) <= steps + 1
-
-
 @pytest.mark.skipif(shutil.which("ss") is None, reason="needs ss")
-def test_nothing_listens_elsewhere(tmp_path):
+def test_nothing_listens_elsewhere(calm):
     """By the commands of the documentation, and by its LocalCluster."""
     from distributed import LocalCluster
 
-    with machines(tmp_path, workers=0) as (running, cluster):
-        running.start_worker(nanny=True)
-        running.start_worker(nanny=False)
-        cluster.client.wait_for_workers(2, timeout=60)
-        with LocalCluster(n_workers=1, threads_per_worker=1, host=HERE, dashboard_address=f"{HERE}:0"):
-            processes = [os.getpid(), running.scheduler.pid, *(worker.pid for worker in running.workers)]
-            listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
-            pairs = [tuple(map(int, line.split())) for line in listed.splitlines()]
-            for pid, parent in sorted(pairs):
-                if parent in processes and pid not in processes:
-                    processes.append(pid)
-            sockets = subprocess.run(["ss", "-Hltnp"], capture_output=True, text=True, check=True).stdout
+    running, _ = calm
+    with LocalCluster(n_workers=1, threads_per_worker=1, host=HERE, dashboard_address=f"{HERE}:0"):
+        processes = [os.getpid(), running.scheduler.pid, *(worker.pid for worker in running.workers)]
+        listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+        pairs = [tuple(map(int, line.split())) for line in listed.splitlines()]
+        for pid, parent in sorted(pairs):
+            if parent in processes and pid not in processes:
+                processes.append(pid)
+        sockets = subprocess.run(["ss", "-Hltnp"], capture_output=True, text=True, check=True).stdout
     ours = [line.split()[3] for line in sockets.splitlines() if any(f"pid={process}," in line for process in processes)]
     assert len(ours) >= 5, sockets
     assert {address.rpartition(":")[0] for address in ours} == {HERE}
@@ -429,3 +387,81 @@ def test_strangers_get_nothing_with_tls(tmp_path):
         for how, security in ((address, strangers), (address, None), (address.replace("tls", "tcp"), None)):
             with pytest.raises((OSError, TypeError)):
                 Client(how, security=security, timeout=1, set_as_default=False)
+
+
+# In this order on one cluster: its workers have compiled their programs, and at last it has no scheduler.
+
+
+@pytest.fixture(scope="module")
+def shaken(tmp_path_factory):
+    with machines(tmp_path_factory.mktemp("shaken"), workers=1, gated=True, JM_SLOW="0.1") as started:
+        yield started
+
+
+@pytest.fixture
+def one_worker(shaken):
+    shaken[0].forget()
+    return shaken
+
+
+@pytest.fixture
+def two_workers(one_worker):
+    running, cluster = one_worker
+    if len(cluster.client.nthreads()) < 2:
+        running.start_worker()
+        cluster.client.wait_for_workers(2, timeout=60)
+    return running, cluster
+
+
+def test_unlike_versions_are_refused_by_name(one_worker):
+    """Before any work; also those of a worker that comes later."""
+    running, cluster = one_worker
+
+    def act():
+        running.wait_for_steps(9)
+        before = set(cluster.client.nthreads())
+        running.start_worker(JM_VERSION="0.0.9")
+        wait_for(lambda: set(cluster.client.nthreads()) - before)
+        running.gate.touch()
+
+    version = jaxmotif.__version__
+    assert f"jaxmotif 0.0.9 and not {version}" in run_meanwhile(cluster, "graphlets", act)
+    steps = len(running.begun())
+    with pytest.raises(ClusterError, match=rf"worker tcp://\S+ has jaxmotif 0.0.9 and not {version}"):
+        digest("graphlets", devices=cluster)
+    assert len(running.begun()) <= steps + 1
+    running.workers[-1].kill()
+    wait_for(lambda: len(cluster.client.nthreads()) == 1)
+
+
+def test_a_worker_killed_and_another_come(two_workers):
+    running, cluster = two_workers
+
+    def act():
+        running.wait_for_steps(9)
+        before = set(cluster.client.nthreads())
+        running.workers[0].kill()
+        newcomer.append(str(running.start_worker().pid))
+        wait_for(lambda: set(cluster.client.nthreads()) - before)
+        running.gate.touch()
+
+    newcomer = []
+    assert run_meanwhile(cluster, "graphlets", act) == expected("graphlets")
+    assert running.done_again() <= 3
+    assert newcomer[0] in {step[0] for step in running.begun()}
+
+
+def test_the_scheduler_killed_and_a_call_that_goes_on(two_workers, tmp_path):
+    """One line within two seconds; the checkpoint goes on elsewhere, to the same bits."""
+    (running, cluster), kept, ended = two_workers, tmp_path / "kept", []
+
+    def act():
+        running.wait_for_steps(8)
+        running.scheduler.kill()
+        ended.append(time.monotonic())
+
+    running.gate.touch()
+    found = run_meanwhile(cluster, "graphlets", act, checkpoint=kept)
+    assert time.monotonic() - ended[0] < 2
+    assert re.fullmatch(r"the scheduler tcp://\S+ is gone; what was found .*", found)
+    assert digest("graphlets", checkpoint=kept) == expected("graphlets")

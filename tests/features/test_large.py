@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from jaxmotif import node_orbits, pattern_features
+from jaxmotif.features import _patterns
 from jaxmotif.patterns._orbits import CONNECTED
 from tests.laws.test_large import LEAVES, hub
 from tests.more import more
@@ -14,9 +15,11 @@ NAMES = ("4-star", "fork", "cricket")
 @pytest.mark.parametrize(
     ("limit", "induced"), [*((limit, True) for limit in LEAVES), (2**53, False), *more((2**63, False))]
 )
-def test_sums_of_orbits_are_exact(limit, induced):
+def test_sums_of_orbits_are_exact(limit, induced, monkeypatch):
     graph = hub(LEAVES[limit])
-    table = node_orbits(graph, size=5, induced=induced).to_numpy()
+    alone = node_orbits(graph, size=5)
+    monkeypatch.setattr(_patterns, "node_orbits", lambda *_, size, **__: {5: alone}[size])  # counted once
+    table = (alone if induced else node_orbits(graph, size=5, induced=False)).to_numpy()
     orbits = [g.node_orbits for name in NAMES for g in CONNECTED if g.name == name]
     if limit < 2**63:  # as Python integers a table of all nodes takes long
         at_nodes = pattern_features(graph, NAMES, per="node", induced=induced).values

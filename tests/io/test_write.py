@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from jaxmotif.cli import main
+from jaxmotif.cli import _convert, main
 from jaxmotif.graph import Graph, read_graph
 from jaxmotif.io import write_graph
 from jaxmotif.io._write import WRITERS
@@ -77,7 +77,7 @@ def test_networkx_opens_what_is_written(tmp_path):
     assert {(u, v) for u, v in nx.read_gexf(tmp_path / "graph.gexf").edges} == content(graph)
 
 
-def test_the_command(tmp_path, capsys):
+def test_the_command(tmp_path, capsys, monkeypatch):
     assert main(["convert", "celegans", str(tmp_path / "worm.sif")]) == 0
     assert "279" in capsys.readouterr().out
     assert content(read_graph(tmp_path / "worm.sif", directed=True)) == content(read_graph_of("celegans"))
@@ -85,6 +85,9 @@ def test_the_command(tmp_path, capsys):
     assert "by the ending of the name; got 'docx'" in capsys.readouterr().err
     assert main(["convert", "celegans", str(tmp_path / "nowhere" / "worm.csv")]) == 1
     assert [file.name for file in tmp_path.iterdir()] == ["worm.sif"]
+    monkeypatch.setattr(_convert, "load_graph", lambda args, **_: Graph.from_edges([(0, 1)], node_names=["x", "y"]))
+    assert main(["convert", "-", str(tmp_path / "worm.sif")]) == 0
+    assert (tmp_path / "worm.sif").read_text().split() == ["x", "pp", "y"]
 
 
 def read_graph_of(name: str) -> Graph:

@@ -151,7 +151,7 @@ def test_the_first_round_in_whole_blocks(target, monkeypatch):
             np.testing.assert_array_equal(jit64(sieve_round.start, static_argnums=3)(*arguments), expected)
 
 
-@pytest.mark.parametrize(("pieces", "words"), [(32, 128), (32, 4), *more((0, 128))])
+@pytest.mark.parametrize(("pieces", "words"), [(32, 128), (0, 4), *more((0, 128), (32, 4))])
 def test_pallas_lowers_for_cuda(abstract_gpu, pieces, words):
     shape = jax.ShapeDtypeStruct
     vertices, slots, size = 32, 100, 8

@@ -86,7 +86,7 @@ def test_filters_change_nothing():
 def test_twins_that_need_wide_rows():
     """Twins next to two joined nodes are leaves; in a 4-cycle they are not, which is counted in a sparser graph."""
     twins, cycle = (Pattern.from_edges([*edges, (0, 2), (0, 3), (1, 2), (1, 3)]) for edges in ([(0, 1)], []))
-    for density, query, leaves in ((0.018, twins, [2, 3]), (0.009, cycle, [])):
+    for density, query, leaves in ((0.018, twins, [2, 3]), (0.004, cycle, [])):
         near = np.triu(np.random.default_rng(8).random((2100, 2100)) < density, 1)
         target = Graph.from_edges(np.argwhere(near), 2100)
         near = (near | near.T).astype(np.float32)
@@ -161,19 +161,19 @@ def test_many_equal_leaves():
 def test_a_limit_gives_the_first_matches_whatever_the_block():
     query = Pattern.from_edges([(0, 1), (1, 2)])
     target = Graph.from_networkx(nx.gnp_random_graph(40, 0.3, seed=1))
-    everything = find_matches(query, target, search=Search(block=256))
+    everything = find_matches(query, target)
     assert everything.exact
-    for block, limit in ((64, 7), (256, 300)):
+    for block, limit in ((64, 7), (None, 300)):
         first = find_matches(query, target, limit=limit, search=Search(block=block))
         assert first.nodes.tolist() == everything.nodes[:limit].tolist()
         assert (first.exact, first.status) == (False, f"stopped at limit={limit}")
-    assert find_matches(query, target, limit=len(everything), search=Search(block=256)).exact
+    assert find_matches(query, target, limit=len(everything)).exact
     assert has_match(query, target, search=Search(block=64))
 
 
 @pytest.mark.parametrize("number", [1, *more(2)])
 def test_blocks_of_matches_on_any_devices_are_the_list(number):
-    query, target = nx.path_graph(3), Graph.from_networkx(nx.gnp_random_graph(300, 0.1, seed=1))
+    query, target = nx.path_graph(3), Graph.from_networkx(nx.gnp_random_graph(300, 0.06, seed=1))
     everything = find_matches(query, target)
     assert len(everything) == count_matches(query, target).count
     devices = jax.devices()[:number]
@@ -183,7 +183,7 @@ def test_blocks_of_matches_on_any_devices_are_the_list(number):
     first = find_matches(query, target, limit=60_000, devices=devices)
     assert (first.nodes == everything.nodes[:60_000]).all()
     assert (first.exact, first.status) == (False, "stopped at limit=60000")
-    assert not list(iter_matches(nx.complete_graph(9), target))
+    assert not list(iter_matches(nx.complete_graph(3), nx.complete_bipartite_graph(20, 20)))
     assert find_matches(query, target, time_limit=0.0).status == "stopped at time_limit=0 s"
 
 

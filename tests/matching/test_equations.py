@@ -23,6 +23,7 @@ from jaxmotif.matching._equations import five_node_work, search_work
 from jaxmotif.patterns import Pattern, named_pattern
 from jaxmotif.search._deadline import Deadline
 from tests.matching.oracle import brute_force
+from tests.optimised import optimise
 
 pytestmark = pytest.mark.usefixtures("equations")
 
@@ -39,6 +40,8 @@ SHAPES = [
     [(0, 1), (1, 2), (2, 3), (3, 4)],
 ]
 """The patterns that 4-cycles, or sums over the triangles at a node, give."""
+SHARED = 65
+"""Nodes, some of them isolated, with which a small graph is padded to the sizes of the larger ones here."""
 FRINGES = [
     *((0, i) for i in (1, 2, 3, 4, 5, 6, 7, 8, 14, 15)),
     *((1, i) for i in (2, 3, 4, 9, 10, 14, 15)),
@@ -74,7 +77,7 @@ def test_random_patterns(seed):
         query = random_pattern(rng)
         size = int(rng.integers(5, 8))
         target = np.triu(rng.random((size, size)) < rng.choice([0.4, 0.6, 0.9]), 1)
-        graph = Graph.from_edges(np.argwhere(target), size)
+        graph = Graph.from_edges(np.argwhere(target), SHARED)
         induced = bool(rng.integers(2)) and choose_way(query, True) is not None
         if not graph.m or choose_way(query, induced) is None:
             continue
@@ -97,7 +100,7 @@ def test_stars_of_more_nodes_than_closed_forms_have():
 
 def test_large_rows():
     """Rows of several words, blocks of several nodes, and sums in several blocks of tests."""
-    graph = Graph.from_networkx(nx.gnp_random_graph(90, 0.6, seed=1))
+    graph = Graph.from_networkx(nx.gnp_random_graph(80, 0.6, seed=1))
     known = graphlet_counts(graph, size=5, induced=False).counts
     for name in ("triangle", "4-clique", "chordal-cycle", "4-cycle", "tailed-triangle", "3-star", "4-path", "5-clique"):
         assert count_matches(name, graph, per="occurrence", search=EQUATIONS).count == known[name], name
@@ -121,9 +124,11 @@ def test_rows_that_do_not_fit_at_once(monkeypatch):
         assert row_words(order, whole).sum() > 2 * most_row_words(order.edge_capacity, whole)
 
 
-@pytest.mark.parametrize(("edges", "nodes"), [(FRINGES, 42), (TAILS, 90), ([(0, i) for i in range(1, 13)], 300)])
-def test_beyond_64_bits(edges, nodes):
+@pytest.mark.parametrize(("edges", "nodes"), [(FRINGES, 40), (TAILS, 90), ([(0, i) for i in range(1, 13)], 300)])
+def test_beyond_64_bits(edges, nodes, monkeypatch):
     """In a complete graph any injective map is a match."""
+    if edges is FRINGES:  # its closed form has 864 terms
+        monkeypatch.setattr(_copies, "_sum_over_cliques", optimise(_copies._sum_over_cliques))
     query, target = Pattern.from_edges(edges), Graph.from_edges(list(itertools.combinations(range(nodes), 2)))
     found = count_matches(query, target, search=EQUATIONS)
     assert found.count == math.perm(nodes, query.num_nodes)
@@ -153,13 +158,13 @@ def test_hubs_of_fifty_thousand(name):
 
 def test_the_cube_of_a_degree(monkeypatch):
     """The cube of a degree is part of the number of paths of five nodes, and fits 62 bits up to 1,664,510."""
-    path, karate, plain = Pattern.from_edges(SHAPES[-1]), datasets.load("karate"), _copies.prepare_graph
+    path, graph, plain = Pattern.from_edges(SHAPES[-1]), Graph.from_edges(CLIQUE[8], SHARED), _copies.prepare_graph
     for largest, counted in ((1_664_510, True), (1_664_511, False)):
         monkeypatch.setattr(_copies, "prepare_graph", lambda *args, k=largest: plain(*args)._replace(largest=k))
-        found = _copies.count_copies(path, karate, False, jax.devices()[0], None)
+        found = _copies.count_copies(path, graph, False, jax.devices()[0], None)
         assert (found is not None) == counted
     with pytest.raises(ValueError, match="numbers on the way may be too large; use engine='search'"):
-        count_matches(path, karate, search=EQUATIONS)
+        count_matches(path, graph, search=EQUATIONS)
 
 
 def test_cliques_of_real_size():
@@ -172,12 +177,12 @@ def test_cliques_of_real_size():
 
 
 def test_which_way_is_taken(monkeypatch):
-    graph = Graph.from_networkx(nx.barabasi_albert_graph(2000, 20, seed=1))
+    graph = Graph.from_networkx(nx.gnp_random_graph(80, 0.6, seed=1))
     found = count_matches("triangle", graph, per="occurrence")
     assert found.engine == "equations"
     assert found.positions > 0
     assert found.order == [0, 1, 2]
-    assert found.domain_sizes.tolist() == [2000] * 3
+    assert found.domain_sizes.tolist() == [graph.n] * 3
     assert found.count == sum(nx.triangles(nx.Graph(graph.edge_list().tolist())).values()) // 3
     for search in (Search(engine="search"), Search(symmetry=False)):
         by_search = count_matches("triangle", graph, per="occurrence", search=search)
@@ -232,7 +237,7 @@ def test_cliques_in_slices(monkeypatch):
 )
 def test_small_cliques_are_counted_at_once(monkeypatch, nodes, limit, slices):
     """Five nodes in slices took an H200 70 ms for a graph of which they take 5 at once."""
-    target, calls, count = Graph.from_edges(CLIQUE[8]), [], _copies._count_cliques
+    target, calls, count = Graph.from_edges(CLIQUE[8], SHARED), [], _copies._count_cliques
     monkeypatch.setattr(_copies, "_count_cliques", lambda *a, **k: calls.append(a[2] is not None) or count(*a, **k))
     found = count_matches(
         Pattern.from_edges(CLIQUE[nodes]), target, per="occurrence", time_limit=limit, search=EQUATIONS
@@ -303,7 +308,7 @@ def test_engines_have_names():
 
 def test_the_work_of_five_nodes():
     """In a path there is nothing to search for; in a dense graph a search visits every four nodes."""
-    for graph, searched in ((nx.path_graph(3000), True), (nx.gnp_random_graph(120, 0.5, seed=1), False)):
+    for graph, searched in ((nx.path_graph(1000), True), (nx.gnp_random_graph(120, 0.5, seed=1), False)):
         target = Graph.from_networkx(graph)
         four, wedges = graphlet_counts(target, induced=False).counts, int((target.degrees**2).sum())
         mean = sum(min(graph.degree[u], graph.degree[v]) for u, v in graph.edges) / target.m
@@ -318,7 +323,7 @@ def test_factors_at_a_clique():
 
 
 def test_certificate(tmp_path):
-    graph = Graph.from_networkx(nx.gnp_random_graph(40, 0.3, seed=1))
+    graph = Graph.from_networkx(nx.gnp_random_graph(SHARED, 0.15, seed=1))
     file = tmp_path / "triangles.json"
     found = count_matches("triangle", graph, certify=file, search=EQUATIONS)
     assert found.engine == "equations"

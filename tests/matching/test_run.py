@@ -46,7 +46,8 @@ def test_a_search_that_outgrows_its_first_stage(monkeypatch, target, expected, a
     assert (found.count, found.status) == (expected, "done")
 
 
-def test_several_devices_take_turns(target, expected):
+def test_several_devices_take_turns(monkeypatch, target, expected):
+    monkeypatch.setattr(parts, "ENOUGH", 64)  # prefixes, as below
     search = Search(leaves=False, symmetry=False, block=64)
     found = count_matches(PATH, target, devices=2, search=search)
     assert (found.count, found.exact) == (expected, True)

@@ -23,7 +23,7 @@ from jaxmotif.search._listing import Listed
 
 QUERY = nx.path_graph(4)
 TARGET = Graph.from_networkx(nx.gnp_random_graph(40, 0.15, seed=2))
-STRETCHES = 32  # few: each is a search, and a file
+STRETCHES = 16  # few: each is a search, and a file
 
 
 def read(path):
@@ -167,6 +167,20 @@ def test_stretches_without_a_head_are_of_nobody(tmp_path):
         assert pieces.begin("one") == (1, 3)
         (tmp_path / "matches.checkpoint").unlink()
         assert pieces.begin("another") == (0, 0)
+
+
+def test_a_query_that_matches_nothing_leaves_the_work_of_another_one_alone(tmp_path):
+    kept = tmp_path / "kept"
+    query, target = (Graph.from_edges([(0, 1)], node_labels=[label] * 2) for label in (0, 1))
+    pieces = sinks.Pieces(kept, 2)
+    pieces.begin("another")
+    pieces.add(Listed(np.zeros((2, 3), np.int32), 0, True, ""))
+    pieces.release()
+    before = sorted(os.listdir(kept))
+    with pytest.raises(ValueError, match="checkpoint of other input or options"):
+        find_matches(query, target, sink=tmp_path / "hits.csv", checkpoint=kept)
+    assert sorted(os.listdir(kept)) == before
+    assert os.listdir(tmp_path) == ["kept"]
 
 
 def test_a_kill_leaves_no_file(tmp_path):

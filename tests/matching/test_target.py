@@ -45,9 +45,9 @@ def test_words_of_neighbours_end_with_their_rows():
     arcs = np.argwhere(rng.random((40, 40)) < rng.choice([0.02, 0.1, 0.5], (40, 1)))
     index = index_target(Graph.from_edges(arcs, 40, directed=True, pad="bucket"))
     bits = rng.integers(0, 2**32, (2, index.nodes), np.uint32)
-    any_kind = jnp.zeros(6, jnp.int32)
+    any_kind, words_of = jnp.zeros(6, jnp.int32), jax.jit(neighbor_words)
     for d in (0, 1):
-        found = np.asarray(neighbor_words(index.direction(d), any_kind, jnp.asarray(bits)))
+        found = np.asarray(words_of(index.direction(d), any_kind, jnp.asarray(bits)))
         expected = np.zeros_like(bits)
         for ends in arcs[arcs[:, 0] != arcs[:, 1]]:
             expected[:, ends[d]] |= bits[:, ends[1 - d]]

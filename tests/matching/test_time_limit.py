@@ -17,7 +17,7 @@ from jaxmotif.matching.planner._ask import constrain_query
 from jaxmotif.patterns import Pattern
 from jaxmotif.search._deadline import Deadline, TimeIsUp
 
-LIMIT = 0.5
+LIMIT = 0.25
 DENSE = Graph.from_networkx(nx.gnp_random_graph(100, 0.5, seed=1))
 SPARSE = Graph.from_networkx(nx.random_regular_graph(4, 400, seed=1))
 

@@ -13,14 +13,15 @@ from jaxmotif.motifs._compare import average_tree, check_networks
 from jaxmotif.motifs._significance import benjamini_hochberg
 
 
-def some_graph(seed, n=30, arcs=90, **options):
+def some_graph(seed, n=40, arcs=120, **options):
+    """Of more nodes than graphs whose chains walk, which takes ten times as long."""
     return Graph.from_edges(np.random.default_rng(seed).integers(0, n, (arcs, 2)), n, **options)
 
 
 @pytest.fixture(scope="module")
 def three():
     """Motifs of three networks."""
-    return {name: find_motifs(some_graph(i, directed=True), 3, 40, attempts=20) for i, name in enumerate("abc")}
+    return {name: find_motifs(some_graph(i, directed=True), 3, 40, attempts=10) for i, name in enumerate("abc")}
 
 
 def test_correlations_of_profiles(three):
@@ -48,7 +49,7 @@ def test_correlations_of_profiles(three):
 
 
 def test_profiles_of_four_undirected_nodes_are_ratios():
-    found = {name: find_motifs(some_graph(i), 4, 20, attempts=20) for i, name in enumerate("ab")}
+    found = {name: find_motifs(some_graph(i), 4, 20, attempts=10) for i, name in enumerate("ab")}
     one, compared = found["a"], compare_motifs(found)
     ratio = (one.counts - one.significance.mean) / (one.counts + one.significance.mean + 4)
     at = [compared.classes.index(text) for text in one.classes]
@@ -110,7 +111,7 @@ def test_networks_of_one_name_keep_their_work_in_the_folder(tmp_path, monkeypatc
     for names in (map(str, paths), ("net.txt", "../there/net.txt")):
         before = {path for path in tmp_path.rglob("*") if path.is_dir()}
         kept = tmp_path / "kept"
-        assert main(["motifs", *names, "--random", "20", "--checkpoint", str(kept), "--quiet"]) == 0
+        assert main(["motifs", *names, "--random", "20", "--attempts", "1", "--checkpoint", str(kept), "--quiet"]) == 0
         made = {path for path in tmp_path.rglob("*") if path.is_dir()} - before
         assert len(made - {kept}) == 2
         assert {path.parent for path in made - {kept}} == {kept}
@@ -146,7 +147,7 @@ def test_classes_of_labels_that_are_words(three, tmp_path):
     for name, two in words.items():
         (tmp_path / f"{name}.csv").write_text(labelled(two))
     one = {"directed": True, "edge_label": "sign"}
-    drawn = {"num_random": 20, "attempts": 20}
+    drawn = {"num_random": 20, "attempts": 5}
     apart = {name: find_motifs(read_graph(tmp_path / f"{name}.csv", **one), 3, **drawn) for name in words}
     assert compare_motifs({name: apart[name] for name in "ad"}).correlation[0, 1] > 0.99
     with pytest.raises(ValueError, match="label_ids"):

@@ -36,6 +36,12 @@ def karate():
     return datasets.load("karate")
 
 
+@pytest.fixture(scope="module")
+def alone(karate):
+    """Estimates by one device that is never interrupted."""
+    return estimate_census(karate, 4, 300_000, key=5, devices=1)
+
+
 def labelled_digraph():
     rng = np.random.default_rng(3)
     arcs = rng.integers(0, 25, (90, 2))
@@ -165,8 +171,7 @@ def same(a, b):
     assert (a.low.tolist(), a.high.tolist(), a.total_high) == (b.low.tolist(), b.high.tolist(), b.total_high)
 
 
-def test_same_bits_on_any_devices_and_after_a_kill(karate, tmp_path, monkeypatch):
-    alone = estimate_census(karate, 4, 300_000, key=5, devices=1)
+def test_same_bits_on_any_devices_and_after_a_kill(karate, alone, tmp_path, monkeypatch):
     same(alone, estimate_census(karate, 4, 300_000, key=5, devices=2))
     monkeypatch.setattr(_record, "SAVE_SECONDS", 0.0)
     whole, calls = DrawTask.step, []
@@ -187,8 +192,7 @@ def test_same_bits_on_any_devices_and_after_a_kill(karate, tmp_path, monkeypatch
         estimate_census(karate, 4, 300_000, key=6, devices=1, checkpoint=tmp_path)
 
 
-def test_a_step_that_runs_out_of_memory_counts_once(karate, monkeypatch):
-    alone = estimate_census(karate, 4, 300_000, key=5, devices=1)
+def test_a_step_that_runs_out_of_memory_counts_once(karate, alone, monkeypatch):
     monkeypatch.setattr(_proposals, "LANES", (1 << 15, 1 << 15))
     whole, calls = _proposals.Sampler.maps, []
 
@@ -208,8 +212,7 @@ def test_a_step_that_runs_out_of_memory_counts_once(karate, monkeypatch):
 
 
 @pytest.mark.parametrize("for_good", [True, *more(False)])
-def test_the_end_of_a_stretch_that_runs_out_of_memory_in_the_next_counts_once(for_good, karate, monkeypatch):
-    alone = estimate_census(karate, 4, 300_000, key=5, devices=1)
+def test_the_end_of_a_stretch_that_runs_out_of_memory_in_the_next_counts_once(for_good, karate, alone, monkeypatch):
     monkeypatch.setattr(_proposals, "LANES", (1 << 15, 1 << 15))
     monkeypatch.setattr(_estimate, "UNITS", 3)
     whole, seen, lost = _proposals._sorted_codes, [], []
@@ -469,7 +472,7 @@ def test_for_ten_draws_planned_one_more_is_of_any_tree():
     """Classes that a pilot hardly meets, such as stars beside many paths, could not be drawn else."""
     ladder = [(i, i + 1) for i in range(399)] + [(i, i + 2) for i in range(398)]
     star = [(400, 401 + i) for i in range(4)]
-    found = estimate_census(Graph.from_edges(ladder + star), 5, error=0.03, key=1)
+    found = estimate_census(Graph.from_edges(ladder + star), 5, error=0.07, key=1)
     assert 10 * found.samples[0] >= sum(found.samples[1:]) > 0
     assert found.upper_bound("4-star") < 1e6
 

@@ -3,12 +3,16 @@
 import jax
 import pytest
 
-from jaxmotif.census import _device, _enumerate, _sizes
+from jaxmotif.arrays._sizes import chain_lanes
+from jaxmotif.census import _device, _enumerate, _pair_states, _sizes
 from jaxmotif.census import _job as _census
 from jaxmotif.devices import _job
+from jaxmotif.kernels._chains import run_chains
 from jaxmotif.motifs import (
     _discovery,
+    _graph_samples,
     _proposals,
+    _random_graphs,
     estimate_census,
     find_motifs,
     subgraph_census,
@@ -23,6 +27,14 @@ from tests.rehearsals import rehearsals  # noqa: F401  (a fixture)
 def programs(rehearsals, monkeypatch):  # noqa: F811
     sizes = _sizes.Sizes(1 << 10, 1 << 12, 1 << 13, 1 << 14, distinct=1 << 14, least=1 << 10)
     monkeypatch.setattr(_sizes, "ACCELERATOR_SIZES", sizes)
+    # Room for a few small graphs, which takes time here and none on an accelerator.
+    room = _pair_states.Room(1 << 10, 1 << 13, 1 << 16)
+    monkeypatch.setattr(_pair_states, "ACCELERATOR_LEAST", room)
+    for module in (_pair_states, _graph_samples):
+        monkeypatch.setattr(module, "ACCELERATOR_SAMPLE", room)
+    monkeypatch.setattr(_random_graphs, "LEAST", {True: (64, 1 << 11)})
+    monkeypatch.setattr(_random_graphs, "chain_lanes", lambda labels, _: chain_lanes(max(labels, 1 << 11), False))
+    monkeypatch.setattr(_random_graphs, "run_chains", run_chains)  # they run briefly: no time for optimisations
     return rehearsals(_census, _discovery, _job)
 
 

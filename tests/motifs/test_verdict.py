@@ -138,7 +138,7 @@ def test_no_output_calls_a_class_with_a_large_q_a_motif(tmp_path, capsys):
     rows = [*loops, *rng.integers(0, 40, (25, 2)).tolist()]
     path, page = tmp_path / "g.txt", tmp_path / "page.html"
     path.write_text("".join(f"{u} {v}\n" for u, v in rows))
-    options = ["motifs", str(path), "--directed", "--random", "300"]
+    options = ["motifs", str(path), "--directed", "--random", "200", "--checkpoint", str(tmp_path / "kept")]
     files = ["--report", str(page), "--figures", str(tmp_path / "figures")]
     assert main([*options, *files, "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)["classes"]
@@ -176,14 +176,13 @@ def test_pictures_fill_the_points_of_motifs_alone():
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_where_the_degrees_leave_one_graph_no_chain_is_too_short(directed):
-    complete = Graph.from_edges(
-        [(u, v) for u in range(5) for v in range(5) if u < v or (directed and u != v)], 5, directed
-    )
-    found = find_motifs(complete, 3, 20)
+    pairs = [(u, v) for u in range(34) for v in range(34) if u < v or (directed and u != v)]
+    complete = Graph.from_edges(pairs, 34, directed)
+    found = find_motifs(complete, 3, 4)
     assert found.verdicts.why[found.tested].tolist() == ["fixed: the same in every random graph, says nothing"]
     assert "no chain could move" in found.notes[0]
     # With a number of attempts no pilot has looked for other places.
-    assert set(find_motifs(complete, 3, 20, attempts=1).verdicts.why[found.tested]) == {
+    assert set(find_motifs(complete, 3, 4, attempts=1).verdicts.why[found.tested]) == {
         "withheld: the chains are too short"
     }
 
@@ -191,7 +190,6 @@ def test_where_the_degrees_leave_one_graph_no_chain_is_too_short(directed):
 @pytest.mark.parametrize("keep", ["bidegree", "degree"])
 def test_classes_of_longer_chains_alone_are_no_classes(keep):
     """Graphs that go on to four times the length meet classes that the random graphs do not."""
-    arcs = np.random.default_rng(3).integers(0, 25, (60, 2))
-    found = find_motifs(Graph.from_edges(arcs, 25, directed=True), 4, 20, keep=keep)
+    found = find_motifs(some_graph(3), 4, 20, keep=keep, attempts=5)
     assert (found.counts + found.random_counts.sum(axis=0) > 0).all()
     assert found.significance.tests == len(found.classes)

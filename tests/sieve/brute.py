@@ -23,18 +23,14 @@ def graph_of(matrix, **options):
     return Graph.from_edges(np.argwhere(np.triu(matrix)), num_nodes=len(matrix), **options)
 
 
-def connected_sets(matrix, size):
-    """All connected sets of ``size`` vertices, ascending tuples."""
-    neighbours = [sum(1 << int(v) for v in np.flatnonzero(row)) for row in matrix]
-    for chosen in itertools.combinations(range(len(matrix)), size):
-        inside = sum(1 << v for v in chosen)
-        reached, frontier = 1 << chosen[0], [chosen[0]]
-        while frontier:
-            fresh = neighbours[frontier.pop()] & inside & ~reached
-            reached |= fresh
-            frontier += [v for v in chosen if fresh >> v & 1]
-        if reached == inside:
-            yield chosen
+def rooted_sets(arcs, size):
+    """All sets of ``size`` vertices that have roots, ascending tuples, each with its roots."""
+    chosen = np.array([*itertools.combinations(range(len(arcs)), size)], int).reshape(-1, size)
+    inside = arcs[chosen[:, :, None], chosen[:, None, :]] | np.eye(size, dtype=bool)
+    # Walks of every length up to k - 1, since each vertex has a loop.
+    roots = (np.linalg.matrix_power(inside.astype(np.int64), size) > 0).all(2)
+    for i in np.flatnonzero(roots.any(1)):
+        yield tuple(chosen[i].tolist()), set(chosen[i, roots[i]].tolist())
 
 
 def colors_fit(colors, chosen, motif):
@@ -48,20 +44,13 @@ def colors_fit(colors, chosen, motif):
 
 def matches(matrix, colors, motif):
     """The set of all matches."""
-    return {s for s in connected_sets(matrix, sum(motif.values())) if colors_fit(colors, s, motif)}
+    return set(rooted_matches(matrix, colors, motif))
 
 
 def rooted_matches(arcs, colors, motif):
     """In a directed graph: all matches, each with its roots, from which the others are reached along arcs inside it."""
-    found = {}
-    for chosen in itertools.combinations(range(len(arcs)), sum(motif.values())):
-        inside = arcs[np.ix_(chosen, chosen)] | np.eye(len(chosen), dtype=bool)
-        # Walks of every length up to k - 1, since each vertex has a loop.
-        reach = np.linalg.matrix_power(inside.astype(np.int64), len(chosen)) > 0
-        roots = {chosen[i] for i in np.flatnonzero(reach.all(1))}
-        if roots and colors_fit(colors, chosen, motif):
-            found[chosen] = roots
-    return found
+    sets = rooted_sets(arcs, sum(motif.values()))
+    return {chosen: roots for chosen, roots in sets if colors_fit(colors, chosen, motif)}
 
 
 def shades_of(colors, motif):

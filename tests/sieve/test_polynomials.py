@@ -16,6 +16,15 @@ from tests.more import more
 from tests.sieve import brute
 
 SMALL, INSTANCES = 9, 200
+PAD, ROOMY = (16, 140), (256, 512)
+"""Capacities that tests share, and with them programs."""
+
+run = jax.jit(sieve_values, static_argnames="size")
+
+
+def shades_for(shades, vertices):
+    """Return the shades of some vertices and of padding, which takes none."""
+    return jnp.asarray(np.pad(shades, (0, vertices - len(shades))), jnp.uint32)
 
 
 def binomial_tail(least, trials, probability):
@@ -44,11 +53,10 @@ def test_against_brute_force(size, directed):
         inside[list(found)] = True
         expected.append(inside)
     graph = Graph.from_edges(np.concatenate(edges), num_nodes=SMALL * INSTANCES, directed=directed, pad=None)
-    run = jax.jit(partial(sieve_values, size=size))
-    expected = np.concatenate(expected)
+    shades, expected = jnp.asarray(np.concatenate(shades)), np.concatenate(expected)
     missed = 0
     for seed in range(2):
-        positive = np.asarray(run(graph, jnp.asarray(np.concatenate(shades)), jax.random.key(seed))) != 0
+        positive = np.asarray(run(graph, shades, jax.random.key(seed), size=size)) != 0
         assert not (positive & ~expected).any()
         missed += int((expected & ~positive).sum())
     assert expected.sum() > 100
@@ -61,12 +69,11 @@ def test_batches_give_what_single_graphs_give():
     for n in (0, 1, 5, 12):
         matrix, colors, motif = brute.random_instance(rng, n, 4, 2, wildcards=True)
         matrix |= ~np.eye(n, dtype=bool) & (n == 12)
-        graphs.append(brute.graph_of(matrix, pad=(12, 140)))
-        shades.append(np.pad(brute.shades_of(colors, motif), (0, 12 - n)))
-    keys, shades = jax.random.split(jax.random.key(0), 4), jnp.asarray(np.stack(shades).astype(np.uint32))
-    run = jax.jit(partial(sieve_values, size=4))
-    together = jax.vmap(run)(stack_graphs(graphs, pad=(12, 140)), shades, keys)
-    alone = [run(*arguments) for arguments in zip(graphs, shades, keys, strict=True)]
+        graphs.append(brute.graph_of(matrix, pad=PAD))
+        shades.append(shades_for(brute.shades_of(colors, motif), 12))
+    keys, shades = jax.random.split(jax.random.key(0), 4), jnp.stack(shades)
+    together = jax.vmap(partial(run, size=4))(stack_graphs(graphs, pad=PAD), shades, keys)
+    alone = [run(*arguments, size=4) for arguments in zip(graphs, shades, keys, strict=True)]
     np.testing.assert_array_equal(together, np.stack(alone))
     assert (np.asarray(together) != 0).any()
 
@@ -76,20 +83,20 @@ def test_pmap_over_keys_and_over_graphs():
     rng = np.random.default_rng(6)
     instances = [brute.random_instance(rng, 9, 4, 2, wildcards=False) for _ in range(3)]
     instances.append((~np.eye(9, dtype=bool), *instances[0][1:]))  # a complete graph: there is a match
-    graphs = [brute.graph_of(matrix, pad=(16, 80)) for matrix, _, _ in instances]
-    shades = jnp.asarray(np.stack([brute.shades_of(colors, motif) for _, colors, motif in instances]), jnp.uint32)
+    graphs = [brute.graph_of(matrix, pad=PAD) for matrix, _, _ in instances]
+    shades = jnp.stack([shades_for(brute.shades_of(colors, motif), 12) for _, colors, motif in instances])
     keys = jax.random.split(jax.random.key(3), 4)
-    run, devices = partial(sieve_values, size=4), jax.devices("cpu")
+    values, devices = partial(sieve_values, size=4), jax.devices("cpu")
     assert len(devices) == 4
-    by_key = jax.pmap(run, in_axes=(None, None, 0), devices=devices)(graphs[3], shades[3], keys)
-    by_graph = jax.pmap(run, devices=devices)(stack_graphs(graphs, pad=(16, 80)), shades, keys)
+    by_key = jax.pmap(values, in_axes=(None, None, 0), devices=devices)(graphs[3], shades[3], keys)
+    by_graph = jax.pmap(values, devices=devices)(stack_graphs(graphs, pad=PAD), shades, keys)
     assert {len(x.sharding.device_set) for x in (by_key, by_graph)} == {4}
-    alone = jax.jit(run)
     # The rows of one graph in other capacities give the same values.
-    np.testing.assert_array_equal(by_key[0][:9], alone(brute.graph_of(instances[3][0], pad=None), shades[3], keys[0]))
+    roomy = run(brute.graph_of(instances[3][0], pad=ROOMY), shades_for(shades[3], 201), keys[0], size=4)
+    np.testing.assert_array_equal(by_key[0][:9], roomy[:9])
     np.testing.assert_array_equal(by_graph[3], by_key[3])
     for number, (matrix, colors, motif) in enumerate(instances):
-        np.testing.assert_array_equal(by_graph[number], alone(graphs[number], shades[number], keys[number]))
+        np.testing.assert_array_equal(by_graph[number], run(graphs[number], shades[number], keys[number], size=4))
         inside = set().union(*brute.matches(matrix, colors, motif))
         assert set(np.flatnonzero(by_graph[number]).tolist()) <= inside
     assert set(np.flatnonzero(np.any(by_key, axis=0)).tolist()) == inside == set(range(9))
@@ -97,9 +104,9 @@ def test_pmap_over_keys_and_over_graphs():
 
 def test_a_hub_is_cut_and_counts_once():
     """A star of 200: motif center and three leaves; the hub's row is cut into pieces."""
-    star = Graph.from_edges([(0, leaf) for leaf in range(1, 201)])  # 256 rows: those of padding take no shade
+    star = Graph.from_edges([(0, leaf) for leaf in range(1, 201)], pad=ROOMY)  # rows of padding take no shade
     shades = jnp.asarray([1] + [14] * 150 + [0] * 50, jnp.uint32)
-    values = jax.jit(partial(sieve_values, size=4))(star, shades, jax.random.key(2))
+    values = run(star, shades, jax.random.key(2), size=4)
     positive = np.asarray(values) != 0
     assert positive[0]
     assert positive[1:151].sum() >= 140
@@ -109,15 +116,18 @@ def test_a_hub_is_cut_and_counts_once():
 
 @pytest.mark.parametrize("size", [0, 31, -1])
 def test_sizes_out_of_range(size):
+    with pytest.raises(ValueError, match="words must be a power of two, got 3"):
+        sieve_values(Graph.from_edges([(0, 1)]), jnp.zeros(2, jnp.uint32), jax.random.key(0), 7, words=3)
     with pytest.raises(ValueError, match=f"1 to 30 vertices, got {size}"):
         sieve_values(Graph.from_edges([(0, 1)]), jnp.ones(2, jnp.uint32), jax.random.key(0), size=size)
 
 
 def test_a_lone_path_of_distinct_colors_is_never_missed():
-    """Its polynomial is one product; with uniform elements a run would miss it once in 25 times."""
-    copies, size = 200, 6
+    """Its polynomial is one product; with uniform elements a run would miss it once in 37 times."""
+    copies, size = 50, 4
     first = np.arange(copies)[:, None] * size
     edges = np.stack([first + np.arange(size - 1), first + np.arange(1, size)], axis=-1).reshape(-1, 2)
-    shades = jnp.asarray(np.tile(1 << np.arange(size), copies), jnp.uint32)
-    values = jax.jit(partial(sieve_values, size=size))(Graph.from_edges(edges, pad=None), shades, jax.random.key(0))
-    assert (np.asarray(values) != 0).all()
+    graph, shades = Graph.from_edges(edges, pad=ROOMY), shades_for(np.tile(1 << np.arange(size), copies), 201)
+    for seed in range(8):
+        values = np.asarray(run(graph, shades, jax.random.key(seed), size=size))
+        assert (values[: copies * size] != 0).all()

@@ -53,7 +53,7 @@ def test_a_planted_match_is_found_and_extracted():
 
 
 def check_all_matches(rng, key, n, size, num_colors, wildcards):
-    """All matches, and two of them, against brute force; how many there are."""
+    """All matches, and for each fourth key two of them, against brute force; how many there are."""
     matrix, colors, motif = brute.random_instance(rng, n, size, num_colors, wildcards)
     expected = brute.matches(matrix, colors, motif)
     result = find_color_motif(brute.graph_of(matrix), colors, motif, key=key, limit=None)
@@ -61,9 +61,10 @@ def check_all_matches(rng, key, n, size, num_colors, wildcards):
     assert len(result.matches) == len(expected)
     assert set(result.vertices.tolist()) == set().union(*expected)
     assert result.found == bool(expected)
-    some = find_color_motif(brute.graph_of(matrix), colors, motif, key=key, limit=2).matches
-    assert len(some) == min(2, len(expected))
-    assert set(some) <= expected
+    if key % 4 == 0:
+        some = find_color_motif(brute.graph_of(matrix), colors, motif, key=key, limit=2).matches
+        assert len(some) == min(2, len(expected))
+        assert set(some) <= expected
     return len(expected)
 
 
@@ -236,6 +237,7 @@ def test_names_colors_and_keys_in_other_forms():
         result = find_color_motif(graph, colors, motif, key)
         assert result.vertices.tolist() == [0, 1, 2]
         assert result.matches == expected.matches
+    assert find_color_motif(graph, colors, motif, key, limit=2**70).matches == [(0, 1, 2)]
 
 
 @pytest.mark.parametrize(
@@ -245,11 +247,13 @@ def test_names_colors_and_keys_in_other_forms():
         ({"motif": {"r": 0}}, ValueError, "motif is empty"),
         ({"motif": {"r": -1}}, ValueError, "'r' cannot occur -1 times"),
         ({"motif": {"r": 1.5}}, TypeError, "whole number of times, got 1.5"),
+        ({"motif": {"r": True}}, TypeError, "whole number of times, got True"),
         ({"motif": {"r": 31}}, ValueError, "1 to 30 vertices, got 31"),
         ({"motif": "r:2"}, TypeError, "maps colors to numbers"),
         ({"motif": {3: 1}}, TypeError, "color 3 of the motif cannot occur among colors such as 'r'"),
         ({"colors": ["r"] * 4}, ValueError, "4 colors for 5 vertices"),
         ({"colors": "rrrrr"}, TypeError, "one entry a vertex"),
+        ({"colors": {"r", "s", "t", "u", "v"}}, TypeError, "one entry a vertex"),
         ({"colors": np.zeros((5, 2), int)}, ValueError, "shape .5, 2."),
         ({"colors": {9: "r"}}, ValueError, "9, which is no vertex"),
         ({"colors": [[["r"]], "r", "r", "r", "r"]}, TypeError, "vertex 0"),
