@@ -130,7 +130,7 @@ def motif_strengths(
     """
     graph = as_graph(graph, attributes=True)
     check_rule(rule)
-    weights = edge_weights(graph, weight).astype(np.float64)
+    weights = edge_weights(graph, weight)
     if null not in get_args(WeightNull):
         raise ValueError(f"null must be one of {', '.join(get_args(WeightNull))}, got {null!r}")
     if num_random and null != "all" and not graph.directed:
@@ -167,7 +167,7 @@ def motif_strengths(
 
 
 def edge_weights(graph: Graph, name: str) -> np.ndarray:
-    """Return the weights of a graph's edges, positive numbers ``[m]`` in the order of its edge list."""
+    """Return the weights of a graph's edges, positive numbers, float64 ``[m]`` in the order of its edge list."""
     columns = {} if graph.attributes is None else graph.attributes.edges
     if name not in columns:
         raise ValueError(
@@ -180,9 +180,11 @@ def edge_weights(graph: Graph, name: str) -> np.ndarray:
         if not np.array_equal(each[rows], values):
             raise ValueError(f"weights {name!r}: an edge has several; read_graph(.., weight={name!r}) sums them")
         values = each
-    if values.dtype.kind not in "iuf" or not ((values > 0) & (values < np.inf)).all():
-        raise ValueError(f"weights {name!r} must be positive numbers")
-    return values
+    # Numbers that are too large for int64 are in a column of objects.
+    is_number = values.dtype.kind in "iuf" or set(map(type, values.tolist())) <= {int, float}
+    if not is_number or not ((values > 0) & (values <= np.finfo(np.float64).max)).all():
+        raise ValueError(f"weights {name!r} must be positive numbers that floats hold")
+    return values.astype(np.float64)
 
 
 def _occurring_edges(graph: Graph, text: str, devices: Devices, memory: int | None) -> Iterator[np.ndarray]:

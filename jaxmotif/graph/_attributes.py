@@ -165,7 +165,7 @@ def from_words(words: Sequence[object]) -> np.ndarray:
 
 def _typed(values: Sequence[Any]) -> np.ndarray:
     """Return Python values as a column of the narrowest type that holds them."""
-    missing = [_is_missing(value) for value in values]
+    missing = [is_missing(value) for value in values]
     present = [value for value, left_out in zip(values, missing, strict=True) if not left_out]
     kinds = set(map(type, present))
     if kinds and all(issubclass(kind, bool | np.bool_) for kind in kinds) and not any(missing):
@@ -181,7 +181,8 @@ def _typed(values: Sequence[Any]) -> np.ndarray:
     return np.fromiter(known, object, len(values))
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
+    """Return whether a value is ``None``, not-a-number, or a missing value of pandas."""
     if value is None or (isinstance(value, float | np.floating) and value != value):
         return True
     return type(value).__name__ in ("NAType", "NaTType")  # the missing values of pandas, which is not imported for this

@@ -235,13 +235,14 @@ class Graphs:
         """Return some graphs (default: all) as one batch on the host, whose every array has a leading axis.
 
         Args:
-          which: indices of graphs; an index past the last graph gives an empty graph.
+          which: indices of graphs, from 0 on; an index past the last graph gives an empty graph.
           pad: common capacities, as in :meth:`Graph.from_edges`; ``None`` for the sizes of the largest graph.
 
         Raises:
-          ValueError: capacities too small.
+          TypeError: indices that are no integers, such as a mask.
+          ValueError: a negative index, or capacities too small.
         """
-        n, slots, first_node, first_slot = self._chosen(which)
+        n, slots, first_node, first_slot = self._chosen(which, past_last=True)
         N, S = capacities(pad, int(n.max(initial=0)), int(slots.max(initial=0)))
         capacity, counts = {"node": N, "slot": S}, {"node": n, "slot": slots}
         arrays = _moved(self._take(n, slots, first_node, first_slot), n, slots, -first_node, -first_slot)
@@ -260,11 +261,12 @@ class Graphs:
         """Return some graphs (default: all) side by side as one graph, on the host.
 
         Args:
-          which: indices of graphs.
+          which: indices of graphs, from 0 on.
           pad: capacities of the union, as in :meth:`Graph.from_edges`.
 
         Raises:
-          ValueError: sizes over the int32 limits, or capacities too small.
+          TypeError: indices that are no integers, such as a mask.
+          ValueError: no such graph, sizes over the int32 limits, or capacities too small.
         """
         n, slots, first_node, first_slot = self._chosen(which)
         nodes, total = int(n.sum()), int(slots.sum())
@@ -286,12 +288,16 @@ class Graphs:
     def _edges(self, slots: np.ndarray) -> np.ndarray:
         return slots if self.directed else slots // 2
 
-    def _chosen(self, which: Sequence[int] | np.ndarray | None) -> tuple[np.ndarray, ...]:
+    def _chosen(self, which: Sequence[int] | np.ndarray | None, past_last: bool = False) -> tuple[np.ndarray, ...]:
         """Return the numbers of nodes and slots, first nodes and first slots of chosen graphs, int64 ``[B]`` each."""
-        which = np.arange(len(self)) if which is None else np.asarray(which, np.int64)
+        which = np.arange(len(self)) if which is None else whole_numbers(np.asarray(which), "which")
+        wrong = (which < 0) | ((which >= len(self)) & (not past_last))
+        if wrong.any():
+            raise ValueError(f"there are {len(self)} graphs, numbered from 0, got index {which[wrong][0]}")
+        first = np.minimum(which, len(self))
+        after = np.minimum(first + 1, len(self))
         starts, slot_starts = self.node_starts, self.slot_starts
-        after = np.minimum(which + 1, len(self))
-        first_node, first_slot = starts[np.minimum(which, len(self))], slot_starts[np.minimum(which, len(self))]
+        first_node, first_slot = starts[first], slot_starts[first]
         return starts[after] - first_node, slot_starts[after] - first_slot, first_node, first_slot
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from jaxmotif.arrays._extras import load_extra
+from jaxmotif.graph._attributes import is_missing
 
 if TYPE_CHECKING:
     import networkx
@@ -167,9 +168,9 @@ def _plain_values(column: np.ndarray) -> list[Any]:
 
 
 def _values(columns: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]:
-    """Return the values of each row by the names of columns, but for missing ones: ``None`` and not-a-number."""
+    """Return the values of each row by the names of columns, but for missing ones."""
     found = zip(*columns.values(), strict=True) if columns else [()] * rows
-    return [{name: x for name, x in zip(columns, row, strict=True) if x is not None and x == x} for row in found]
+    return [{name: x for name, x in zip(columns, row, strict=True) if not is_missing(x)} for row in found]
 
 
 def _in_words(labels: np.ndarray | None, names: Mapping[int, str] | None) -> list[int | str] | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._rows import sorted_unique
 from jaxmotif.graph._container import Graph
 
@@ -24,7 +25,7 @@ def complete(n: int, **options: Any) -> Graph:
       >>> complete(5)
       Graph(undirected, 5 nodes, 10 edges)
     """
-    _at_least("n", n, 0)
+    n = _at_least("n", n, 0)
     return Graph.from_edges(np.stack(np.triu_indices(n, 1), axis=1), n, **options)
 
 
@@ -35,7 +36,7 @@ def star(n: int, **options: Any) -> Graph:
       >>> star(4).edge_list().tolist()
       [[0, 1], [0, 2], [0, 3]]
     """
-    _at_least("n", n, 1)
+    n = _at_least("n", n, 1)
     leaves = np.arange(1, n)
     return Graph.from_edges(np.stack([np.zeros_like(leaves), leaves], axis=1), n, **options)
 
@@ -47,7 +48,7 @@ def path(n: int, **options: Any) -> Graph:
       >>> path(3).edge_list().tolist()
       [[0, 1], [1, 2]]
     """
-    _at_least("n", n, 0)
+    n = _at_least("n", n, 0)
     nodes = np.arange(n)
     return Graph.from_edges(np.stack([nodes[:-1], nodes[1:]], axis=1), n, **options)
 
@@ -59,7 +60,7 @@ def cycle(n: int, **options: Any) -> Graph:
       >>> cycle(4).edge_list().tolist()
       [[0, 1], [0, 3], [1, 2], [2, 3]]
     """
-    _at_least("n", n, 3)
+    n = _at_least("n", n, 3)
     nodes = np.arange(n)
     return Graph.from_edges(np.stack([nodes, np.roll(nodes, -1)], axis=1), n, **options)
 
@@ -84,12 +85,12 @@ def erdos_renyi(
       >>> erdos_renyi(100, m=300, seed=1)
       Graph(undirected, 100 nodes, 300 edges)
     """
-    _at_least("n", n, 0)
+    n = _at_least("n", n, 0)
     rng = np.random.default_rng(seed)
     pairs = n * (n - 1) if directed else n * (n - 1) // 2
     if m is not None and p is None:
-        size = m
-        if not 0 <= m <= pairs:
+        size = whole_number(m, "m")
+        if not 0 <= size <= pairs:
             raise ValueError(f"m must be between 0 and {pairs} for n={n}, directed={directed}; got {m}")
     elif p is not None and m is None:
         if not 0 <= p <= 1:
@@ -132,6 +133,7 @@ def barabasi_albert(n: int, m: int, seed: int = 0, **options: Any) -> Graph:
     Reference:
       Barabasi and Albert, Emergence of scaling in random networks, Science 286 (1999).
     """
+    n, m = whole_number(n, "n"), whole_number(m, "m")
     if not 1 <= m < n:
         raise ValueError(f"m must be at least 1 and below n={n}, got {m}")
     rng = np.random.default_rng(seed)
@@ -185,10 +187,11 @@ def rmat(
     Reference:
       Chakrabarti, Zhan and Faloutsos, R-MAT: a recursive model for graph mining, SDM 2004, section 3.
     """
+    scale = whole_number(scale, "scale")
     if not 0 <= scale <= 30:
         raise ValueError(f"scale must be between 0 and 30, got {scale}")
-    _at_least("edge_factor", edge_factor, 0)
-    if min(a, b, c) < 0 or a + b + c > 1 + 1e-12:
+    edge_factor = _at_least("edge_factor", edge_factor, 0)
+    if not (min(a, b, c) >= 0 and a + b + c <= 1 + 1e-12):
         raise ValueError(f"a, b and c must not be negative, and their sum at most 1, got {a}, {b} and {c}")
     rng = np.random.default_rng(seed)
     edges = np.zeros((edge_factor << scale, 2), np.int32)
@@ -229,7 +232,8 @@ def random_regular(n: int, degree: int, seed: int = 0, **options: Any) -> Graph:
       >>> set(graph.degrees.tolist())
       {3}
     """
-    _at_least("n", n, 0)
+    n = _at_least("n", n, 0)
+    degree = whole_number(degree, "degree")
     if not 0 <= degree < max(n, 1) or n * degree % 2:
         raise ValueError(f"degree must be between 0 and n - 1, and n * degree even; got n={n}, degree={degree}")
     rng = np.random.default_rng(seed)
@@ -258,7 +262,7 @@ def power_law(
       **options: ``pad`` and ``device``.
 
     Raises:
-      ValueError: an empty range.
+      ValueError: an empty range, or an exponent that is not a number.
 
     Example:
       >>> graph = power_law(1000, 2.5, min_degree=2)
@@ -268,13 +272,18 @@ def power_law(
     Reference:
       Newman, Strogatz and Watts, Random graphs with arbitrary degree distributions, Phys. Rev. E 64 (2001).
     """
-    _at_least("n", n, 0)
-    max_degree = max(n - 1, 1) if max_degree is None else max_degree
+    n = _at_least("n", n, 0)
+    min_degree = whole_number(min_degree, "min_degree")
+    max_degree = max(n - 1, 1) if max_degree is None else whole_number(max_degree, "max_degree")
     if not 1 <= min_degree <= max_degree:
         raise ValueError(f"degrees must satisfy 1 <= min_degree <= max_degree, got {min_degree} and {max_degree}")
+    if np.isnan(exponent):
+        raise ValueError(f"exponent must be a number, got {exponent}")
     rng = np.random.default_rng(seed)
     degrees = np.arange(min_degree, max_degree + 1)
-    weights = np.cumsum(degrees ** -float(exponent))
+    # Weights relative to the largest one are in range where k ** -exponent may not be.
+    likeliest = min_degree if exponent > 0 else max_degree
+    weights = np.cumsum((degrees / likeliest) ** -float(exponent))
     drawn = degrees[np.searchsorted(weights, rng.random(n) * weights[-1], side="right")]
     if drawn.sum() % 2:
         drawn[0] += 1
@@ -337,6 +346,8 @@ def _pair_keys(edges: np.ndarray) -> np.ndarray:
     return edges.min(axis=1) << 32 | edges.max(axis=1)
 
 
-def _at_least(name: str, value: int, least: int) -> None:
-    if value < least:
+def _at_least(name: str, value: int, least: int) -> int:
+    number = whole_number(value, name)
+    if number < least:
         raise ValueError(f"{name} must be at least {least}, got {value}")
+    return number

@@ -52,6 +52,19 @@ def test_strengths_are_those_of_plain_loops(seeds):
         assert list(found.table())[-2:] == ["intensity", "coherence"]
 
 
+def test_weights_beyond_64_bits_are_taken_as_floats(tmp_path):
+    path = tmp_path / "net.csv"
+    path.write_text(f"pre,post,n\na,b,{2**70}\na,b,{2**70}\nb,c,1\nc,a,4\n")
+    graph = read_graph(path, True, weight="n", attributes=True)
+    np.testing.assert_allclose(motif_strengths(graph, 3, "n").intensity, [2.0 ** (73 / 3)], rtol=1e-12)
+    for weights in ([2**70, 0.5, 3], [2**1023, 1, 1]):
+        intensity = motif_strengths(graph.with_attributes(edges={"w": weights}), 3, "w").intensity
+        np.testing.assert_allclose(np.log(intensity), np.mean(np.log(np.array(weights, float))), rtol=1e-12)
+    for weights in ([2**1024, 1, 1], [2**70, -1, 1], [2**70, None, 1], [2**70, True, 1], ["1", "2", "3"]):
+        with pytest.raises(ValueError, match="must be positive numbers"):
+            motif_strengths(graph.with_attributes(edges={"w": weights}), 3, "w")
+
+
 def test_large_weights_are_in_range():
     """Weights whose sum no float holds: in other units, all statistics are the same."""
     arcs = [(0, 1), (1, 2), (0, 2), (2, 3), (0, 3)]

@@ -64,7 +64,7 @@ def test_labels_of_matrices_are_whole_numbers_that_floats_hold():
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
 def test_attributes_come_from_networkx_and_go_back(kind):
     source = kind()
-    source.add_node("x", kind="KC")
+    source.add_node("x", kind="KC", position=np.array([0.5, 1.0]))
     source.add_edge("x", "y", weight=2.5)
     source.add_edge("y", "z", note="weak")
     if source.is_multigraph():

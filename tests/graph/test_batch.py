@@ -198,6 +198,13 @@ def test_a_data_set_is_its_graphs_built_one_by_one(directed):
     with pytest.raises(TypeError, match=r"the index of a graph must be an integer, got slice\(0, 1, None\)"):
         ways["edges"][0:1]
     chex.assert_trees_all_equal(ways["edges"][np.int64(-1)], ways["edges"][3])
+    for choose, last in ((ways["edges"].stack, 2**63 - 1), (ways["edges"].union, 3)):
+        assert choose([last]).directed is directed
+        for which, error in ((np.array([True, False]), TypeError), ([0.9], TypeError), ([0, -1], ValueError)):
+            with pytest.raises(error, match="which must be integers|there are 4 graphs, numbered from 0, got index -1"):
+                choose(which)
+    with pytest.raises(ValueError, match="there are 4 graphs, numbered from 0, got index 4"):
+        ways["edges"].union([3, 4])
 
 
 def test_what_is_a_data_set():

@@ -112,6 +112,10 @@ def test_power_law():
     )
     assert [synthetic.power_law(n, 2.5).n for n in range(4)] == [0, 1, 2, 3]
     assert set(synthetic.power_law(1000, -100.0, max_degree=2).degrees.tolist()) <= {0, 1, 2}
+    for exponent in (2000.0, np.inf):
+        assert synthetic.power_law(10, exponent, min_degree=2).report.rows == 10
+    for exponent in (-2000.0, -np.inf):
+        assert synthetic.power_law(10, exponent, min_degree=2).report.rows == 45
 
 
 @pytest.mark.parametrize(
@@ -127,6 +131,22 @@ def test_power_law():
 )
 def test_the_seed_decides(make):
     assert edges_of(make(7)) == edges_of(make(7)) != edges_of(make(8))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda of: synthetic.erdos_renyi(of(100), m=of(50)),
+        lambda of: synthetic.erdos_renyi(of(100), p=0.01, directed=True),
+        lambda of: synthetic.barabasi_albert(of(100), of(3)),
+        lambda of: synthetic.rmat(of(5), of(8)),
+        lambda of: synthetic.random_regular(of(100), of(90)),
+        lambda of: synthetic.power_law(of(100), 2.0, min_degree=of(2)),
+        lambda of: synthetic.power_law(of(100), 2.0, max_degree=of(127)),
+    ],
+)
+def test_small_integers_of_numpy_do_not_wrap(make):
+    assert edges_of(make(np.int8)) == edges_of(make(int))
 
 
 def test_options_pass_through():
@@ -148,11 +168,14 @@ def test_options_pass_through():
         (lambda: synthetic.barabasi_albert(5, 0), "at least 1"),
         (lambda: synthetic.rmat(31), "scale must be between 0 and 30"),
         (lambda: synthetic.rmat(3, a=0.9, b=0.2), "at most 1"),
+        (lambda: synthetic.rmat(3, a=np.nan), "at most 1, got nan"),
+        (lambda: synthetic.rmat(3, c=np.nan), "0.19 and nan"),
         (lambda: synthetic.rmat(3, -1), "edge_factor"),
         (lambda: synthetic.random_regular(5, 3), "n=5, degree=3"),
         (lambda: synthetic.random_regular(4, 4), "n=4, degree=4"),
         (lambda: synthetic.power_law(5, 2.0, min_degree=0), "got 0"),
         (lambda: synthetic.power_law(5, 2.0, min_degree=4, max_degree=3), "got 4 and 3"),
+        (lambda: synthetic.power_law(5, np.nan), "exponent must be a number, got nan"),
     ],
 )
 def test_bad_parameters(make, message):
