@@ -71,16 +71,16 @@ class DeviceTable:
         return (join_sums(np.asarray(halves)) % modular.P).tolist(), np.asarray(shown).tolist()
 
 
-def certified_table(counts: jax.Array | np.ndarray, rows: int, whole: int) -> HostTable | DeviceTable:
+def certified_table(counts: jax.Array | np.ndarray, rows: int, whole: bool) -> HostTable | DeviceTable:
     """Return a table of counts in the form that a certificate needs, on the device or in host memory.
 
     Args:
       counts: int64 or Python integers, none negative, ``[rows or more, columns]``.
       rows: how many rows count; further ones are padding.
-      whole: a table of at most this many numbers is fetched, since the certificate shows all of it anyway.
+      whole: whether the certificate shows all rows, so that the table is fetched anyway.
     """
-    fits = whole < rows * counts.shape[1] and counts.size * 8 <= MOST_LEAVES * modular.LEAF
-    if fits and is_on_accelerator(counts):
+    fits = counts.size * 8 <= MOST_LEAVES * modular.LEAF
+    if fits and not whole and is_on_accelerator(counts):
         try:
             return DeviceTable(counts, rows)
         except jax.errors.JaxRuntimeError as error:

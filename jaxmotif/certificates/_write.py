@@ -17,7 +17,7 @@ from jaxmotif.patterns._catalogue import EDGE_ORBITS, GRAPHLETS
 from jaxmotif.patterns._names import named_pattern
 from jaxmotif.patterns._orbits import CONNECTED, EDGE_NAMES_5
 from jaxmotif.patterns._pattern import Pattern
-from jaxmotif.verify._certificate import ANY, FORMAT, seed_of
+from jaxmotif.verify._certificate import ANY, FORMAT, LARGEST_FILE, seed_of
 from jaxmotif.verify._graph import describe
 from jaxmotif.verify._modular import random_rows, random_weights, sum_of_products, weighted_sums
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 WITNESSES = 500
 WHOLE = 10_000
-"""Number of rows of a large table that a certificate shows, and the most numbers of a table that it shows whole."""
+"""Number of rows that a certificate shows, and the most numbers of a table of more rows that it shows whole."""
 
 CertificateFile = str | os.PathLike[str] | None
 """Argument ``certify`` of a front door: the file for a certificate, or ``None`` for none."""
@@ -56,7 +56,8 @@ def certify_graphlets(
       table: int64 or Python integers ``[rows or more, columns]``.
       meanwhile: a function that starts further work on a device, to be done while the file is written.
     """
-    fixed = None if table is None else certified_table(table, graph.m if at == "edge" else graph.n, WHOLE)
+    rows = graph.m if at == "edge" else graph.n
+    fixed = None if table is None else certified_table(table, rows, _is_shown_whole(rows, len(columns)))
     shapes, columns_shown = _graphlet_shapes(at, tuple(counts), tuple(columns))
     shapes = _with_totals(shapes, counts.values())
     _write(path, _describe(graph, False, False)[1], induced, shapes, columns_shown, fixed, meanwhile=meanwhile)
@@ -224,6 +225,9 @@ def _write(
       order: for maps, the order of the query's nodes.
       images: for maps, a function of the seed that returns the fingerprints.
       meanwhile: a function that starts further work on a device, to be done while the file is written.
+
+    Raises:
+      ValueError: the file would be larger than the checker reads.
     """
     sums, sha256 = ([], "") if table is None else table.fix()
     claim = {"maps": images is not None, "induced": induced, "shapes": shapes, "order": order}
@@ -232,11 +236,22 @@ def _write(
     seed = seed_of(certificate)
     if table is not None:
         number, width = table.shape
-        rows = range(number) if number * width <= WHOLE else random_rows(seed, number, WITNESSES)
+        rows = range(number) if _is_shown_whole(number, width) else random_rows(seed, number, WITNESSES)
         certificate["fingerprints"], certificate["witnesses"] = table.show(seed, rows)
     if images is not None:
         certificate["fingerprints"] = images(seed)
     if meanwhile is not None:
         meanwhile()
+    text = json.dumps(certificate, separators=(",", ":")) + "\n"
+    if len(text) > LARGEST_FILE:
+        raise ValueError(
+            f"{os.fspath(path)}: the certificate of {len(shapes)} counts and {len(columns)} columns has {len(text)} "
+            f"bytes, and the checker reads {LARGEST_FILE} at most; count without a certificate, or with fewer labels"
+        )
     with written_whole(path) as partial:
-        partial.write_text(json.dumps(certificate, separators=(",", ":")) + "\n", "ascii")
+        partial.write_text(text, "ascii")
+
+
+def _is_shown_whole(rows: int, columns: int) -> bool:
+    """Return whether a certificate shows all rows of a table."""
+    return rows <= WITNESSES or rows * columns <= WHOLE

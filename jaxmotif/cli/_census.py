@@ -14,7 +14,7 @@ from jaxmotif.cli._columns import class_patterns, class_report, columns_in_words
 from jaxmotif.cli._command import place_options, timed, work_options
 from jaxmotif.cli._input import load_graph, network_name
 from jaxmotif.cli._occurrences import check_class, write_class_files
-from jaxmotif.cli._output import Column, Report
+from jaxmotif.cli._output import Column, Report, beside_result
 from jaxmotif.cli._report import write_figures, write_page
 
 if TYPE_CHECKING:
@@ -48,7 +48,12 @@ def _count(args: argparse.Namespace, graph: Graph) -> Report:
     from jaxmotif.motifs import subgraph_census
 
     with timed("counted"):
-        census = subgraph_census(graph, args.size, certify=args.certificate, **work_options(args))
+        census = subgraph_census(graph, args.size, per_node=args.certificate is not None, **work_options(args))
+    if args.certificate is not None:
+        from jaxmotif.certificates import certify_census
+
+        with beside_result(args):
+            certify_census(args.certificate, graph, census.classes, census.counts, np.asarray(census.per_node))
     summary = {"size": census.size, "directed": census.directed, "total": census.total}
     columns, shown = census.table(), ["count", *(("disjoint", "disjoint_upper") if args.disjoint else ())]
     if args.strengths is not None:

@@ -155,10 +155,11 @@ def _join_reports(names: Sequence[str], reports: Sequence[Report], compared: Map
             scalars[key] = values[0]
         else:
             scalars |= {f"{key} ({name})": value for name, value in zip(names, values, strict=True)}
-    rows = [len(report.columns["class"]) for report in reports]
+    tables = [one.columns for one in reports]
+    rows = [len(table["class"]) for table in tables]
     columns: dict[str, Column] = {"network": np.repeat(names, rows)}
-    for key in max((report.columns for report in reports), key=len):  # without classes, there are no readings of labels
-        parts = [report.columns.get(key, [""] * number) for report, number in zip(reports, rows, strict=True)]
+    for key in max(tables, key=len):  # a network without classes has no readings of their labels
+        parts = [table.get(key, [""] * number) for table, number in zip(tables, rows, strict=True)]
         columns[key] = np.concatenate([np.asarray(part) for part in parts])
     shown = {"network"}.union(*(report.narrow or () for report in reports))
     return Report(scalars, columns, narrow=[name for name in columns if name in shown], objects="classes")

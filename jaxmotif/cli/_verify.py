@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import argparse
 import csv
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from jaxmotif.cli._input import load_graph
 from jaxmotif.cli._output import Report
+from jaxmotif.verify._certificate import read_certificate
 
 
 def run(args: argparse.Namespace) -> Report:
     """Check a certificate of counts by other means than those that made it, and say what that proves."""
     from jaxmotif import verify
 
-    answer = None if args.answer is None else _read_answer(args.answer)
+    answer = None
     # ``match`` numbers labels in the order in which they come, all other commands in their order as text.
     for label_ids in (None, {}):
         graph = load_graph(args, label_ids=label_ids)
         simple = verify.graph_from_edges(graph.edge_list(), graph.n, graph.directed, *graph._labels())
+        if args.answer is not None:
+            nodes = None
+            if _is_of_maps(args.file):
+                nodes = {str(name): node for node, name in enumerate(graph._names.tolist())}
+            answer = _read_answer(args.answer, nodes)
         report = verify.check(args.file, simple, answer, args.seconds)
         if "another graph" not in report.reason:
             break
@@ -35,12 +42,31 @@ def run(args: argparse.Namespace) -> Report:
     return Report({"accepted": True}, {"statement": statements, "a wrong one is refused with probability": chances})
 
 
-def _read_answer(path: Path) -> np.ndarray:
-    """Read a table in CSV, as Python integers, without its columns ``u`` and ``v``, or ``node``."""
+def _is_of_maps(path: str) -> bool:
+    """Return whether a certificate is of maps. If the file is no certificate, the checker will say so."""
+    try:
+        return read_certificate(path)["claim"]["maps"] is True
+    except (ValueError, LookupError, TypeError):
+        return False
+
+
+def _read_answer(path: Path, nodes: Mapping[str, int] | None) -> np.ndarray:
+    """Read a table in CSV, as Python integers.
+
+    Args:
+      path: the file.
+      nodes: for a listing of matches, the number of each node by its name; other names are read as -1. ``None`` for a
+        table of counts, whose columns ``u`` and ``v``, or ``node``, are left out.
+    """
     with path.open(encoding="utf-8", newline="") as file:
         names, *rows = csv.reader(line for line in file if not line.startswith("#"))
+    if nodes is not None:
+        return np.array([[nodes.get(name, -1) for name in row] for row in rows], object).reshape(-1, len(names))
     first = sum(name in ("u", "v", "node") for name in names[:2])
     try:
         return np.array([[int(value) for value in row[first:]] for row in rows], object).reshape(-1, len(names) - first)
     except ValueError:
-        raise ValueError(f"{path}: expected a table of counts, as --certificate is written with") from None
+        raise ValueError(
+            f"{path}: expected a table of counts at nodes or edges, as graphlets --per node and --per edge write it; "
+            "counts in the whole graph, as of a census, need no table, since the certificate states them"
+        ) from None

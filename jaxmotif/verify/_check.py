@@ -18,6 +18,9 @@ from ._modular import P, digest, exact_sum, random_rows, random_weights, row_wei
 # The number of graphs with as many nodes as a graph without edges, which no census has among its classes.
 ALL = {graphs.plain_shape("", "01234"[:size], 0): number for size, number in ((2, 2), (3, 4), (4, 11), (5, 34))}
 
+# What a probability is followed by where numbers are known modulo P alone.
+BUT = ", but for multiples of 2^61 - 1"
+
 
 @dataclass
 class Report:
@@ -28,7 +31,8 @@ class Report:
       reason: what does not hold, if anything.
       checked: statements, each with the probability with which it would have been refused if it were wrong.
       open: what is not checked.
-      names: what the names in statements mean: a small graph, with the numbers of the labels of its nodes and arcs.
+      names: what the names in statements mean: a small graph, with the numbers of the labels of its nodes and arcs; and
+        whether copies or maps are induced, and whether directions and labels count.
     """
 
     accepted: bool
@@ -82,6 +86,7 @@ class _Check:
         self._graph = graphs.graph_from_edges(graph.edges, graph.nodes, directed, *labels)
         own = graphs.describe(*self._graph[:5])
         need(own == described, f"the certificate is of another graph than this one, which is {own}")
+        self._described = described
         columns, shown = self._claim["columns"], len(self._drawn)
         self._roots = columns[0]["roots"] if columns else 0
         self._rows = own["edges" if self._roots == 2 else "nodes"] if columns else 0
@@ -94,6 +99,10 @@ class _Check:
         """Check everything, and return what was found."""
         for shape in self._claim["shapes"] + self._claim["columns"]:
             self._report.names[shape["name"]] = f"{shape['matrix']}, {shape['roots']} nodes in the root"
+        counts = {"directions": "directed", "labels of nodes": "node_labels", "labels of edges": "edge_labels"}
+        parts = [f"{'with' if self._described[field] else 'without'} {name}" for name, field in counts.items()]
+        parts.insert(0, "induced" if self._claim["induced"] else "induced or not")
+        self._report.names["a map" if self._claim["maps"] else "a copy"] = ", ".join(parts)
         if self._answer is not None and not self._claim["maps"]:
             need(self._answer.shape == (self._rows, len(self._prints)), "the answer has another shape")
             need(digest(self._answer) == self._claim["sha256"], "the answer is not the table of the certificate")
@@ -110,9 +119,9 @@ class _Check:
         (query,), (), graph, answer = self._claim["shapes"], self._claim["columns"], self._graph, self._answer
         count, roots, size = query["total"], query["roots"], len(query["matrix"])
         at_root = partial(count_at_root, query, self._claim["order"], graph, self._claim["induced"], self._deadline)
-        own, exact = exact_sum(at_root([])), graph.nodes**size < P
+        own, but = exact_sum(at_root([])), "" if graph.nodes**size < P else BUT
         need((own - count) % P == 0 and 0 <= count <= graph.nodes**size, "the number of maps is another one")
-        self._report.checked[f"the number of maps, {count}"] = "1" if exact else "1, but for multiples of 2^61 - 1"
+        self._report.checked[f"the number of maps, {count}"] = f"1{but}"
         sums = [(f"how many maps send the first {roots} of {size} query nodes where", self._seed)] if roots else []
         if answer is not None:
             need(answer.shape[1] == roots, f"the answer has {answer.shape[1]} columns, and a map {roots}")
@@ -123,13 +132,13 @@ class _Check:
             weights = [random_weights(seed, f"node {u}", graph.nodes) for u in range(roots)]
             listed = self._prints if answer is None or seed is self._seed else [sum_of_products(weights, answer)]
             need(listed == [exact_sum(at_root(weights)) % P], f"a sum over all maps is not that of {what}")
-            self._report.checked[what] = f"1 - {roots} / 2^60"
+            self._report.checked[what] = f"1 - {roots} / 2^60{but}"
 
     def _compare(self, column: int, own: np.ndarray) -> None:
         """Compare a column of the table with the checker's: its sum, its fingerprint, and the values that are shown."""
         right = weighted_sums(self._weights, own[:, None]) == [self._prints[column]]
-        right = right and (exact_sum(own) - self._claim["columns"][column]["total"]) % P == 0
-        right = right and (self._answer is None or (self._answer[:, column] % P == own % P).all())
+        right = right and exact_sum(own) == self._claim["columns"][column]["total"]
+        right = right and (self._answer is None or (self._answer[:, column] == own).all())
         right = right and [values[column] for values in self._drawn] == [own[row] for row in self._shown]
         need(right, f"column {self._claim['columns'][column]['name']} is another one")
         self._own.add(column)
@@ -157,9 +166,11 @@ class _Check:
         self._check_rows(places)
         in_rows = {places[c] for c in self._own}
         right |= {graphs.canonical((0, shape[1]), directed) for shape in in_rows}
-        for what, part, proved in (("the counts of", shapes, right), ("each value of column", columns, in_rows)):
+        by_prints = f"1 - 2^-59{BUT}" if self._answer is None else "1"
+        counted, valued = ("the counts of", shapes, right, "1"), ("each value of column", columns, in_rows, by_prints)
+        for what, part, proved, chance in (counted, valued):
             if names := [described["name"] for shape, described in part.items() if shape in proved]:
-                self._report.checked[f"{what} {', '.join(names)}"] = "1" if part is shapes else "1 - 2^-59"
+                self._report.checked[f"{what} {', '.join(names)}"] = chance
             if names := [described["name"] for shape, described in part.items() if shape not in proved]:
                 self._report.open.append(f"{what} {', '.join(names)}, beyond this")
 
@@ -183,7 +194,9 @@ class _Check:
                 found = count_around(self._graph, roots[row].tolist(), sizes, self._roots > 0, self._deadline)
                 need(found.keys() <= listed.keys(), "a subgraph occurs that has no column")
                 for shape, c in listed.items():
-                    own = sum(graphs.copies(shape, large, self._claim["induced"]) * found[large] for large in found)
+                    own = found[shape]
+                    if not self._claim["induced"]:
+                        own = sum(graphs.copies(shape, large) * found[large] for large in found)
                     need(values[c] == own, f"row {row} is wrong")
                 done += 1
         except Beyond as limit:

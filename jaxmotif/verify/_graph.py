@@ -131,12 +131,12 @@ def orbit_size(shape: Shape, directed: bool) -> int:
 
 
 @lru_cache(maxsize=2**16)
-def copies(small: Shape, large: Shape, induced: bool = False) -> int:
+def copies(small: Shape, large: Shape) -> int:
     """Return how many copies of the shape ``small`` lie in the shape ``large`` on all its nodes, root on root.
 
-    If copies need not be induced, both shapes must be undirected and without labels.
+    Copies need not be induced. Shapes of one size must be undirected and without labels.
     """
-    if induced or (small[0], len(small[1])) != (large[0], len(large[1])):
+    if (small[0], len(small[1])) != (large[0], len(large[1])):
         return small == large
     maps = (_forms(large, False) >= _forms(small, False)[0]).all(axis=1).sum()
     return int(maps) // automorphisms(small, False)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from jaxmotif import Graph, report
+from jaxmotif.certificates import _write
 from jaxmotif.cli import main
 from jaxmotif.cli._columns import class_report
 from jaxmotif.cli._output import Report, check_outputs, choose_format, whole_file, write_report
@@ -269,11 +270,16 @@ def test_what_cannot_be_written_beside_the_result_does_not_cost_it(network, caps
     assert capsys.readouterr().err.splitlines()[-1] == "jaxmotif: error: --output /dev/full: No space left on device"
 
 
-def test_no_mistake_in_a_page_costs_the_result(network, capsys, monkeypatch):
+def test_no_mistake_in_a_page_or_a_certificate_costs_the_result(network, capsys, monkeypatch):
     monkeypatch.setattr(report, "match_report", lambda *_: [][0])
     assert main(["match", "triangle", "net.txt", "--report", "page.html", "-o", "out.csv"]) == 1
     assert "triangle,6," in Path("out.csv").read_text()
     assert "list index out of range; going on to the result" in capsys.readouterr().err
+    monkeypatch.setattr(_write, "LARGEST_FILE", 100)
+    assert main(["census", "net.txt", "--certificate", "c.json", "-o", "census.csv"]) == 1
+    assert "triangle" in Path("census.csv").read_text()
+    assert "and the checker reads 100 at most" in capsys.readouterr().err
+    assert not Path("c.json").exists()
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device")

@@ -82,18 +82,19 @@ def test_a_device_without_memory_leaves_a_table_to_the_host(monkeypatch):
 
     why, table = "RESOURCE_EXHAUSTED: out of memory", random_table(40)
     monkeypatch.setattr(_table, "is_on_accelerator", lambda counts: True)
-    assert isinstance(certified_table(table, 30, whole=1000), HostTable)  # it is fetched as a whole anyway
+    assert isinstance(certified_table(table, 30, whole=True), HostTable)  # it is fetched as a whole anyway
     monkeypatch.setattr(_table, "fetch_int64", lambda counts, rows: counts[:rows])
     monkeypatch.setattr(_table, "_fix", fail)
-    assert certified_table(table, 30, whole=0).fix() == HostTable(table[:30]).fix()
+    assert certified_table(table, 30, whole=False).fix() == HostTable(table[:30]).fix()
     why = "INTERNAL: broken"
     with pytest.raises(jax.errors.JaxRuntimeError, match=why):
-        certified_table(table, 30, whole=0)
+        certified_table(table, 30, whole=False)
 
 
 def test_certificates_of_tables_on_a_device_are_accepted(tmp_path, monkeypatch):
     """On a CPU as well, by the same programs."""
     monkeypatch.setattr("jaxmotif.certificates._write.WHOLE", 1)
+    monkeypatch.setattr("jaxmotif.certificates._write.WITNESSES", 40)
     monkeypatch.setattr(_table, "is_on_accelerator", lambda counts: True)
     monkeypatch.setattr(_table, "HostTable", None)
     karate = jaxmotif.datasets.load("karate")

@@ -22,8 +22,8 @@ from jaxmotif.cli import main
 from jaxmotif.io import write_graph
 from jaxmotif.patterns import named_pattern
 from jaxmotif.verify._algebra import count_at_root
-from jaxmotif.verify._certificate import Beyond
-from jaxmotif.verify._modular import P, digest, multiply, random_weights, weighted_sums
+from jaxmotif.verify._certificate import Beyond, seed_of
+from jaxmotif.verify._modular import P, digest, multiply, random_weights, row_weights, weighted_sums
 from tests.more import more
 
 FOLDER = Path(verify.__file__).parent
@@ -116,6 +116,9 @@ def test_censuses_are_recounted(directed, labels, size, tmp_path):
     assert census.per_node is None
     report = accepted(tmp_path / "c.json", graph)
     assert report.checked[f"the counts of {', '.join(census.classes)}"] == "1"
+    has = {True: "with", False: "without"}
+    meaning = f"{has[directed]} directions, {has[labels]} labels of nodes, {has[labels]} labels of edges"
+    assert report.names["a copy"] == f"induced, {meaning}"
 
 
 @pytest.mark.parametrize(
@@ -135,6 +138,8 @@ def test_matches_are_counted_again_by_algebra(query, directed, induced, per, tmp
     maps, size = shape["total"], len(shape["matrix"])
     assert count
     assert report.checked[f"the number of maps, {maps}"] == "1"
+    meaning = ("induced" if induced else "induced or not"), ("with directions" if directed else "without directions")
+    assert report.names["a map"] == f"{', '.join(meaning)}, without labels of nodes, without labels of edges"
     assert report.checked[f"how many maps send the first 1 of {size} query nodes where"] == "1 - 1 / 2^60"
     found = jaxmotif.find_matches(query, graph, induced, certify=tmp_path / "l.json")
     assert (
@@ -252,13 +257,12 @@ def test_witnesses_alone_find_as_many_wrong_tables_as_they_promise(
     """Triangles and cycles are beyond the checker's limits: 40 draws miss 8 (2) wrong rows of 78 in 1 (36) of 100."""
     monkeypatch.setattr("jaxmotif.verify._counts.MOST_STEPS", 1)
     monkeypatch.setattr("jaxmotif.certificates._write.WHOLE", 1)
+    monkeypatch.setattr("jaxmotif.certificates._write.WITNESSES", 40)
     result, refused = tables["edge"], 0
     for seed in range(20):
         table = mutated(result.values, result.columns, random.Random(seed), pairs)
         certify_graphlets(tmp_path / "c.json", karate, "edge", result.counts, True, result.columns, table)
-        certificate = json.loads((tmp_path / "c.json").read_text())
-        certificate["witnesses"] = certificate["witnesses"][:40]
-        report = verify.check(certificate, plain(karate))
+        report = verify.check(tmp_path / "c.json", plain(karate))
         assert report.accepted or "row" in report.reason
         assert any(text.startswith("each value of column") for text in report.open) == report.accepted
         refused += not report.accepted
@@ -277,6 +281,67 @@ def test_the_answer_that_is_given_is_compared(karate, tables, tmp_path):
     certificate = json.loads(path.read_text())
     certificate["claim"]["sha256"] = digest(swapped)
     assert not verify.check(certificate, plain(karate), swapped).accepted
+
+
+def adapted(certificate, table):
+    """A certificate whose claim or table was changed, with the hash and the sums that belong to them."""
+    certificate["claim"]["sha256"] = digest(table)
+    weights = row_weights(seed_of(certificate), len(table))
+    return certificate | {"fingerprints": weighted_sums(weights, table)}
+
+
+def test_multiples_of_the_prime_are_seen_in_whole_numbers(karate, tables, tmp_path):
+    result, path = tables["edge"], tmp_path / "c.json"
+    certify_graphlets(path, karate, "edge", result.counts, True, result.columns, result.values)
+    certificate = json.loads(path.read_text()) | {"witnesses": []}
+    columns = f"each value of column {', '.join(result.columns)}"
+    wrong = result.values.astype(object)
+    for table, chance in ((result.values, "1"), (None, "1 - 2^-59, but for multiples of 2^61 - 1")):
+        assert verify.check(certificate, plain(karate), table).checked[columns] == chance
+    wrong[5, 3] += P
+    report = verify.check(adapted(certificate, wrong), plain(karate), wrong)
+    assert report.reason == f"column {result.columns[3]} is another one"
+    graph = random_graph(5, directed=True)
+    census = jaxmotif.subgraph_census(graph, 3, per_node=True, certify=path)
+    certificate = json.loads(path.read_text())
+    certificate["claim"]["shapes"][0]["total"] += P
+    certificate["claim"]["columns"][0]["total"] += 3 * P
+    report = verify.check(adapted(certificate, census.per_node), plain(graph))
+    assert report.reason == f"column {census.classes[0]} is another one"
+
+
+def test_numbers_of_maps_beyond_the_prime_are_proved_but_for_its_multiples(tmp_path):
+    clique = jaxmotif.Graph.from_edges([(u, v) for v in range(6) for u in range(v)])
+    graph = jaxmotif.Graph.from_edges(clique.edge_list(), 1200)  # 1200^6 > 2^61
+    certify_matches(tmp_path / "c.json", graph, named_pattern("6-clique", False), None, False, 720)
+    assert accepted(tmp_path / "c.json", graph).checked == {
+        "the number of maps, 720": "1, but for multiples of 2^61 - 1"
+    }
+
+
+@pytest.mark.parametrize("witnesses", [77, 78, 79])
+def test_tables_are_shown_whole_where_that_takes_no_more_rows(witnesses, karate, tables, tmp_path, monkeypatch):
+    monkeypatch.setattr("jaxmotif.certificates._write.WHOLE", 1)
+    monkeypatch.setattr("jaxmotif.certificates._write.WITNESSES", witnesses)
+    result, path = tables["edge"], tmp_path / "c.json"
+    certify_graphlets(path, karate, "edge", result.counts, True, result.columns, result.values)
+    shown = json.loads(path.read_text())["witnesses"]
+    assert len(shown) == min(witnesses, 78)
+    assert (shown == result.values.tolist()) == (witnesses >= 78)
+    accepted(path, karate, result.values)
+
+
+def test_a_certificate_that_nobody_could_read_is_not_written(karate, tmp_path, monkeypatch):
+    path = tmp_path / "c.json"
+    jaxmotif.graphlet_counts(karate, certify=path)
+    size = path.stat().st_size
+    monkeypatch.setattr("jaxmotif.certificates._write.LARGEST_FILE", size)
+    jaxmotif.graphlet_counts(karate, certify=path)
+    path.unlink()
+    monkeypatch.setattr("jaxmotif.certificates._write.LARGEST_FILE", size - 1)
+    with pytest.raises(ValueError, match=f"c.json: .* {size} bytes, and the checker reads {size - 1} at most"):
+        jaxmotif.graphlet_counts(karate, certify=path)
+    assert not path.exists()
 
 
 def test_wrong_censuses_and_matches_are_refused(tmp_path):
@@ -314,9 +379,9 @@ def small_certificate(tmp_path_factory):
     graph, path = random_graph(11), tmp_path_factory.mktemp("certificates") / "c.json"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("jaxmotif.certificates._write.WHOLE", 1)
+        patch.setattr("jaxmotif.certificates._write.WITNESSES", 3)
         jaxmotif.edge_graphlets(graph, certify=path)
     certificate = json.loads(path.read_text())
-    certificate["witnesses"] = certificate["witnesses"][:3]
     assert verify.check(certificate, plain(graph)).accepted
     return graph, certificate
 
@@ -499,6 +564,14 @@ def test_a_table_with_any_names_is_read(name, tmp_path, capsys):
     Path(table).write_text("node,edge\nc,many\n")
     assert main(["verify", path, graph, "--answer", table]) == 1
     assert f"{table}: expected a table of counts" in capsys.readouterr().err
+    query = str(tmp_path / "q.graphml")  # its nodes are called as the first columns of other tables
+    write_graph(Graph.from_edges([(0, 1), (1, 2)], node_names=["u", "v", "node"]), query)
+    assert main(["match", query, graph, "--limit", "all", "-o", table, "--certificate", path, "--quiet"]) == 0
+    assert main(["verify", path, graph, "--answer", table]) == 0
+    assert "the list that you have" in capsys.readouterr().out
+    Path(table).write_text("u,v,node\nc,d,2\n")
+    assert main(["verify", path, graph, "--answer", table]) == 1
+    assert "the answer names nodes that the graph does not have" in capsys.readouterr().err
 
 
 def test_commands_write_and_verify_certificates(tmp_path, capsys):
@@ -511,8 +584,10 @@ def test_commands_write_and_verify_certificates(tmp_path, capsys):
     assert main(["match", "triangle", "karate", "--certificate", path, "--quiet"]) == 0
     assert main(["verify", path, "karate"]) == 0
     assert "the number of maps, 270" in capsys.readouterr().out
-    assert main(["census", "karate", "--certificate", path, "--quiet"]) == 0
+    assert main(["census", "karate", "-o", table, "--certificate", path, "--quiet"]) == 0
     assert main(["verify", path, "karate"]) == 0
+    assert main(["verify", path, "karate", "--answer", table]) == 1
+    assert "counts in the whole graph, as of a census, need no table" in capsys.readouterr().err
 
 
 def brute_force(edges, arcs, size, nodes, weights, induced, directed):
