@@ -170,6 +170,8 @@ def words_of(motifs: Mapping[str, Motifs]) -> tuple[dict[int, str] | None, dict[
     words: list[dict[int, str] | None] = []
     for i, kind in enumerate(("node", "edge")):
         given = {name: found.label_words[i] for name, found in motifs.items() if found.classes}
+        # In the string of a class the labels of nodes stand before a colon, and commas part those of edges.
+        strings = {name: motifs[name].classes[0].rpartition(":") for name in given}
         bare = [name for name, known in given.items() if known is None]
         named = [name for name in given if name not in bare]
         if bare and named:
@@ -177,6 +179,7 @@ def words_of(motifs: Mapping[str, Motifs]) -> tuple[dict[int, str] | None, dict[
                 f"{kind} labels are words in {named[0]}, and in {bare[0]} they are numbers or there are none, so that "
                 "they have no class in common"
             )
+        _check_labelled(kind, {name: bool((nodes, "," in cells)[i]) for name, (nodes, _, cells) in strings.items()})
         words.append(joined_words(kind, given.values()) if named else None)
     return words[0], words[1]
 
@@ -260,14 +263,18 @@ def check_comparable(kinds: Mapping[str, tuple[bool, int]]) -> None:
 def check_networks(graphs: Mapping[str, Graph], size: int) -> None:
     """Raise ValueError, naming two networks, unless all networks agree in size, directions and kinds of labels."""
     check_comparable({name: (graph.directed, size) for name, graph in graphs.items()})
-    for what in ("node", "edge"):
-        having = {name: getattr(graph, f"{what}_labels") is not None for name, graph in graphs.items()}
-        if len(set(having.values())) == 2:
-            bare, labelled = (next(name for name, has in having.items() if has is which) for which in (False, True))
-            raise ValueError(
-                f"{labelled} has {what} labels and {bare} has none, so that they have no class in common; leave the "
-                f"labels of {labelled} out, or give {bare} some"
-            )
+    for kind in ("node", "edge"):
+        _check_labelled(kind, {name: getattr(graph, f"{kind}_labels") is not None for name, graph in graphs.items()})
+
+
+def _check_labelled(kind: str, labelled: Mapping[str, bool]) -> None:
+    """Raise ValueError, naming two networks, unless all or none have labels, of nodes or of edges (``kind``)."""
+    if len(set(labelled.values())) == 2:
+        bare, having = (next(name for name, has in labelled.items() if has is which) for which in (False, True))
+        raise ValueError(
+            f"{having} has {kind} labels and {bare} has none, so that they have no class in common; leave the labels "
+            f"of {having} out, or give {bare} some"
+        )
 
 
 def correct_together(motifs: Sequence[Motifs]) -> list[Motifs]:

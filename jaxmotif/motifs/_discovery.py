@@ -492,8 +492,9 @@ def _motifs(
     moves = moves[1:]
     few_moves = chain_notes(chains, *moves.T)
     notes = (*few_moves, *notes)
-    # If the pilot has found that no edge can move at all, longer chains would give the same graphs again.
-    fixed = chains.pace.steps > 0 and not chains.pace.still and not moves.any()
+    # If no edge has another to exchange ends with, or the pilot has found that none can move, longer chains would give
+    # the same graphs again.
+    fixed = (not chains.wiring.pairs_a_step or chains.pace.steps > 0) and not chains.pace.still and not moves.any()
     noise = None
     if work.estimate is not None:
         noise = to_estimates(classes, graph.directed, work.estimate, maps, all_counts, num_random)
@@ -503,7 +504,7 @@ def _motifs(
     tested = _tested(chains, classes, work.size, rule)
     significance = significance_of(counts, random_counts, mixing, noise, tested, rule.correction)
     notes += too_few_graphs(num_random, rule, significance.tests)
-    notes += _disagreement(mixing, tuple(classes), graph.directed)
+    notes += _disagreement(mixing, tuple(classes), graph)
     decided = None
     if until is not None:
         decided = np.ones(len(classes), bool)
@@ -550,16 +551,17 @@ def _tested(chains: ChainPlan, classes: list[str], size: int, rule: Rule) -> np.
     return closed_classes(tuple(classes))
 
 
-def _disagreement(mixing: Mixing, classes: tuple[str, ...], directed: bool) -> tuple[str, ...]:
+def _disagreement(mixing: Mixing, classes: tuple[str, ...], graph: Graph) -> tuple[str, ...]:
     """Return, and log, that longer chains have other mean counts, if they have."""
     far = np.abs(mixing.longer_z)
     if not mixing.disagrees.any():
         return ()
-    worst = int(far.argmax())
+    worst, columns = int(far.argmax()), class_columns(classes, graph.directed, graph._label_words)
+    name = columns.get("reading", columns["name"])[worst] or classes[worst]
     note = (
         f"the chains are too short: {mixing.times} times as long, they have another mean count in "
-        f"{counted(int(mixing.disagrees.sum()), 'class')} ({far[worst]:.1f} standard errors in "
-        f"{class_columns(classes, directed)['name'][worst] or classes[worst]}); more switches make them longer"
+        f"{counted(int(mixing.disagrees.sum()), 'class')} ({far[worst]:.1f} standard errors in {name}); more switches "
+        "make them longer"
     )
     logging.getLogger("jaxmotif").warning("%s", note)
     return (note,)

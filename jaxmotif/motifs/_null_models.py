@@ -12,7 +12,7 @@ the two ends. These labels have nothing to do with the node and edge labels of a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import jax
@@ -21,6 +21,7 @@ import numpy as np
 from jaxmotif.arrays._compile import put64
 from jaxmotif.arrays._rows import pad_rows
 from jaxmotif.graph import Graph
+from jaxmotif.graph._attributes import as_column
 from jaxmotif.graph._build import host_array
 from jaxmotif.kernels._switching import BLOCK_BITS, TRIED, Fixed, Groups, Kinds
 from jaxmotif.kernels._walking import WALK_LABELS, WALK_NODES
@@ -216,7 +217,8 @@ def keep_blocks(blocks: ArrayLike, degrees: Literal["bidegree", "degree"] = "bid
       degrees: as in :func:`keep_labels`.
 
     Raises:
-      ValueError: for blocks of another shape, or for too many; later, for a graph with another number of nodes.
+      ValueError: for blocks of another shape, for missing ones, or for too many; later, for a graph with another number
+        of nodes.
 
     Example:
       >>> from jaxmotif import random_graphs
@@ -226,8 +228,14 @@ def keep_blocks(blocks: ArrayLike, degrees: Literal["bidegree", "degree"] = "bid
       'keeps the degree of every node, and the number of edges between every two of 2 blocks'
     """
     values = host_array(blocks)
-    if values.ndim != 1 or values.dtype.kind == "f" or any(value is None for value in values.tolist()):
+    if values.ndim != 1:
         raise ValueError(f"blocks must be integers or words [n], got {values.dtype} of shape {values.shape}")
+    # NumPy would make the word "nan" of a missing block in a list of words.
+    known = as_column(blocks if isinstance(blocks, Sequence) else values, "blocks", values.size)
+    missing = [node for node, block in enumerate(known.tolist()) if block is None or block != block]
+    if missing or known.dtype.kind == "f":
+        what = f"none for node {missing[0]}" if missing else known.dtype
+        raise ValueError(f"blocks must be integers or words [n], one for each node, got {what}")
     names, place = np.unique(values, return_inverse=True)
     if names.size > 1 << BLOCK_BITS:
         raise ValueError(f"blocks: {names.size:,} different ones, at most {1 << BLOCK_BITS:,}; join some")
@@ -242,7 +250,8 @@ def keep_distances(
 
     Args:
       positions: where the nodes are, finite numbers ``[n, axes]``, up to 16 axes; they are rounded to 2^-29 of the
-        largest extent, so that lengths are the same on all devices.
+        largest extent, so that lengths are the same on all devices. A length that falls short of the end of a bin by no
+        more than this rounding reaches it.
       bins: how many bins, each of which then has about the same number of the graph's edges; or the ascending lengths
         ``[b]`` at which one bin ends and the next begins.
       degrees: as in :func:`keep_labels`.
@@ -273,7 +282,7 @@ def keep_distances(
         if ends.ndim != 1 or not ends.size or not (np.diff(ends) > 0).all() or not (ends > 0).all():
             raise ValueError(f"bins must be a number, or ascending positive lengths, got {bins!r}")
         # A square may pass 62 bits; such a length is above that of any edge, and so no limit at all.
-        limits = np.ceil(np.minimum(ends * scale, 2.0**31) ** 2).astype(np.int64)
+        limits = _round_limits(np.minimum(ends * scale, 2.0**31), x.shape[1])
         classes = ends.size + 1
     else:
         if not 1 <= bins <= 1000:
@@ -546,6 +555,19 @@ def _dyad_numbers(kinds: Kinds, ends: States, is_pair: np.ndarray) -> np.ndarray
     return (low << BLOCK_BITS | high)[0]
 
 
+def _round_limits(lengths: np.ndarray, axes: int, roundings: int = 1) -> np.ndarray:
+    """Return limits of squared lengths, int64, which lengths that reach ``lengths`` still reach when they are rounded.
+
+    Rounding changes each coordinate of a difference by at most 1, and so a length by at most the root of their number.
+
+    Args:
+      lengths: the lengths at which bins end, in units of the rounding.
+      axes: the number of coordinates.
+      roundings: 1 for lengths that are exact, and 2 for lengths that are rounded themselves.
+    """
+    return np.ceil(np.maximum(lengths - roundings * np.sqrt(axes), 0.0) ** 2).astype(np.int64)
+
+
 def _kinds(place: np.ndarray, limits: np.ndarray | None, ends: States) -> Kinds:
     """Return the kinds of dyads.
 
@@ -558,6 +580,6 @@ def _kinds(place: np.ndarray, limits: np.ndarray | None, ends: States) -> Kinds:
         # A negative entry stands for bins of about equal numbers of edges.
         length = np.sort(((place[ends.tail] - place[ends.head]) ** 2).sum(axis=1))
         at = (np.arange(1, limits.size + 1) * length.size) // (limits.size + 1)
-        limits = length[at] if length.size else limits[:0]
+        limits = _round_limits(np.sqrt(length[at]), place.shape[1], 2) if length.size else limits[:0]
     fields: list[Any] = [place[None].astype(np.int32) if limits is None else np.ascontiguousarray(place.T), limits]
     return Kinds(*fields)  # of arrays on the host

@@ -45,6 +45,8 @@ MOST_ATTEMPTS = {False: 1000.0, True: 4000.0}
 The second number holds where a null model keeps labels, blocks or distances beside degrees, for which most switches
 are refused.
 """
+MOST_STEPS = 2**29 - 4
+"""Most steps of a chain: whole rounds, and four times as many, which motif discovery takes, are still an int32."""
 LEAST_WALK_STEPS = 64
 """Number of steps of a chain that walks, enough to mix pieces of an ensemble that only walks connect."""
 PILOT_STEPS = (8, 16, 32, 64, 128)
@@ -144,6 +146,11 @@ def plan_chains(
     if not per_step:
         return plan
     if attempts is not None:
+        if attempts / per_step > MOST_STEPS:
+            raise ValueError(
+                f"attempts must be at most {MOST_STEPS * per_step:.3g} per edge of this graph, which take "
+                f"{MOST_STEPS:,} steps, got {attempts:g}"
+            )
         steps = whole_rounds(math.ceil(attempts / per_step))
         return plan._replace(steps=steps, attempts=steps * per_step)
     known, asked = _paces.setdefault(graph, {}), (model, switches)
@@ -153,7 +160,7 @@ def plan_chains(
     # A focused step tries the slow labels alone.
     per_step *= 1 - (1 - pace.slow.mean()) / FOCUS_EVERY if pace.slow.any() else 1.0
     beside_degrees = wiring.kinds is not None or wiring.groups is not None
-    most = math.ceil(MOST_ATTEMPTS[beside_degrees] / per_step)
+    most = min(math.ceil(MOST_ATTEMPTS[beside_degrees] / per_step), MOST_STEPS)
     steps = whole_rounds(min(pace.steps, most))
     return plan._replace(steps=steps, attempts=steps * per_step, bounded=pace.steps > most, pace=pace)
 
@@ -618,8 +625,9 @@ def random_graphs(
     With ``keep="bidegree"`` every node keeps its numbers of one-way predecessors, one-way successors and reciprocated
     neighbours. With ``"degree"`` it keeps its in- and out-degree, and reciprocation is free. An undirected graph keeps
     its degrees either way. :func:`jaxmotif.motifs.keep_labels` (``"labels"``), :func:`~jaxmotif.motifs.keep_blocks` and
-    :func:`~jaxmotif.motifs.keep_distances` keep more than degrees. Node labels stay with their nodes, an arc's label
-    with its tail.
+    :func:`~jaxmotif.motifs.keep_distances` keep more than degrees. Node labels stay with their nodes, and the label of
+    an arc with its tail. But the label of an undirected edge, and where reciprocation is kept the two labels of a
+    reciprocated pair, travel with the edge or the pair; ``"labels"`` keeps them at each node.
 
     The stationary distribution of the chains is uniform, and longer chains come nearer to it. For ``"degree"``, and for
     undirected graphs, it is uniform over all simple graphs with these degrees. For ``"bidegree"`` it is uniform over
@@ -638,8 +646,9 @@ def random_graphs(
         edge, or 4,000 where labels, blocks or distances are kept.
       attempts: how many pair switches a chain tries per edge, instead of ``switches``.
       first: the number of the first graph: ``first=500, num=100`` are the graphs 500..599 of a longer run.
-      start: graphs of an earlier call with the same key, whose chains go on: for ``attempts`` more tries per edge, or
-        without ``attempts`` for as many steps again.
+      start: graphs of an earlier call, whose chains go on: for ``attempts`` more tries per edge, or without
+        ``attempts`` for as many steps again. They keep their numbers, so that ``first`` is not given.
+        ``key`` gives the random bits of the further steps: that of the earlier call, to go on as one longer call does.
       devices: where to run, see :data:`jaxmotif.devices.Devices`; chains are divided among them.
       memory: bytes to work in beyond the graph, on each device (default: half of what is free).
       progress: show a meter on standard error.
@@ -663,17 +672,26 @@ def random_graphs(
         raise ValueError(f"num must be at least 1, got {num}")
     if not 0 <= first <= 2**31 - num:
         raise ValueError(f"first must be from 0 to 2^31 - num, got {first}")
+    if start is not None and first:
+        raise ValueError(f"the graphs of start keep their numbers; leave out first, got {first}")
     # Chains that go on for as long again need no pilot to say how long.
     plan = plan_chains(graph, key, keep, switches, 0.0 if start is not None and attempts is None else attempts)
     numbers, states, done = first + np.arange(num, dtype=np.int32), None, 0
     if start is not None:
-        # Sources are compared by content, since graphs that workers of a cluster drew have another source object.
-        same = fingerprint(*content_of(start.source)) == fingerprint(*content_of(graph))
-        if not same or (len(start), start.model) != (num, plan.model):
+        # Sources and models are compared by content, since those of graphs from a file or a cluster are other objects.
+        before, now = (
+            fingerprint(*content_of(source), *model.identity)
+            for source, model in ((start.source, start.model), (graph, plan.model))
+        )
+        if before != now or len(start) != num:
             raise ValueError("start must hold the same number of graphs of the same source and keep")
         if attempts is None:
             plan = plan._replace(steps=start.steps, attempts=start.attempts, pace=start.pace)
         numbers, states, done = start.numbers, start.ends, start.steps
+        if done + plan.steps > MOST_STEPS:
+            raise ValueError(
+                f"start has chains of {done:,} steps, and {plan.steps:,} more pass {MOST_STEPS:,}; give fewer attempts"
+            )
     selection = select_devices(devices)
     share = -(-num // len(selection.devices))
 

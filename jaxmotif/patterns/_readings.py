@@ -119,8 +119,8 @@ def role_words(pattern: Pattern) -> list[str]:
     """Return what each node does in a pattern, in a word or two; nodes that automorphisms exchange have the same words.
 
     Among one-way arcs, a regulator has only outgoing ones, a target only incoming ones, and an intermediate both.
-    "mutual" says that the node also has reciprocated arcs, "isolated" that it has none. In undirected patterns the words
-    are the degree. Roles that would have the same words are numbered.
+    "mutual" says that the node also has reciprocated arcs, "isolated" that it has none. In undirected patterns the
+    words are the degree. Roles that would have the same words are numbered.
 
     Example:
       >>> from jaxmotif.patterns import named_pattern

@@ -1,5 +1,6 @@
 """Several networks compared by their motifs."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -159,5 +160,10 @@ def test_classes_of_labels_that_are_words(three, tmp_path):
     assert len(set(compared.labels)) == len(compared.classes)
     with pytest.raises(ValueError, match="edge labels are words in a, and in plain they are numbers or there are none"):
         compare_motifs({"a": apart["a"], "plain": three["a"]})
+    one = three["a"]
+    for kind, text in (("node", "0,1,0:000000110"), ("edge", ".,.,.,1,.,.,0,0,.")):
+        with_labels = dataclasses.replace(one, classes=(text,))
+        with pytest.raises(ValueError, match=f"^b has {kind} labels and a has none, so that they have no class"):
+            compare_motifs({"a": one, "b": with_labels})
     with pytest.raises(ValueError, match="no networks"):
         compare_motifs({})

@@ -10,8 +10,8 @@ from jaxmotif import datasets
 from jaxmotif.arrays._compile import Target
 from jaxmotif.graph import Graph
 from jaxmotif.motifs import Rule, Until, find_motifs, random_graphs, subgraph_census
-from jaxmotif.motifs._discovery import TOO_SHORT, _batch, _Task, _workers
-from jaxmotif.motifs._significance import benjamini_hochberg, mixing_of, significance_of
+from jaxmotif.motifs._discovery import TOO_SHORT, _batch, _disagreement, _Task, _workers
+from jaxmotif.motifs._significance import Mixing, benjamini_hochberg, mixing_of, significance_of
 from jaxmotif.motifs._until import robbins_interval
 from tests.compilations import compilations
 from tests.motifs.resumed import in_small_batches, interrupted
@@ -191,6 +191,16 @@ def test_chains_that_are_too_short_are_told(caplog):
     assert short.mixing.disagrees.any()
     assert "the chains are too short: 4 times as long" in short.notes[-1]
     assert "too short" in caplog.text
+
+
+def test_a_note_has_the_words_of_labels():
+    """As tables have them, of the class whose counts are the farthest apart."""
+    far = np.array([5.0, -9.0])
+    mixing = Mixing(10, np.zeros(2), np.ones(2), far)
+    classes = ".,.,.,1,.,.,1,1,.", ".,.,.,1,.,.,0,0,."
+    graph = types.SimpleNamespace(directed=True, _label_words=(None, {0: "up", 1: "down"}))
+    (note,) = _disagreement(mixing, classes, graph)
+    assert "in 2 classes (9.0 standard errors in X -[up]-> Y, X -[up]-> Z, Y -[down]-> Z)" in note
 
 
 def test_longer_chains_of_the_same_distribution_agree():

@@ -1,5 +1,7 @@
+import dataclasses
 import io
 import logging
+import pickle
 from itertools import islice
 from types import SimpleNamespace
 
@@ -16,6 +18,7 @@ from jaxmotif.kernels import _walking as walking
 from jaxmotif.kernels._chains import run_chains
 from jaxmotif.motifs import NULL_MODELS, keep_blocks, keep_distances, keep_labels, random_graphs
 from jaxmotif.motifs import _random_graphs as module
+from jaxmotif.motifs._discovery import LONGER
 from jaxmotif.motifs._null_models import NullModel, Wiring, null_model_of
 from tests.compilations import compilations
 from tests.more import more
@@ -415,6 +418,29 @@ def test_some_of_the_random_graphs():
             random_graphs(one, 3, 0, keep, start=start)
 
 
+@pytest.mark.parametrize("make", [keep_labels, *more(lambda: keep_blocks(np.arange(34) % 2))])
+def test_chains_go_on_with_an_equal_null_model(make, monkeypatch):
+    """One that was made anew, as that of graphs from a file is."""
+    monkeypatch.setattr(module, "run_chains", run_chains)  # it runs briefly: no time for optimisations
+    edges = np.random.default_rng(0).integers(0, 34, (102, 2))
+    graph = Graph.from_edges(edges, 34, directed=True, node_labels=np.arange(34) % 2)
+    first = random_graphs(graph, 2, 0, make(), attempts=4)
+    again = random_graphs(graph, 2, 0, make(), start=pickle.loads(pickle.dumps(first)))
+    assert again.steps == 2 * first.steps
+    for options, message in (({"first": 1}, "leave out first, got 1"), ({"attempts": 1e8}, "give fewer attempts")):
+        with pytest.raises(ValueError, match=message):
+            random_graphs(graph, 2, 0, make(), start=dataclasses.replace(first, steps=module.MOST_STEPS), **options)
+
+
+def test_as_many_steps_as_an_int32_counts():
+    path = Graph.from_edges([(0, 1), (2, 3)])
+    most = module.MOST_STEPS * module.plan_chains(path, 0, "degree", 1.0, 1.0).wiring.pairs_a_step
+    assert LONGER * module.plan_chains(path, 0, "degree", 1.0, most).steps in range(2**31 - 16, 2**31)
+    for attempts in (most + 1, 1e308):
+        with pytest.raises(ValueError, match="attempts must be at most 2.52e\\+08 per edge of this graph"):
+            random_graphs(path, 1, 0, attempts=attempts)
+
+
 def test_chains_without_a_move_are_told():
     """Of two chains, one of which stayed where it began; both were to make ten moves for each edge."""
     ring = Graph.from_edges([(i, (i + 1) % 30) for i in range(30)], directed=True)
@@ -428,7 +454,13 @@ def test_labels_ride_along():
                              edge_labels=[1, 2, 3, 4, 5])  # fmt: skip
     drawn = random_graphs(graph, 2, 0, attempts=30)[1]
     assert drawn.node_labels[:5].tolist() == [5, 6, 7, 8, 9]
-    assert sorted(drawn.edge_labels[:5].tolist()) == [1, 2, 3, 4, 5]
+    label_of = dict(zip(map(tuple, drawn.edge_list().tolist()), drawn.edge_labels[:5].tolist(), strict=True))
+    assert sorted(label_of.values()) == [1, 2, 3, 4, 5]
+    # That of a one-way arc stays with its tail, and the two of a pair stay with each other.
+    assert next(arc for arc, label in label_of.items() if label == 3)[0] == 1
+    assert {frozenset((label_of[arc], label_of[arc[::-1]])) for arc in label_of if arc[::-1] in label_of} == {
+        frozenset((1, 2)), frozenset((4, 5)),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("edges", [[], [(0, 1)], [(0, 1), (1, 0)], [(0, 1), (0, 2)]])
@@ -657,6 +689,18 @@ def test_more_than_degrees_is_kept_in_larger_graphs(monkeypatch):
             assert np.bincount(np.digitize(made, ends)).tolist() == np.bincount(np.digitize(length, ends)).tolist()
 
 
+@pytest.mark.parametrize("bins", [[0.37], 2, 4])
+@pytest.mark.parametrize("turned", [False, True])
+def test_equal_lengths_are_of_one_class(bins, turned):
+    """Edges of a grid that is longer than its edges, so that their ends are rounded to different sides."""
+    turn = np.array([[0.6, 0.8], [-0.8, 0.6]]) if turned else np.eye(2)
+    places = np.argwhere(np.ones((11, 3), bool)) @ turn * 0.37
+    length = np.linalg.norm(places[:, None] - places, axis=2)
+    edges = np.argwhere(np.triu(abs(length - 0.37) < 1e-9))
+    wiring = Wiring.of(Graph.from_edges(edges, 33), null_model_of(keep_distances(places, bins), False))
+    assert np.bincount(wiring.dyad_kinds(wiring.ends)).tolist() == [10 * 3 + 11 * 2]
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -664,6 +708,9 @@ def test_more_than_degrees_is_kept_in_larger_graphs(monkeypatch):
         (lambda: keep_blocks([[1, 2]]), "blocks must be"),
         (lambda: keep_blocks([0.5, 1.0]), "blocks must be"),
         (lambda: keep_blocks(["a", None]), "blocks must be"),
+        (lambda: keep_blocks(["a", np.nan, "b"]), "none for node 1"),
+        (lambda: keep_blocks(np.array(["a", np.nan, "b"], object)), "none for node 1"),
+        (lambda: keep_blocks(np.array([1, 2, np.nan, np.nan], object)), "none for node 2"),
         (lambda: keep_blocks(np.ma.array([0, 1], mask=[0, 1])), "masked values"),
         (
             lambda: random_graphs(Graph.from_edges([(0, 1)]), 2, first=-1),

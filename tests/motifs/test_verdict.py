@@ -187,6 +187,14 @@ def test_where_the_degrees_leave_one_graph_no_chain_is_too_short(directed):
     }
 
 
+def test_where_no_edge_has_another_to_exchange_ends_with_no_chain_is_too_short():
+    """A path of nodes whose labels all differ."""
+    path = Graph.from_edges([(i, i + 1) for i in range(34)], 35, node_labels=range(35))
+    found = find_motifs(path, 3, 4, keep="labels")
+    assert set(found.verdicts.why) == {"fixed: the same in every random graph, says nothing"}
+    assert "no chain could move" in found.notes[0]
+
+
 @pytest.mark.parametrize("keep", ["bidegree", "degree"])
 def test_classes_of_longer_chains_alone_are_no_classes(keep):
     """Graphs that go on to four times the length meet classes that the random graphs do not."""
