@@ -8,16 +8,23 @@ import numpy as np
 
 from jaxmotif.io._edge_list import delimiter_of, no_rows, sorted_names
 from jaxmotif.io._format import Contents, Options, Reader, Sample
-from jaxmotif.io._sif import name_rows
 from jaxmotif.io._table import Numbering
 from jaxmotif.io._text import TextFile
 
 
 def read_adjacency_list(file: TextFile, options: Options) -> Contents:
-    """Read lines ``node neighbour neighbour ...``; an undirected edge may stand on one or both."""
+    """Read lines ``node neighbour neighbour ... # comment``; an undirected edge may stand on one or both.
+
+    Raises:
+      GraphFileError: networkx has written the list in several lines for a node, which looks much the same.
+    """
     numbering = Numbering()
     edges: list[tuple[int, int]] = []
-    for _, fields in name_rows(file, tabs=False):
+    for number, line in file.lines():
+        fields = re.split(rb"\s#", line)[0].split()
+        if len(fields) > 1 and fields[1].startswith(b"{") and fields[-1].endswith(b"}"):
+            problem = "this is a multiline adjacency list; write it with nx.write_adjlist or nx.write_edgelist"
+            raise file.error(problem, number, line)
         source, *targets = numbering.codes(fields).tolist()
         edges += [(source, target) for target in targets]
     if not numbering.known:

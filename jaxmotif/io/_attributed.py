@@ -22,6 +22,7 @@ class AttributedGraph:
         self.file, self.options = file, options
         self.ids: dict[str, int] = {}
         self._titles: list[str | None] = []
+        self._labels_are_titles = True
         self._edges: list[tuple[str, str, int | None]] = []
         self._kinds: list[bool | None] = []
         self._labels = {"node": options.node_label, "edge": options.edge_label}
@@ -39,8 +40,10 @@ class AttributedGraph:
         if name in self.ids:
             raise self.file.error(f"node {shown(name)} is there twice", line)
         self.ids[name] = len(self.ids)
+        attributes = attributes or {}
         self._titles.append(title)
-        self._keep("node", attributes or {})
+        self._labels_are_titles &= attributes.get("label", title) == title
+        self._keep("node", attributes)
 
     def edge(
         self,
@@ -66,8 +69,18 @@ class AttributedGraph:
 
     def _columns(self, kind: str) -> dict[str, list[Any]] | None:
         """Return every attribute as a column, if attributes are asked for."""
-        items, names = self._kept[kind], self._names[kind]
+        items, names = self._kept[kind], self._beside_titles(kind)
         return {name: [item.get(name) for item in items] for name in names} if self.options.attributes else None
+
+    def _beside_titles(self, kind: str) -> list[str]:
+        """Return the names of attributes, without ``label`` where it is the title by which nodes are called."""
+        is_title = kind == "node" and self._labels_are_titles and self._unique_titles() is not None
+        return [name for name in self._names[kind] if name != "label" or not is_title]
+
+    def _unique_titles(self) -> list[str] | None:
+        """Return the titles of the nodes if each has one and no two are equal."""
+        titles = [title for title in self._titles if title]
+        return titles if len(titles) == len(set(titles)) == len(self.ids) else None
 
     def contents(self, directed: bool | None, notes: Sequence[str] = ()) -> Contents:
         """Return the contents of the file; ``directed`` holds for edges that do not say it themselves."""
@@ -105,15 +118,14 @@ class AttributedGraph:
 
     def _notes(self) -> Iterator[str]:
         """Yield notes on the attributes that are passed over."""
-        for kind, names in self._names.items():
-            passed = [] if self.options.attributes else [name for name in names if name != self._labels[kind]]
+        for kind in self._names:
+            names = [] if self.options.attributes else self._beside_titles(kind)
+            passed = [name for name in names if name != self._labels[kind]]
             yield from passed_over(f"{kind} attributes", passed, f"; {kind}_label= makes one the labels")
 
     def _node_names(self) -> np.ndarray | None:
         """Return the names of the nodes: their titles if no two are equal, else their ids; integers if all are."""
-        names = [name for name in self._titles if name]
-        if len(names) < len(self.ids) or len(set(names)) < len(names):
-            names = list(self.ids)
+        names = self._unique_titles() or list(self.ids)
         if all(_INTEGER.fullmatch(name) for name in names):
             numbers = np.array([int(name) for name in names], np.int64)
             return None if np.array_equal(numbers, np.arange(len(numbers))) else numbers

@@ -34,6 +34,7 @@ class _Dot:
         self.tokens = Tokens(file, _DOT)
         self.graph = AttributedGraph(file, options)
         self.own: dict[str, dict[str, str]] = {}
+        self.defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}, "graph": {}}
         self.edges: list[tuple[str, str, dict[str, str], int]] = []
         self.arrow = ""
 
@@ -71,9 +72,9 @@ class _Dot:
         tokens = self.tokens
         first = tokens.next
         if first.kind == "word" and first.text.lower() in ("graph", "node", "edge"):
-            tokens.take()
+            kind = tokens.take().text.lower()
             if not tokens.taken("="):
-                self._attributes()
+                self.defaults[kind] = self.defaults[kind] | self._attributes()
                 return []
             tokens.take("word", "text")
             return []
@@ -89,10 +90,11 @@ class _Dot:
         attributes = self._attributes()
         for group in groups:
             for name in group:
-                self.own.setdefault(name, {})
+                self.own.setdefault(name, dict(self.defaults["node"]))
         if len(groups) == 1 and first.kind != "{":
             for name in groups[0]:
                 self.own[name] |= attributes
+        attributes = self.defaults["edge"] | attributes
         for sources, targets in itertools.pairwise(groups):
             if len(self.edges) + len(sources) * len(targets) > _MOST_EDGES + len(tokens.source):
                 raise tokens.error(f"edges between groups multiply beyond {_MOST_EDGES}", first)
@@ -110,7 +112,10 @@ class _Dot:
         if token.kind == "{":
             if depth == _DEEPEST:
                 raise tokens.error(f"groups more than {_DEEPEST} deep", token)
-            return self._statements(depth + 1)
+            outer, self.defaults = self.defaults, dict(self.defaults)  # what is set in a group holds there
+            named = self._statements(depth + 1)
+            self.defaults = outer
+            return named
         name = token.text
         while token.kind == "text" and tokens.taken("+"):
             name += tokens.take("text").text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -28,6 +28,8 @@ _TARGET = re.compile(
 )
 _LEADING_ZERO = re.compile(rb"0\d+")
 _QUOTED = re.compile(rb'"[^"]*"')
+_DICT = re.compile(rb"\s\{['\"].*\}$")
+"""The attributes of an edge, as networkx writes them."""
 _ROW_NUMBER = re.compile(r"|id|index|row(id)?|key|no|nr|num(ber)?|#|suid|edge(id)?|interactionid|unnamed:0")
 """Usual names of a column that numbers the rows; the one that pandas and R write has an empty name."""
 
@@ -84,12 +86,16 @@ def read_any_list(file: TextFile, options: Options) -> Contents:
 def _tabs_tell(rows: list[bytes], comment: bytes) -> bool:
     """Say whether the fields of rows of numbers are separated by tabs.
 
-    They are if some fields contain other blanks, or if a comment above names as many columns between tabs.
+    They are if some fields contain other blanks, or if a comment above names as many columns between tabs. Where all
+    rows have equally many words, the first two fields, the ends, must be single words.
     """
     tabs = {row.count(b"\t") for row in rows}
     if len(tabs) != 1 or 0 in tabs:
         return False
-    return len({len(row.split()) for row in rows}) > 1 or (comment.count(b"\t") in tabs and tabs != {1})
+    words = {len(row.split()) for row in rows}
+    ends = [field.split() for row in rows for field in row.split(b"\t")[:2]]
+    blanks = max(words) > max(tabs) + 1 and all(len(end) == 1 for end in ends)
+    return len(words) > 1 or blanks or (comment.count(b"\t") in tabs and tabs != {1})
 
 
 def delimiter_of(row: bytes) -> bytes:
@@ -101,14 +107,32 @@ def delimiter_of(row: bytes) -> bytes:
     words = row.split()
     if len(words) >= 2 and words[0].isdigit() and words[1].isdigit():
         return b""
-    row = _QUOTED.sub(b"name", row.strip())
+    row = _QUOTED.sub(b"name", _DICT.sub(b"", row.strip()))
     aligned = re.search(rb"[,;] *\t|\t *[,;]", row)
     return b"\t" if b"\t" in row and not aligned else _first_mark(row)
 
 
-def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 0) -> Contents:
-    """Read the rest of a file as an edge list; ``delimiter`` as in :func:`read_table`, ids from ``lowest`` on."""
+def read_list(
+    file: TextFile,
+    options: Options,
+    delimiter: bytes,
+    lowest: int = 0,
+    highest: tuple[int | None, int | None] = (None, None),
+    declared: int | None = None,
+) -> Contents:
+    """Read the rest of a file as an edge list.
+
+    Args:
+      file: where to read.
+      options: what is asked of the file.
+      delimiter: as in :func:`read_table`.
+      lowest: the lowest id that an end may have.
+      highest: the highest ids of the two ends, where the file says so; such ids are integers.
+      declared: the number of rows that the file's header declares, if it does.
+    """
     rows = [fields_of(row, delimiter) for row in file.first_rows(HEADER_ROWS)]
+    if not rows and declared == 0:
+        return Contents(np.zeros((0, 2), np.int64))
     if not rows:
         raise no_rows(file)
     layout = layout_of(rows, options)
@@ -132,15 +156,17 @@ def read_list(file: TextFile, options: Options, delimiter: bytes, lowest: int = 
             raise file.error(f"expected {wanted}, found {counted(width, 'column')}", file.line, row, near)
         chosen.append(column)
     ids = [[row[column] for column in chosen[:2] if column < len(row)] for row in data]
-    text = options.text_ids or not all(is_number(word) for word in ids[0])
-    text = text or any(_LEADING_ZERO.fullmatch(word) for row in ids for word in row)  # 007 is not 7
+    words = not all(is_number(word) for word in ids[0])
+    words = words or any(_LEADING_ZERO.fullmatch(word) for row in ids for word in row)  # 007 is not 7
+    text = options.text_ids or (words and highest == (None, None))
     names = Numbering() if text else None
     labels = options.labels()
-    wanted = [Column(column, "an id" if text else ID, lowest, None, names, zeros=False) for column in chosen[:2]]
+    what = "an id" if text else ID
+    wanted = [Column(chosen[end], what, lowest, highest[end], names, zeros=False) for end in range(2)]
     wanted += [Column(column, "an edge label", numbering=labels.numbering) for column in chosen[2:]]
     others = [column for column in range(width) if column not in chosen[:2]] if options.attributes else []
     wanted += [Column(column, "a value", numbering=Numbering(), empty=True) for column in others]
-    table = read_table(file, width, wanted, delimiter=delimiter)
+    table = read_table(file, width, wanted, delimiter=delimiter, rows=declared)
     columns = {
         layout.header[column] if layout.header is not None else str(column): _words(code, read.numbering)
         for column, code, read in zip(others, table.T[len(chosen) :], wanted[len(chosen) :], strict=True)
@@ -216,10 +242,16 @@ def _words(codes: np.ndarray, numbering: Numbering | None) -> list[str | None]:
 
     A word ``-`` means a missing value, unless the column also has ``+``: then it is a sign.
     """
-    known = numbering.known if numbering else ()
-    missing = MISSING - {b"-"} if "+" in known else MISSING
-    words = [None if word.lower().encode() in missing else word for word in known]
+    known = numbering.known if numbering else {}
+    missing = missing_words(known)
+    words = [None if word in missing else word for word in known]
     return [words[code] for code in codes.tolist()]
+
+
+def missing_words(words: Collection[str]) -> set[str]:
+    """Return those of the different words of an attribute that mean a missing value."""
+    missing = MISSING - {b"inf", b"-inf"} - ({b"-"} if "+" in words else set())
+    return {word for word in words if word.lower().encode(errors="surrogatepass") in missing}
 
 
 def sorted_names(contents: Contents, known: dict[str, int]) -> Contents:

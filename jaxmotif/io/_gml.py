@@ -59,7 +59,7 @@ def _gml_entry(
             raise tokens.error(f"expected {name} and a whole number in this {key}", token)
     names = [own.pop(name) for name in needed]
     if key == "node":
-        graph.node(names[0], own, own.pop("label", None), line)
+        graph.node(names[0], own, own.get("label"), line)
     else:
         if settings.get("multigraph") == "1":
             own.pop("key", None)  # networkx's number of a parallel edge

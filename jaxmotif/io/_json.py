@@ -48,8 +48,9 @@ def _graph(
     numbered = bool(nodes) and not any("id" in node for node in nodes)  # D3's old layout: edges name places in the list
     for place, node in enumerate(nodes):
         name = str(place) if numbered else _name(file, node, "id", "node")
-        shown = node.get("name", node.get("label"))
-        own = {key: value for key, value in node.items() if key not in ("id", "name", "label", "shared_name", "SUID")}
+        label = node.get("label")
+        shown = node.get("name", label if isinstance(label, str) else None)
+        own = {key: value for key, value in node.items() if key not in ("id", "name", "shared_name", "SUID")}
         named = options.node_label == "name" or (options.attributes and shown is not None)
         graph.node(name, own | ({"name": shown} if named else {}), shown if isinstance(shown, str) else None)
     for edge in edges:

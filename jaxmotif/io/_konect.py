@@ -7,8 +7,7 @@ import re
 import numpy as np
 
 from jaxmotif.io._edge_list import read_list
-from jaxmotif.io._format import INT32_MAX, Contents, Options, Reader, one_based, passed_over
-from jaxmotif.io._table import Column, read_table
+from jaxmotif.io._format import INT32_MAX, Contents, Options, Reader, one_based
 from jaxmotif.io._text import TextFile
 
 _KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
@@ -17,7 +16,7 @@ _KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
 def read_konect(file: TextFile, options: Options) -> Contents:
     """Read ``% sym|asym|bip ...``, perhaps ``% edges nodes nodes``, then rows of two ids from 1 on.
 
-    Rows may go on with a weight and a time. Without the line of sizes the ids may also be text.
+    Rows may go on with a weight and a time. Without the line of sizes the ids may also be words.
     """
     lines = file.head()[0].split(b"\n", 2)
     match = _KONECT.match(lines[0])
@@ -33,14 +32,14 @@ def read_konect(file: TextFile, options: Options) -> Contents:
     m, left, right = (int(size or sizes[2]) for size in sizes.groups())
     if match[1] != b"bip":
         left = right = max(left, right)
-    rows = file.first_rows(1)
-    width = max(2, len(rows[0].split())) if rows else 2
-    columns = [Column(0, "an integer id", 1, left), Column(1, "an integer id", 1, right)]
-    edges = read_table(file, width, columns, rows=m)
-    notes = passed_over("columns of", ["weights", "times"][: width - 2])
+    if options.columns is not None and tuple(options.columns[:2]) == (1, 0):
+        left, right = right, left
+    contents = read_list(file, options, b"", 1, (left, right), m)._replace(directed=directed)
     if match[1] == b"bip":
-        return _two_sided(Contents(edges, directed=False, notes=notes), left, right)
-    return Contents(edges - 1, left, directed, names=one_based, notes=notes)
+        return _two_sided(contents, left, right)
+    if contents.names is not None:  # text was asked for
+        return contents
+    return contents._replace(edges=contents.edges - 1, num_nodes=left, names=one_based)
 
 
 def _two_sided(contents: Contents, left: int | None = None, right: int | None = None) -> Contents:

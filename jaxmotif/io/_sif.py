@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from jaxmotif.io._edge_list import (
@@ -18,7 +16,7 @@ from jaxmotif.io._edge_list import (
 )
 from jaxmotif.io._format import Contents, Options, Reader, Sample, is_undirected, passed_over
 from jaxmotif.io._table import Numbering
-from jaxmotif.io._text import TextFile, fields_of
+from jaxmotif.io._text import TextFile, fields_of, split_fields
 
 _LABELS = (None, 1, "relation", "interaction")
 """The options that mean the relation."""
@@ -31,7 +29,10 @@ def read_sif(file: TextFile, options: Options) -> Contents:
     numbering, labels = Numbering(), options.labels()
     edges: list[tuple[int, int]] = []
     relations: list[bytes] = []
-    for number, fields in name_rows(file):
+    rows = list(file.lines())
+    delimiter = b"\t" if any(b"\t" in row for _, row in rows) else b""
+    for number, row in rows:
+        fields = [field.strip() for field in row.split(delimiter)] if delimiter else split_fields(row, b"")
         if len(fields) == 2 or b"" in fields:
             raise file.error("expected source, relation and target", number, b"\t".join(fields))
         source, *targets = numbering.codes([fields[0], *fields[2:]]).tolist()
@@ -47,18 +48,6 @@ def read_sif(file: TextFile, options: Options) -> Contents:
     words = sorted({relation.decode() for relation in relations})
     remedy = "; edge_label=1 makes them the edges' labels"
     return contents._replace(notes=passed_over("the relations", words, remedy))
-
-
-def name_rows(file: TextFile, tabs: bool = True) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield the number and the fields of each row of the rest of a file.
-
-    Args:
-      file: where to read.
-      tabs: whether fields are between tabs where the first rows hold any.
-    """
-    delimiter = b"\t" if tabs and any(b"\t" in row for row in file.first_rows(8)) else None
-    for number, line in file.lines():
-        yield number, [field.strip() for field in line.split(delimiter)]
 
 
 def _table(sample: Sample) -> list[list[bytes]]:
@@ -98,7 +87,7 @@ def _is_sif(sample: Sample) -> bool:
 
 def _is_plain(lines: list[bytes]) -> bool:
     """Tell whether the lines of a file called .sif are nodes alone, or relations between tabs, without titles."""
-    tabs = b"\t" if lines and b"\t" in lines[0] else None
+    tabs = b"\t" if any(b"\t" in line for line in lines) else None
     rows = [line.split(tabs) for line in lines]
     sizes = set(map(len, rows))
     titled = bool(rows) and usual_ends([field.decode() for field in rows[0]]) is not None

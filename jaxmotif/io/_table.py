@@ -90,7 +90,7 @@ def read_table(
       file: where to read.
       width: the number of columns that every row must have.
       columns: the columns to return.
-      delimiter: ``b""`` for any run of blanks, else one byte between fields, which may be quoted as in CSV.
+      delimiter: ``b""`` for any run of blanks, else one byte between fields, which may be quoted.
       rows: the number of rows that the file's header declares, if it does.
       comments: what a comment line begins with.
 
@@ -121,7 +121,7 @@ class _Layout(NamedTuple):
 
     def read_plain(self, block: bytes) -> np.ndarray | None:
         """Return the columns of a block whose rows are plain, or ``None`` where lines must be looked at one by one."""
-        if self.delimiter and b'"' in block:
+        if b'"' in block:
             return None
         if b"\r" in block:  # one byte is found much sooner than two
             block = block.replace(b"\r\n", b"\n")

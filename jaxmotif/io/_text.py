@@ -25,6 +25,8 @@ The text of a graph grows only about 20-fold, so larger growth points to a file 
 
 COMMENTS = (b"#", b"%")
 _BAD_GZIP = "the gzip data is damaged or cut short", (EOFError, zlib.error, gzip.BadGzipFile)
+_WORD = re.compile(rb'"([^"]*)"(?!\S)|(\S+)')
+"""A word between blanks: in quotes, which may hold blanks, or without."""
 _UTF8 = re.compile(rb"[\xc3-\xf4][\x80-\xbf]")
 """Two bytes that begin a character in UTF-8, and hardly ever stand side by side in a text that is not UTF-8."""
 
@@ -246,13 +248,14 @@ class TextFile:
 def split_fields(line: bytes, delimiter: bytes) -> list[bytes]:
     """Return the fields of one line.
 
-    They stand between blanks if ``delimiter`` is empty, else between the one-byte delimiter, and in quotes as in CSV.
+    They stand between blanks if ``delimiter`` is empty, else between the one-byte delimiter; and perhaps in quotes,
+    between delimiters as in CSV.
 
     Raises:
       csv.Error: a quote is not closed.
     """
     if not delimiter:
-        return line.split()
+        return line.split() if b'"' not in line else [quoted or plain for quoted, plain in _WORD.findall(line)]
     if b'"' not in line:
         return [field.strip() for field in line.strip(b"\r\n").split(delimiter)]
     reader = csv.reader([line.decode().strip("\r\n")], delimiter=delimiter.decode(), strict=True, skipinitialspace=True)

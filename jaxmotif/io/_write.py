@@ -17,6 +17,8 @@ from jaxmotif.arrays._extras import load_extra
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._convert import GraphColumns, columns_of, rename_columns, to_networkx
 from jaxmotif.graph._saved import written_whole
+from jaxmotif.io._edge_list import missing_words
+from jaxmotif.io._format import is_undirected
 from jaxmotif.io._text import COMMENTS
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ _LIMITS = {
     "csv": _Limits("CSV", _NO_FIELD, _NO_TITLE, _LINE_ENDS, holds=lambda value: True),
     "tsv": _Limits("TSV", _NO_FIELD, _NO_TITLE, _LINE_ENDS, holds=lambda value: True),
     "sif": _Limits("SIF", rf"{_NO_FIELD}|\t|^[#%\ufeff]", _NOTHING, rf"{_NO_FIELD}|\t"),
-    "graphml": _Limits("GraphML", _CONTROLS, _CONTROLS, _CONTROLS, ()),
+    "graphml": _Limits("GraphML", _CONTROLS, _CONTROLS, rf"{_CONTROLS}|\r", ()),
     "gexf": _Limits("GEXF", _CONTROLS, _CONTROLS, _CONTROLS, _GEXF_NODE, _GEXF_EDGE),
     "gml": _Limits(
         "GML", f"{_CONTROLS}|^$", "^$|^[^A-Za-z]|[^0-9A-Za-z_]", _CONTROLS, ("id", "label"), ("source", "target", "key")
@@ -136,6 +138,13 @@ def _table(format: str, separator: str) -> Callable[[Graph, Path], None]:
 
     def write(graph: Graph, path: Path) -> None:
         names, _, ends, columns = _columns_for(format, graph)
+        for name, values in columns.items():
+            missing = missing_words({value for value in values if type(value) is str and value})
+            if missing and (name != "label" or graph.edge_labels is None):  # labels may be any words
+                raise ValueError(
+                    f"{_LIMITS[format].title} cannot hold the edge attribute {name!r} with the value {min(missing)!r}, "
+                    "which means a missing one in tables; GraphML and JSON can"
+                )
         # A row that begins with the mark of a comment would be skipped when the table is read, so names are quoted.
         marked = any(str(name).startswith(_COMMENTS) for name in names)
         if 0 in np.bincount(graph.edge_list().ravel(), minlength=graph.n):
@@ -154,8 +163,14 @@ def _write_sif(graph: Graph, path: Path) -> None:
     """Write ``source relation target`` between tabs; the relation is the label, else ``pd`` of arcs and ``pp``."""
     names, _, ends, columns = _columns_for("sif", graph.with_attributes())
     if not ends:  # where no line has a tab, words are fields
-        _check_texts("SIF without edges", "name", map(str, names), r"\s")
+        _check_texts("SIF without edges", "name", map(str, names), r'\s|^"')
     relations = columns.get("label", ["pd" if graph.directed else "pp"] * len(ends))
+    rows = {(*end, relation) for end, relation in zip(ends, relations, strict=True)}
+    one_way = [relation for u, v, relation in rows if is_undirected(relation) and (v, u, relation) not in rows]
+    if graph.directed and one_way:
+        raise ValueError(
+            f"SIF cannot hold arcs with the relation {one_way[0]!r}, which means edges without direction; GraphML can"
+        )
     lines = [f"{names[u]}\t{relation}\t{names[v]}\n" for (u, v), relation in zip(ends, relations, strict=True)]
     alone = np.flatnonzero(np.bincount(graph.edge_list().ravel(), minlength=graph.n) == 0)
     path.write_text("".join(lines + [f"{names[node]}\n" for node in alone.tolist()]), encoding="utf-8")

@@ -227,8 +227,8 @@ def read_gexf(file: TextFile, options: Options) -> Contents:
             key, item = own.get("for", own.get("id", "")), parent.parent
             item.values[titles.get(item.tag, {}).get(key, key)] = element.need("value")
         elif tag == "node":
-            name, label = element.need("id"), own.pop("label", None)
-            graph.node(name, own | defaults[tag] | element.values, label, element.line)
+            name = element.need("id")
+            graph.node(name, own | defaults[tag] | element.values, own.get("label"), element.line)
         elif tag == "edge":
             ends = element.need("source"), element.need("target")
             arc = element.choice("type", _EDGE_TYPES) if "type" in own else None

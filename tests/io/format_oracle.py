@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import warnings
 
 import numpy as np
@@ -43,8 +44,9 @@ def _is_numbered(rows):
 
 
 def _words(line):
-    """Split as bytes are: not at the separators that Unicode adds."""
-    return [word.decode() for word in line.encode().split()]
+    """Split as bytes are, not at the separators that Unicode adds; blanks in quotes part no words."""
+    pairs = re.findall(rb'"([^"]*)"(?!\S)|(\S+)', line.encode())
+    return [(quoted or plain).decode() for quoted, plain in pairs]
 
 
 def _number(word):
@@ -102,8 +104,9 @@ def _sif(content):
 
 
 def _adjlist(content):
-    """Not networkx's: it ends a row at any #, also within a name."""
-    rows = [_words(line) for line in content.decode().split("\n") if not line.lstrip(" \t").startswith(("#", "%"))]
+    """Not networkx's: it ends a row at any #, also within a name, and here only one behind a blank does."""
+    rows = [line.split(b" #")[0].split() for line in content.split(b"\n") if not line.lstrip().startswith((b"#", b"%"))]
+    rows = [[word.decode() for word in row] for row in rows]
     return [(row[0], target) for row in rows if row for target in row[1:]]
 
 

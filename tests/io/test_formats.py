@@ -78,6 +78,12 @@ CORNERS = {
     "relations in Pajek": (
         '*Network genes\n*Vertices 3\n*Arcs :1 "activates"\n1 2\n*Arcs :2 "inhibits"\n2 1\n2 3\n',
         {("1", "2"), ("2", "1"), ("2", "3")}),
+    "comments in an adjacency list": ("# x\n# GMT x\n#\na b # a note\nb c#1\n", {("a", "b"), ("b", "c#1")}),
+    "a multiline adjacency list": (
+        "# x\n# GMT x\n#\na 1\nb {'w': 1}\nb 0\n", "line 5: .*multiline adjacency list; .* nx.write_adjlist"),
+    "names in quotes beside a matrix": (
+        '"a b" "b" "c"\n"a b" 0 1 0\n"b" 0 0 1\n"c" 0 0 0\n', {("a b", "b"), ("b", "c")}),
+    "relations in quotes": ('"A" "acts on" "B"\n"B" "acts on" "C"\n', {("A", "B"), ("B", "C")}),
 }  # fmt: skip
 
 
@@ -213,6 +219,8 @@ def test_what_decides_where_two_formats_fit(write):
     assert named_edges(read_graph(write(text), columns=(0, 1))) == {("A", "x"), ("C", "y")}
     assert named_edges(read_graph(write(text), format="sif")) == {("A", "B"), ("C", "D")}
     assert named_edges(read_graph(write(text, "g.sif"))) == {("A", "B"), ("C", "D")}
+    lone = "".join(f"N{i}\n" for i in range(9))
+    assert named_edges(read_graph(write(f"{lone}TP 53\tpp\tMDM2\n", "g.sif"))) == {("MDM2", "TP 53")}
     assert named_edges(read_graph(write("A B C\nB C A\nC A B\n"), format="adjlist", directed=True)) == {
         (u, v) for u in "ABC" for v in "ABC" if u != v
     }
@@ -302,6 +310,8 @@ def test_node_labels_from_a_file_or_an_attribute(write):
         with pytest.raises(GraphFileError, match=message) as caught:
             read_graph(network, node_labels=write(text, "labels.txt"))
         assert caught.value.line == line
+    quoted = read_graph(network, node_labels=write('"A" "x y"\n"B" "z"\n"C" "z"\n', "labels.txt"))
+    assert labels_of(quoted)[0] == ["x y", "z", "z"]
     with pytest.raises(ValueError, match="node_label is for attributes"):
         read_graph(network, node_label="kind")
     gml = write('graph [ node [ id 1 kind "x" ] node [ id 2 kind "y" ] edge [ source 1 target 2 ] ]')
@@ -310,6 +320,30 @@ def test_node_labels_from_a_file_or_an_attribute(write):
     graph = read_graph(write(fanmod))
     assert graph.node_labels[:4].tolist() == [1, 0, 1, 0]
     assert graph.edge_labels[:4].tolist() == [3, 5, 7, 5]
+
+
+@pytest.mark.parametrize(
+    ("content", "names", "labels"),
+    [
+        ('{"nodes": [{"id": 7, "label": 6}, {"id": 8, "label": 6}], "links": []}', [7, 8], [6, 6]),
+        ('{"nodes": [{"id": 7, "name": "A", "label": "C"}, {"id": 8, "name": "B", "label": "C"}], "links": []}',
+         ["A", "B"], ["C", "C"]),
+        ('graph [ node [ id 7 label "C" ] node [ id 8 label "C" ] ]', [7, 8], ["C", "C"]),
+        ('<gexf><graph><nodes><node id="7" label="C"/><node id="8" label="C"/></nodes></graph></gexf>',
+         [7, 8], ["C", "C"]),
+        ('graph [ node [ id 7 label "A" ] node [ id 8 label "B" ] ]', ["A", "B"], None),
+        ('<gexf><graph><nodes><node id="7" label="A"/><node id="8" label="B"/></nodes></graph></gexf>',
+         ["A", "B"], None),
+    ],
+)  # fmt: skip
+def test_labels_that_do_not_name_the_nodes_are_attributes(content, names, labels, write):
+    graph = read_graph(write(content), attributes=True)
+    assert graph.node_names.tolist() == names
+    kept = graph.attributes.nodes.get("label")
+    assert (kept if kept is None else kept.tolist()) == labels
+    told = any("node attributes label" in note for note in read_graph(write(content)).report.notes)
+    assert told == (labels is not None)
+    assert read_graph(write(content), node_label="label").node_labels is not None
 
 
 def test_words_agree_between_files_through_one_dict(write):
@@ -335,6 +369,8 @@ DEFAULTS = {
         <nodes><node id="a"/><node id="b"><attvalues><attvalue for="0" value="rare"/></attvalues></node></nodes>
         <edges><edge source="a" target="b"/><edge source="b" target="a"><attvalues>
         <attvalue for="0" value="-"/><attvalue for="1" value="3"/></attvalues></edge></edges></graph></gexf>""",
+    "dot": """digraph { node [kind=plain]; edge [sign="+", weight=1]; a;
+        subgraph { node [kind=rare]; edge [sign="-"]; b -> a [weight=3] } a -> b; }""",
 }
 
 

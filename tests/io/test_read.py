@@ -464,6 +464,9 @@ def test_integer_ids_are_names(write):
         ("9 X Y\n8 Y Z\n", {"columns": (1, 2)}, {("X", "Y"), ("Y", "Z")}),
         ("a b NA\nd e 0.5\n", {}, {("a", "b"), ("d", "e")}),
         ("a b c\nd e f\n", {"columns": (0, 1)}, {("a", "b"), ("d", "e")}),
+        ("a b {'w': 3, 'kind': 'x'}\nb c {'w': 4, 'kind': 'y'}\n", {}, {("a", "b"), ("b", "c")}),
+        ('"source" "target"\n"TP 53" "A"\n"A"\t "B"\n', {}, {("A", "TP 53"), ("A", "B")}),
+        ('"TP 53" "MDM 2"\n"MDM 2" 5"UTR\n', {}, {("MDM 2", "TP 53"), ('5"UTR', "MDM 2")}),
         ("% asym\nB A\nA B\n", {}, {("A", "B"), ("B", "A")}),
         ("% bip\na x\nb x\n", {}, {("a", "x"), ("b", "x")}),
         ("% bip\n1 1\n2 1\n", {}, {("L1", "R1"), ("L2", "R1")}),
@@ -492,6 +495,26 @@ def test_label_columns(write):
     graph = read_graph(write("0,1,4\n2,1,inh\n"), edge_label=2)
     assert edge_labels(graph) == {(0, 1): 0, (1, 2): 1}
     assert graph.edge_label_names == {0: "4", 1: "inh"}
+    graph = read_graph(write("1\t2\tbinds to\n2\t3\tbinds at\n"), edge_label=2)
+    assert graph.edge_label_names == {0: "binds at", 1: "binds to"}
+    assert read_graph(write("1\t2 3\n2\t3 1\n"), edge_label=2).edge_label_names is None  # 2 3 is no end
+
+
+@pytest.mark.parametrize(("header", "rows"), [
+    ("asym weighted\n", "1 2 5\n2 3 6\n"), ("asym weighted\n% 2 3 3\n", "1 2 5\n2 3 6\n"),
+    ("bip weighted\n% 2 2 3\n", "1 2 5\n2 3 6\n"),
+])  # fmt: skip
+def test_columns_of_konect(header, rows, write):
+    path = write(f"% {header}{rows}")
+    swapped = read_graph(path, columns=(1, 0, 2), directed=True)
+    bipartite = header.startswith("bip")
+    ends = [("L2", "R1"), ("L3", "R2")] if bipartite else [(2, 1), (3, 2)]
+    assert edge_set(swapped) == set(ends) | ({(v, u) for u, v in ends} if bipartite else set())
+    assert set(edge_labels(swapped).values()) == {5, 6}
+    assert read_graph(path, weight=2).attributes.edges["2"].tolist() == [5, 6]
+    assert "1" in read_graph(path, text_ids=True).node_names.tolist()
+    with pytest.raises(GraphFileError, match="expected a column 3, found 3 columns"):
+        read_graph(path, columns=(0, 3))
 
 
 @pytest.mark.parametrize("of_labels", ["shift-jis", "utf-8"])
@@ -694,7 +717,13 @@ def test_plain_blocks_and_lines_read_the_same(mark, write):
     delimiter = b"" if mark in b" \t" else mark
     words = Numbering()
     columns = [Column(3, "x"), Column(0, "y", zeros=False), Column(2, "z", numbering=words)]
-    for change in (lambda line: line, lambda line: b" " + line + b"\r", lambda line: b"# note\n\n" + line):
+    changes = (
+        lambda line: line,
+        lambda line: b" " + line + b"\r",
+        lambda line: b"# note\n\n" + line,
+        lambda line: b'"%b"' % line.replace(mark, b'"%b"' % mark),
+    )
+    for change in changes:
         text = b"\n".join([*lines[:200], change(lines[200]), *lines[201:]]) + b"\n"
         with textscan.TextFile(write(text)) as file:
             table = read_table(file, 4, columns, delimiter=delimiter)

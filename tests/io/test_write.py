@@ -228,6 +228,10 @@ def test_sif_of_nodes_alone(tmp_path):
     ("name", "title", "value", "message"),
     [
         ("csv", "w", "a\nb", r"CSV cannot hold the edge attribute 'w' with the value 'a\\nb'"),
+        ("csv", "w", "Na", "CSV cannot hold the edge attribute 'w' with the value 'Na', which means a missing one"),
+        ("csv", "w", "-", "CSV cannot hold the edge attribute 'w' with the value '-'"),
+        ("tsv", "w", "?", r"TSV cannot hold the edge attribute 'w' with the value '\?'"),
+        ("graphml", "w", "a\rb", r"GraphML cannot hold the edge attribute 'w' with the value 'a\\rb'"),
         ("tsv", ";w", 1, "TSV cannot hold the edge attribute ';w'"),
         ("csv", "a\nb", 1, r"CSV cannot hold the edge attribute 'a\\nb'"),
         ("graphml", "w", "a\x0bb", "GraphML cannot hold the edge attribute 'w' with the value .*JSON any text"),
@@ -260,6 +264,12 @@ def test_sif_of_numbers(tmp_path):
 
 
 def test_relations_that_sif_cannot_hold(tmp_path):
+    arc = Graph.from_edges([(0, 1)], edge_labels=[0], directed=True)
+    with pytest.raises(ValueError, match="SIF cannot hold arcs with the relation 'pp'.*GraphML can"):
+        write_graph(arc._with_host_fields(arc.report, arc.node_names, None, {0: "pp"}), tmp_path / "graph.sif")
+    both = Graph.from_edges([(0, 1), (1, 0)], edge_labels=[0, 0], directed=True)
+    write_graph(both._with_host_fields(both.report, both.node_names, None, {0: "pp"}), tmp_path / "graph.sif")
+    assert read_graph(tmp_path / "graph.sif", directed=True).edge_list().tolist() == [[0, 1], [1, 0]]
     graph = Graph.from_edges([(0, 1)], edge_labels=[0])
     for word in ("a\tb", "a\nb", ""):
         worded = graph._with_host_fields(graph.report, graph.node_names, None, {0: word})
@@ -277,7 +287,7 @@ def test_scalars_of_numpy(name, tmp_path):
 
 def test_infinite_values(tmp_path):
     graph = Graph.from_edges([(0, 1), (1, 2)]).with_attributes(edges={"score": [float("inf"), 2.0]})
-    for name in ("gml", "graphml"):
+    for name in ("gml", "graphml", "csv", "tsv"):
         write_graph(graph, tmp_path / f"graph.{name}")
         again = read_graph(tmp_path / f"graph.{name}", attributes=True)
         assert again.attributes.edges["score"].tolist() == [float("inf"), 2.0], name
