@@ -17,7 +17,6 @@ from jaxmotif.cli import _compile
 from jaxmotif.cli._app import build_parser, main
 from jaxmotif.devices import _memory
 from jaxmotif.graph import Graph
-from tests.more import more
 
 COMMAND = [sys.executable, "-m", "jaxmotif"]
 
@@ -28,7 +27,7 @@ def _without_cache():
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no kill -9 here")
-@pytest.mark.parametrize("times", [1, *more(20)])
+@pytest.mark.parametrize("times", [1, pytest.param(20, marks=pytest.mark.slow)])
 def test_a_run_after_a_kill_is_whole(tmp_path, times):
     """Killed at a random moment, some programs may be half written."""
     chance = random.Random(times)

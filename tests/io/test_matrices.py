@@ -242,7 +242,7 @@ def test_files_of_matlab_without_one_matrix_of_numbers(tmp_path):
         read_graph(path)
 
 
-@pytest.mark.parametrize("mutants", [4, *more(60)])
+@pytest.mark.parametrize("mutants", [4, pytest.param(60, marks=pytest.mark.slow)])
 def test_damaged_files_of_matlab_are_refused(mutants, tmp_path):
     """Compressed files have checksums, so that a mutant is refused or still the same matrix."""
     rng, path, x, outcomes = np.random.default_rng(mutants), tmp_path / "network.mat", matrix("plain"), set()
