@@ -22,6 +22,7 @@ from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integ
 from jaxmotif.arrays._rows import offsets_from, places_of
 from jaxmotif.certificates import CertificateFile, certify_graphlets
 from jaxmotif.devices._cluster import on_cluster
+from jaxmotif.devices._memory import check_budget
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
@@ -38,6 +39,9 @@ from jaxmotif.graphlets.five.equations import product
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, GRAPHLET_NAMES, NODE_ORBIT_NAMES, graphlet_columns, named_pattern
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5, Root
 from jaxmotif.patterns._totals import NAMES_5, all_counts, copies
+
+LEAST_TOGETHER = 2**16
+"""Least memory for counting many graphs: the smallest stack of them has 64 slots, each worked on in 1 KB."""
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -412,6 +416,7 @@ def _count_many(
 ) -> PerGraph[Any]:
     """Count in many graphs; the options are those of :func:`graphlet_counts`."""
     _check(graphs, size, typed, induced)
+    memory = check_budget(memory, LEAST_TOGETHER, "graphs that are counted together")
     told_apart, notes = is_typed(graphs, typed), ()
     rows = {"graph": np.ones_like(graphs.n), "edge": graphs.m, "node": graphs.n}[detail]
     starts = offsets_from(rows, np.int64)
@@ -539,6 +544,7 @@ def _summed_up(nodes: int, orbits: jax.Array | np.ndarray) -> dict[str, int]:
 
 
 def _check(graph: Graph | Graphs, size: int, typed: bool, induced: bool, certify: CertificateFile = None) -> None:
+    check_switch(typed, "typed")
     if graph.directed and not typed:
         raise ValueError(
             "graphlets are counted in undirected graphs, got a directed one; build it with directed=False, or take "

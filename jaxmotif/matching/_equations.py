@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._exact import join_sums, split_sum
+from jaxmotif.devices._select import Selection
 from jaxmotif.graph import Graph
 from jaxmotif.graphlets import edge_graphlets, graphlet_counts, node_orbits
 from jaxmotif.graphlets._copies import Copies, choose_way, count_copies, count_factors, name_of
@@ -32,6 +33,8 @@ SUMS_A_CANDIDATE = 64
 patterns in eight networks of up to 197,000 edges: 14 to 1,700 where a search went on to a device, and 0.4 to 50 where
 it was done in NumPy first."""
 
+TOO_LARGE = "engine='equations': numbers on the way may be too large; use engine='search'"
+
 _known: weakref.WeakKeyDictionary[Graph, dict[Any, Any]] = weakref.WeakKeyDictionary()
 """Figures of graphs by which the ways to count are compared, each measured once for as long as its graph lives."""
 
@@ -53,6 +56,13 @@ def refuse_equations(matching: Matching) -> str | None:
             "joined nodes with others next to these alone"
         )
     return None
+
+
+def _must_search(options: Options, reason: str | None) -> bool:
+    """Return whether there is a reason against equations; raise ValueError if a user asks for them all the same."""
+    if reason is not None and options.search.engine == "equations":
+        raise ValueError(f"engine='equations' cannot count this query: {reason}; use engine='search' or leave it out")
+    return reason is not None
 
 
 def plan_nothing(matching: Matching) -> Plan:
@@ -80,10 +90,7 @@ def count_by_equations(matching: Matching, device: jax.Device, planned: bool = F
     # A user who sets any option of the search wants a search.
     if not forced and (not options.search.is_default or options.deadline.passed):
         return None
-    reason = refuse_equations(matching)
-    if forced and reason is not None:
-        raise ValueError(f"engine='equations' cannot count this query: {reason}; use engine='search' or leave it out")
-    if reason is not None:
+    if _must_search(options, refuse_equations(matching)):
         return None
     try:
         if not forced and not equations_pay(pattern, target, options, device, planned):
@@ -94,38 +101,49 @@ def count_by_equations(matching: Matching, device: jax.Device, planned: bool = F
             raise
         return None
     if copies is None and forced:
-        raise ValueError("engine='equations': numbers on the way may be too large; use engine='search'")
+        raise ValueError(TOO_LARGE)
     return copies
 
 
 def tally_by_equations(
-    matching: Matching, of: Literal["node", "edge"], device: jax.Device
+    matching: Matching, of: Literal["node", "edge"], selection: Selection
 ) -> list[tuple[list[Part], np.ndarray]] | None:
     """Count how often nodes or edges take the parts of a plain query of up to five nodes, from all graphlets.
 
     Returns:
       Parts that automorphisms exchange, and in how many maps each node, or edge, takes any one of them; ``None`` if
       searches are to find it.
+
+    Raises:
+      ValueError: as :func:`count_by_equations`.
     """
     pattern, target, options = matching.pattern, matching.target, matching.options
-    nodes, roots = pattern.num_nodes, places_of(pattern, of)
-    if options.search.engine != "equations" and not options.search.is_default:
+    nodes, roots, device = pattern.num_nodes, places_of(pattern, of), selection.main
+    forced, least = options.search.engine == "equations", 2 if of == "node" else 3
+    if not forced and not options.search.is_default:
         return None
-    if not (1 if of == "node" else 2) < nodes <= 5 or refuse_equations(matching) is not None:
+    reason = "they run in one process" if selection.together else refuse_equations(matching)
+    if reason is None and not least <= nodes <= 5:
+        reason = f"they count at each {of} for queries of {least} to 5 nodes"
+    if _must_search(options, reason):
         return None
     door = node_orbits if of == "node" else edge_graphlets
     how = {"size": max(nodes, 4), "induced": options.induced, "devices": [device], "memory": options.memory}
     try:
-        if not equations_pay(pattern, target, options, device, planned=False, at_parts=True):
+        if not forced and not equations_pay(pattern, target, options, device, planned=False, at_parts=True):
             return None
         values = door(target, **how).values
     except (ValueError, OverflowError):
+        if forced:
+            raise
         return None
     mask = to_mask(nodes, [(a, b) for a, b in np.argwhere(np.triu(pattern.adjacency)).tolist()])
     maps, found = automorphism_total(pattern), []
     for orbit in place_orbits(pattern, roots, list(automorphisms_of(pattern))):
         column = values[:, orbit_at(nodes, mask, orbit[0])]
         if int(join_sums(split_sum(column))) * maps >= 2**63:  # which the searches refuse
+            if forced:
+                raise ValueError(TOO_LARGE)
             return None
         found.append((orbit, column * maps // len(orbit)))
     return found

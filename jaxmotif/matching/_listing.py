@@ -361,9 +361,9 @@ def has_match(
     """Return whether a query matches anywhere in a target: a count that ends with the first match.
 
     Args:
-      query, target, induced, wildcard, domains, time_limit, memory, search: as for
-        :func:`jaxmotif.matching.count_matches`.
+      query, target, induced, wildcard, domains, time_limit, memory: as for :func:`jaxmotif.matching.count_matches`.
       devices: as for :func:`jaxmotif.matching.count_matches`, but only one of them is used.
+      search: as for :func:`jaxmotif.matching.count_matches`, but it is always a search, whatever ``engine`` says.
 
     Returns:
       True or False.

@@ -15,7 +15,7 @@ from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, Graphs, GraphsLike, as_graphs
 from jaxmotif.language import Query
 from jaxmotif.matching._checks import check_query
-from jaxmotif.matching._options import Options
+from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching._result import MatchCount
 from jaxmotif.matching._stacks import MOST_NODES, MOST_QUERY, stacked_roles
 from jaxmotif.patterns import automorphism_count
@@ -58,12 +58,15 @@ def _count_in_many(
     wildcard: int | None = None,
     devices: Devices = None,
     progress: bool = False,
+    search: Search = DEFAULT_SEARCH,
     **options: Any,
 ) -> PerGraph[MatchCount]:
     """Return the count in every target; ``one`` counts in a single one."""
-    for name in ("domains", "time_limit", "checkpoint", "certify"):
-        if options.get(name) is not None:
+    given = {**options, "max_steps": search.max_steps}
+    for name in ("domains", "time_limit", "checkpoint", "certify", "max_steps"):
+        if given.get(name) is not None:
             raise ValueError(f"{name} is for one target: many are counted together")
+    options["search"] = search
     Options(induced=induced, wildcard=wildcard, memory=options.get("memory"))  # which checks them
     if isinstance(query, Query):  # its conditions on attributes and missing edges are bound to one target
         found = [
@@ -86,7 +89,9 @@ def _count_in_many(
     maps_each = 1 if per == "occurrence" else automorphism_count(plain)
     counts: dict[int, int] = {}
     alone: dict[int, MatchCount] = {}
-    small = np.flatnonzero(targets.n <= MOST_NODES) if pattern.num_nodes <= MOST_QUERY else np.zeros(0, np.int64)
+    # Stacks know none of the options of a search.
+    stacked = pattern.num_nodes <= MOST_QUERY and search.is_default
+    small = np.flatnonzero((targets.n <= MOST_NODES) & stacked)
     roles, local = [[Role("matches", ((),))]], select_devices(devices).local
     with meter(len(targets), "graphs", "search", enabled=progress) as bar:
         for some, found, done in stacked_roles(targets, small, [plain], roles, "graph", induced, local, wildcard):

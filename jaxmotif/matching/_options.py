@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from jaxmotif.arrays._checks import check_switch, whole_number
 from jaxmotif.devices._memory import check_memory
+from jaxmotif.patterns._pattern import check_labels
 from jaxmotif.search._deadline import NO_DEADLINE, Deadline
 
 FILTERS = ("label", "degree", "frequency", "consistency")
@@ -41,9 +42,9 @@ class Search:
       pieces: where a query falls apart when at most two of its nodes are taken out, count each side alone and multiply
         (only for counts, on one device). ``None`` tries this once a search has taken some seconds, if no target node
         can be in both sides.
-      block: the number of candidates that a step tests. ``None`` leaves it to the device and the memory, and lets a
-        small search be done in NumPy.
-      max_steps: stop the search after that many steps (only for counts, on one device).
+      block: the most candidates that a step tests; a number above 1024 is rounded down to a multiple of 1024. ``None``
+        leaves it to the device and the memory, and lets a small search be done in NumPy.
+      max_steps: stop the search after that many steps (only for counts in one target, on one device).
 
     Raises:
       ValueError, TypeError: for any other value of an option.
@@ -64,11 +65,16 @@ class Search:
     max_steps: int | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.filters, str) or not set(self.filters) <= set(FILTERS):
+        for name in ("order", "filters"):
+            if not isinstance(value := getattr(self, name), Iterable):
+                raise TypeError(f"{name} must be a sequence, got {value!r}")
+        if isinstance(self.filters, str) or not all(name in FILTERS for name in self.filters):
             raise ValueError(f"filters must be some of {', '.join(FILTERS)}; got {self.filters!r}")
         if self.engine not in (None, "search", "equations"):
             raise ValueError(f"engine must be 'search', 'equations' or None, got {self.engine!r}")
-        if isinstance(self.order, str) and self.order != "ri":
+        if not isinstance(self.order, str):
+            object.__setattr__(self, "order", [whole_number(v, "a query node in order") for v in self.order])
+        elif self.order != "ri":
             raise ValueError(f"order must be 'ri' or a permutation of the query nodes, got {self.order!r}")
         for name in ("leaves", "symmetry", "lookahead", "pieces"):
             if (value := getattr(self, name)) is not None or name in ("leaves", "symmetry"):
@@ -83,7 +89,7 @@ class Search:
     @property
     def is_default(self) -> bool:
         """Tell whether no option was chosen."""
-        return isinstance(self.order, str) and self == DEFAULT_SEARCH  # an order may be an array, which has no ==
+        return self == DEFAULT_SEARCH
 
 
 DEFAULT_SEARCH = Search()
@@ -95,7 +101,7 @@ class Options:
 
     Attributes:
       induced: whether non-edges of the query must be non-edges of the target.
-      wildcard: a label that stands, on a query node or edge, for any label of the target.
+      wildcard: a label, which fits int32, that stands, on a query node or edge, for any label of the target.
       listing: whether matches are kept, in lexicographic order of their nodes taken in the matching order, and not
         counted.
       limit: the most matches to keep; ``None`` for all.
@@ -120,10 +126,11 @@ class Options:
     deadline: Deadline = NO_DEADLINE
 
     def __post_init__(self) -> None:
-        check_memory(self.memory)
+        object.__setattr__(self, "memory", check_memory(self.memory))
         check_switch(self.induced, "induced")
         if self.wildcard is not None:
             object.__setattr__(self, "wildcard", whole_number(self.wildcard, "wildcard"))
+            check_labels(self.wildcard, "wildcard")
 
     def with_block(self, block: int | None) -> Options:
         """Return the same options with another number of candidates a step; ``None`` changes nothing."""

@@ -110,7 +110,7 @@ def participation_counts(
     else:
         selection = select_devices(devices)
         matching = Matching(pattern, target, options, check_domains(domains, pattern, target))
-        found = None if selection.together else tally_by_equations(matching, of, selection.main)
+        found = tally_by_equations(matching, of, selection)
         if found is None:
             options = dataclasses.replace(options, tally=of)
             found = _sum_searches(dataclasses.replace(matching, options=options), selection, edges)

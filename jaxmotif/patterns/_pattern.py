@@ -24,21 +24,45 @@ MOST_FACTS = 256
 """Most facts that are kept of a pattern. They depend on options and orders, of which there are few."""
 
 
+def check_labels(labels: ArrayLike, name: str) -> None:
+    """Raise ValueError unless labels fit int32, as all labels of graphs do.
+
+    Example:
+      >>> check_labels(2**31, "wildcard")
+      Traceback (most recent call last):
+      ValueError: wildcard must fit int32, between -2147483648 and 2147483647, got 2147483648; number labels from 0
+    """
+    values, limits = np.asarray(labels), np.iinfo(np.int32)
+    for bad in (values.min(initial=0), values.max(initial=0)):
+        if not limits.min <= bad <= limits.max:
+            raise ValueError(
+                f"{name} must fit int32, between {limits.min} and {limits.max}, got {bad}; number labels from 0"
+            )
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Pattern:
     """A small simple graph as a dense matrix.
 
     Attributes:
       adjacency: bool ``[k, k]``, symmetric unless directed, False on the diagonal.
-      node_labels: int64 ``[k]`` or ``None``.
-      edge_labels: int64 ``[k, k]``, 0 where there is no edge, or ``None``.
+      node_labels: int64 ``[k]``, values that fit int32, or ``None``.
+      edge_labels: int64 ``[k, k]``, such values, 0 where there is no edge, or ``None``.
       directed: whether ``adjacency[u, v]`` is an arc from u to v.
+
+    Raises:
+      ValueError: for labels that do not fit int32.
     """
 
     adjacency: np.ndarray
     node_labels: np.ndarray | None
     edge_labels: np.ndarray | None
     directed: bool
+
+    def __post_init__(self) -> None:
+        for name in ("node_labels", "edge_labels"):
+            if (labels := getattr(self, name)) is not None:
+                check_labels(labels, name)
 
     @classmethod
     def from_edges(
@@ -60,7 +84,8 @@ class Pattern:
 
         Raises:
           TypeError: for edges or labels that are not integers.
-          ValueError: for an id out of range, a self loop, arrays of wrong shape, or an edge with two labels.
+          ValueError: for an id out of range, a self loop, arrays of wrong shape, an edge with two labels, or labels
+            that do not fit int32.
 
         Example:
           >>> Pattern.from_edges([(0, 1), (1, 2)])

@@ -32,6 +32,9 @@ LEAST_ENTRIES = 2**16
 LEAST_STEP = 2**6
 """Flat positions of the smallest step."""
 
+TILE = 1024
+"""Flat positions, or rows of a window, of a tile. Steps and windows of more than one tile take whole tiles."""
+
 
 class StepSizes(NamedTuple):
     """The steps of searches on one kind of device.
@@ -85,8 +88,13 @@ def window_rows(block: int, candidates: float, target: Target) -> int:
     """Return how many rows are looked at for a step, where a row is likely to have at least ``candidates``."""
     sizes = step_sizes(target)
     positions = sizes.many_rows if candidates >= MANY else sizes.rows
-    # A tile of the fused kernel takes 1024 rows, which is the least where a step has as many positions.
-    return max(block // positions, min(block, 1024))
+    # A tile of rows is the least where a step has as many positions.
+    return whole_tiles(block // positions, min(block, TILE))
+
+
+def whole_tiles(number: int, least: int) -> int:
+    """Return a number of positions or rows, rounded down to whole tiles, or ``least``, at most a tile, for fewer."""
+    return max(number // TILE * TILE, least)
 
 
 _host_memory = functools.cache(default_memory)
@@ -114,7 +122,7 @@ def fit_tables(
     """Choose how many flat positions a step takes, and how many rows each table but the first has room for.
 
     Args:
-      block: most positions of a step.
+      block: most positions of a step; those of more than a tile are rounded down to whole tiles.
       usual: the positions of a step by default; where ``block`` is smaller, tables are smaller in proportion.
       widths: int64 ``[T]``, columns of each table but the first.
       memory: bytes for tables, work space and the other arrays together; ``None`` for the default, which is for tables
@@ -140,6 +148,7 @@ def fit_tables(
         held = work = 0
     asked = min(block, usual)
     while True:
+        block = whole_tiles(block, min(block, TILE))
         # Work space grows with the step, and the tables get the rest.
         words = _most_entries((budget - held - work * block) // 4)
         most = words * asked // usual

@@ -21,8 +21,9 @@ from jaxmotif.search import _layout as layout
 from jaxmotif.search._layout import Columns, PairWords, Reader, Sizes, TallyWords, loop
 from jaxmotif.search._leaf_counts import intersection_size, leaf_ways
 from jaxmotif.search._limbs import counts_of
+from jaxmotif.search._sizes import TILE
 
-LANES = 1024
+LANES = TILE
 """Flat positions, or rows of a window, that one program of a fused kernel takes."""
 
 

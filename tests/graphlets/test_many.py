@@ -129,5 +129,12 @@ def test_bad_input():
         jaxmotif.node_orbits(Graphs.from_edges(EDGES, directed=True))
     with pytest.raises(ValueError, match="size must be 4 or 5"):
         jaxmotif.edge_graphlets(GRAPHS, size=6)
+    with pytest.raises(TypeError, match="typed must be True or False, got 'no'"):
+        jaxmotif.graphlet_counts(GRAPHS, typed="no")
+    for memory in (-1, 0, 1000):
+        with pytest.raises(ValueError, match=f"memory={memory} bytes is too little for graphs that are counted"):
+            jaxmotif.graphlet_counts(GRAPHS, memory=memory)
+    with pytest.raises(TypeError, match="memory must be a number of bytes, such as"):
+        jaxmotif.graphlet_counts(GRAPHS, memory="1G")
     with pytest.raises(IndexError, match="results of 8 graphs"):
         jaxmotif.graphlet_counts(GRAPHS)[8]

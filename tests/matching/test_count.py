@@ -11,6 +11,7 @@ import pytest
 
 from jaxmotif.graph import Graph
 from jaxmotif.matching import Search, count_matches, find_matches, has_match, iter_matches, participation_counts
+from jaxmotif.matching._options import Options
 from jaxmotif.patterns import Pattern, automorphism_count
 from tests.compilations import compilations
 from tests.matching.oracle import PAD, brute_force, random_graph
@@ -249,6 +250,7 @@ def test_mistakes():
     for options, message in (
         ({"search": Search(order=[0, 0])}, "order must be 'ri' or a permutation of the 2 query nodes"),
         ({"per": "edge"}, "per must be 'map' or 'occurrence'"),
+        ({"wildcard": 2**31}, "wildcard must fit int32, between -2147483648 and 2147483647, got 2147483648"),
         ({"domains": {5: [0]}}, "domains names query node 5; there are 0..1"),
         ({"domains": {0: [9]}}, "domains[0] names target node 9; there are 0..1"),
         ({"domains": np.ones((1, 1), bool)}, "domains must be a mapping or bool [2, 2]"),
@@ -282,11 +284,16 @@ def test_mistakes():
     for options, message in (
         ({"block": 1.5}, "block must be an integer, got 1.5"),
         ({"max_steps": True}, "max_steps must be an integer, got True"),
+        ({"order": [0.9, 1.7]}, "a query node in order must be an integer, got 0.9"),
+        ({"order": 5}, "order must be a sequence, got 5"),
+        ({"filters": None}, "filters must be a sequence, got None"),
         *(({name: "no"}, f"{name} must be True or False") for name in ("leaves", "symmetry", "lookahead", "pieces")),
     ):
         with pytest.raises(TypeError, match=message):
             Search(**options)
     assert Search(block=np.int64(64)) == Search(block=64)
+    assert Search(order=np.array([1, 0])).order == [1, 0]
+    assert isinstance(Options(memory=np.float64(1e9)).memory, int)
     with pytest.raises(ValueError, match="max_steps=3 is for counts"):
         find_matches(query, graph, search=Search(max_steps=3))
     with pytest.raises(ValueError, match="limit must be at least 0"):

@@ -279,8 +279,9 @@ def test_what_equations_cannot_count_is_searched(small, monkeypatch, trouble):
         monkeypatch.setattr(_equations, "count_copies", fail)
         found = count_matches("triangle", karate)
         assert (found.engine, found.count) == ("search", 45 * 6)
-        with pytest.raises(type(trouble), match=str(trouble)):
-            count_matches("triangle", karate, search=EQUATIONS)
+        for job in (count_matches, participation_counts):
+            with pytest.raises(type(trouble), match=str(trouble)):
+                job("triangle", karate, search=EQUATIONS)
 
 
 def test_small_targets_are_searched(small):
@@ -352,3 +353,5 @@ def test_counts_at_nodes_whose_sum_passes_63_bits_are_left_to_a_search(count, mo
     monkeypatch.setattr(_equations, "node_orbits", lambda *_, **__: SimpleNamespace(values=table))
     triangle = Graph.from_edges([(0, 1), (1, 2), (0, 2)])
     assert participation_counts("triangle", triangle).tolist() == [[2, 2, 2]] * 3
+    with pytest.raises(ValueError, match="numbers on the way may be too large; use engine='search'"):
+        participation_counts("triangle", triangle, search=EQUATIONS)

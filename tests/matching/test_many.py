@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.graph import Graph, Graphs, stack_graphs
-from jaxmotif.matching import _many, _stacks, count_matches
+from jaxmotif.matching import Search, _many, _stacks, count_matches
 from jaxmotif.patterns import Pattern
 from tests.matching.oracle import brute_force
 from tests.more import more
@@ -60,3 +60,16 @@ def test_bad_input():
         count_matches(Graph.from_edges(PATH, node_labels=[0, 0, 0, 1]), targets)
     with pytest.raises(ValueError, match="directed"):
         count_matches(Graph.from_edges(PATH, directed=True), targets)
+    with pytest.raises(ValueError, match="wildcard must fit int32"):
+        count_matches(PATH, targets, wildcard=2**31)
+
+
+def test_options_of_a_search_are_those_of_each_target():
+    targets = _targets(False, False)[:2]
+    with pytest.raises(ValueError, match="max_steps is for one target"):
+        count_matches(PATH, targets, search=Search(max_steps=0))
+    with pytest.raises(ValueError, match="order must be 'ri' or a permutation of the 4 query nodes"):
+        count_matches(PATH, targets, search=Search(order=[0, 0, 0, 0]))
+    found = count_matches(PATH, targets, search=Search(engine="equations"))
+    assert [one.engine for one in found] == ["equations", "equations"]
+    assert found.values.tolist() == count_matches(PATH, targets).values.tolist()

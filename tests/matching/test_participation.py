@@ -141,6 +141,8 @@ def test_mistakes():
         ({"of": "edges"}, "of must be 'node' or 'edge', got 'edges'"),
         ({"per": "occurrence", "domains": {0: [0]}}, "use per='map'"),
         ({"search": Search(max_steps=3)}, "max_steps=3 leaves matches out"),
+        ({"search": Search(engine="equations"), "domains": {0: [0]}}, "engine='equations' cannot count this query"),
+        ({"search": Search(engine="equations"), "of": "edge"}, "they count at each edge for queries of 3 to 5 nodes"),
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
             participation_counts(target, target, **options)

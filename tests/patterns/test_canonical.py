@@ -191,6 +191,9 @@ def test_bad_patterns():
     for name, values in (("edges", [(0.9, 1.2)]), ("node_labels", [1.5, 2]), ("edge_labels", [1.7])):
         with pytest.raises(TypeError, match=f"{name} must be integers, got float64"):
             Pattern.from_edges(**{"edges": [(0, 1)], name: values})
+    for name, values in (("node_labels", [1, 2**32 + 5]), ("edge_labels", [-(2**31) - 1])):
+        with pytest.raises(ValueError, match=f"{name} must fit int32, .*, got {values[-1]}"):
+            Pattern.from_edges([(0, 1)], **{name: values})
     for rows in ([(0, 1), (1, 2), (1, 0)], [(1, 0), (1, 2), (1, 0)]):
         with pytest.raises(ValueError, match=r"disagree on one edge: 5 for edges\[0\] = \(., .\), and 7 for another"):
             Pattern.from_edges(rows, edge_labels=[5, 6, 7])

@@ -23,6 +23,15 @@ def test_tables_fit_their_memory(memory, widths):
     assert (np.diff(rooms[np.argsort(widths)]) <= 0).all()  # no wide table takes more than a narrow one
 
 
+@pytest.mark.parametrize(
+    ("asked", "memory", "whole"),
+    [(100, None, 100), (1500, None, 1024), (3 * 2**10, None, 3 * 2**10), (5 * 2**10, 400_000, 2**11)],
+)
+def test_steps_of_more_than_a_tile_take_whole_tiles(asked, memory, whole):
+    assert fit_tables(asked, 2**14, np.array([1, 2, 3]), memory, CPU, 0, 0)[0] == whole
+    assert window_rows(10 * 2**10, 9.0, Target("cuda", "triton")) == 2**10
+
+
 @pytest.mark.parametrize("memory", [2**24, None])
 def test_with_enough_memory_a_step_is_as_large_as_it_may_be(memory):
     block, rooms = fit_tables(2**14, 2**14, np.array([1, 2, 3]), memory, CPU, 1000, 4000)

@@ -155,7 +155,6 @@ def order_nodes(query: Pattern, order: Order, sizes: np.ndarray | None) -> list[
         if isinstance(query, RuledPattern) and query.order is not None:
             return query.order
         return greatest_constraint_first(query, sizes)
-    given = [int(v) for v in order]
-    if sorted(given) != list(range(query.num_nodes)):
+    if sorted(order) != list(range(query.num_nodes)):
         raise ValueError(f"order must be 'ri' or a permutation of the {query.num_nodes} query nodes, got {order!r}")
-    return given
+    return list(order)
