@@ -120,9 +120,11 @@ def check_within_device(memory: int | None, device: jax.Device) -> None:
 
 def check_memory(memory: object) -> int | None:
     """Return a user's budget as an int, or ``None``; raise TypeError unless it is a number of bytes."""
-    if memory is not None and not (isinstance(memory, int | float | np.number) and math.isfinite(memory)):
+    if memory is None:
+        return None
+    if isinstance(memory, bool) or not isinstance(memory, int | float | np.number) or not math.isfinite(memory):
         raise TypeError(f"memory must be a number of bytes, such as 2**30, got {memory!r}")
-    return None if memory is None else int(memory)
+    return int(memory)
 
 
 def check_budget(memory: int | None, least: int, what: str) -> int | None:

@@ -169,7 +169,8 @@ def run_chains(
     base = jnp.minimum(jnp.arange(chains, dtype=jnp.int32), used) * labels
     inside = (jnp.arange(chains, dtype=jnp.int32) < used).astype(jnp.int32)
     begins = jnp.stack([base, base + inside * fixed.arcs], axis=1).reshape(-1)
-    of_arcs, of_pairs = (sum_between(switches, jnp.append(begins, used * labels)) // 2).reshape(chains, 2).T
+    by_part = sum_between(switches.astype(jnp.int64), jnp.append(begins, used * labels))
+    of_arcs, of_pairs = (by_part // 2).reshape(chains, 2).T
     triples = switching.turns_by_chain(fixed, turned, chains, used)
-    made = of_arcs + of_pairs, triples, walked.sum(axis=0), of_pairs + walked[1]
+    made = of_arcs + of_pairs, triples, walked.sum(axis=0), of_pairs + walked[1].astype(jnp.int64)
     return ends, Accepted(*map(for_host, made), moved=switches + others)

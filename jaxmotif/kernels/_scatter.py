@@ -158,12 +158,12 @@ def _word_of(index: Array, together: int) -> tuple[Array, Array]:
 
 
 def sum_between(values: Array, begins: Array) -> Array:
-    """Add int32 values from each of the places ``begins``, ``[S + 1]``, to the next, ``[S]``.
+    """Add integers from each of the places ``begins``, ``[S + 1]``, to the next, ``[S]``.
 
     This takes differences of a running sum, because on a GPU additions to the same cell wait for each other. The
     running sum may wrap; its differences do not.
     """
-    running = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(values, dtype=jnp.int32)])
+    running = jnp.concatenate([jnp.zeros(1, values.dtype), jnp.cumsum(values, dtype=values.dtype)])
     return jnp.diff(take(running, begins))
 
 

@@ -139,10 +139,10 @@ class Accepted(NamedTuple):
     """The numbers of moves that chains made.
 
     Attributes:
-      switches: int32 ``[chains]``, pair switches.
+      switches: int64 ``[chains]``, pair switches.
       triples: int32 ``[chains]``, turns of triples.
       walked: int32 ``[chains]``, moves of walks.
-      of_pairs: int32 ``[chains]``, how many of these were moves of pairs.
+      of_pairs: int64 ``[chains]``, how many of these were moves of pairs.
       moved: int32 ``[lanes]``, how often each label was given another end; a walk counts once.
     """
 

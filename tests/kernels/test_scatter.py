@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for
-from jaxmotif.kernels._scatter import accumulator, add_at, all_occur, count_at, put_at
+from jaxmotif.kernels._scatter import accumulator, add_at, all_occur, count_at, put_at, sum_between
 
 SIZE = 5
 INDEX = np.array([3, 5, 0, 3, 5, 4, 3], np.int32)
@@ -92,3 +92,9 @@ def test_counts_of_one_position(many):
     """Counts of two bytes, as long as none can be larger."""
     found = np.asarray(count_at(SIZE, jnp.full(many, 3, jnp.int32)))
     assert found[:SIZE].tolist() == [0, 0, 0, many, 0]
+
+
+def test_sums_beyond_32_bits(wide):
+    """Moves of a chain of a hundred million edges, say: running sums and sums pass 2^31."""
+    values = jnp.array([2**31 - 1] * 3 + [5], jnp.int64)
+    assert sum_between(values, jnp.array([0, 0, 3, 4])).tolist() == [0, 3 * (2**31 - 1), 5]
