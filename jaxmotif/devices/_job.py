@@ -61,7 +61,12 @@ class Unfinished(Exception):
 
 
 class Task(Protocol):
-    """The part of a job that works on a device; one thread uses it."""
+    """The part of a job that works on a device; one thread uses it.
+
+    A task whose steps add to its sums bit by bit has an attribute ``torn``. It is True from the beginning of a step to
+    its end, or until the task begins anew: what a step that failed has added cannot be told from what the steps before
+    it gave, so that these are done again, too.
+    """
 
     def step(self, span: Span) -> None:
         """Work through a span of items in bounded memory."""
@@ -413,8 +418,8 @@ class _TaskRunner:
             except Unfinished as stop:
                 self._leave(stop)
             except Exception as failure:
-                # After any other failure the task holds whole spans only, so that they can still be handed in.
-                self._busy = out_of_memory(failure)
+                # After any other failure most tasks hold whole spans only, so that they can still be handed in.
+                self._busy = self._is_torn() or out_of_memory(failure)
                 raise
             else:
                 # The span moves only after the step, so that one interrupted by an exception is done again.
@@ -438,10 +443,14 @@ class _TaskRunner:
         if not self._busy:
             self.hand_in()
 
+    def _is_torn(self) -> bool:
+        return getattr(self._task, "torn", False)
+
     def _halve(self, _: None) -> tuple[None, str] | None:
         """Hand in what was done before a step ran out of memory, and start again with less."""
-        with contextlib.suppress(RuntimeError):  # The step may have taken over the arrays and lost them.
-            self.hand_in()
+        if not self._is_torn():
+            with contextlib.suppress(RuntimeError):  # The step may have taken over the arrays and lost them.
+                self.hand_in()
         self._todo += self._pending  # What could not be handed in is done again.
         self._pending = []
         change = self._task.halve()

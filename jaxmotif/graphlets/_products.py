@@ -290,16 +290,19 @@ class Cliques:
         self._clear()
 
     def _clear(self) -> None:
+        self.torn = False
         first = self.order.node_capacity - len(self._lengths)
         self._first, self._batches = first, batches(self._lengths, first, self._cells)
         shape, kind = ((self.X.size,), np.int32) if self._per_edge else ((), np.int64)
         self._found = put64(np.zeros(shape, kind), self._device)
 
     def step(self, span: Span) -> None:
+        self.torn = True
         add = edge_cliques if self._per_edge else count_cliques
         for width, ids in steps_between(self._batches, span.first + self._first, span.stop + self._first):
             self._found = add(self._found, self.order, self.X, ids, width=width)
         jax.block_until_ready(self._found)
+        self.torn = False
 
     def sums(self) -> jax.Array:
         """Return the 4-cliques at each arc, or their total over arcs, int64."""

@@ -184,6 +184,44 @@ def test_what_a_failed_step_took_with_it_is_done_again():
     assert len(seen) == 8 + 4
 
 
+class InPlace(Summing):
+    """Adds item by item, so that a step that ``act`` ends has added a part of its span."""
+
+    def __init__(self, act, smaller=()):
+        super().__init__(smaller=smaller)
+        self.ends, self.torn = act, False
+
+    def step(self, span):
+        self.torn = True
+        for item in range(*span):
+            super().step(Span(item, item + 1))
+            self.ends(item)
+        self.torn = False
+
+    def halve(self):
+        self.torn = False
+        return super().halve()
+
+
+def test_a_part_of_a_step_is_not_counted_twice(tmp_path):
+    """Neither when memory runs out, nor when a run that failed for another reason goes on from its checkpoint."""
+    seen, failures = [], {25: exhausted(), 60: ValueError("other")}
+
+    def act(item):
+        seen.append(item)
+        if (failure := failures.get(len(seen))) is not None:
+            raise failure
+
+    def go_on():
+        store = Store(tmp_path, "sums")
+        return run_job(job_of(), lambda device: InPlace(act, ["half"]), [Worker(device=DEVICE)], HERE, store)
+
+    with pytest.raises(ValueError, match="other"):
+        go_on()
+    check(go_on())
+    assert len(seen) > 60 + ITEMS - 1
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_memory_that_ends_while_results_are_fetched(workers):
     """A step may fail only when what it gave is asked for."""

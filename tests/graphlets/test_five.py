@@ -217,6 +217,23 @@ def test_steps_that_run_out_of_memory_are_done_with_fewer_rows(monkeypatch, room
     assert rows == [96, 48, 32]
 
 
+def test_a_part_of_a_step_without_memory_is_not_counted_twice(monkeypatch):
+    """A step adds what some hubs give before memory runs out, in a unit that is not the first."""
+    karate, calls, gather = jaxmotif.datasets.load("karate"), [], HubSumTask._gather
+
+    def run_out(task, *rest):
+        gather(task, *rest)
+        calls.append(task._rows)
+        if len(calls) == 4:
+            raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes.")
+
+    monkeypatch.setattr(HubSumTask, "_gather", run_out)
+    chosen = tuning.CPU._replace(units=8, loops=False, long_run=0, least_cells=2**10)
+    found = five_node_orbits(karate, ONE, tuning=chosen)
+    assert "ran out of memory" in found.notes[0]
+    assert np.array_equal(np.asarray(found.nodes)[:34], node_orbits(karate, size=5).to_numpy())
+
+
 @pytest.mark.parametrize("how", ["loops", "matrices", "giants", "blocks", "orbits", *more("orbits of matrices")])
 def test_copies_of_one_graph_by_the_passes_that_it_takes(monkeypatch, how):
     """All 21 graphs, induced or not, beside ORCA's orbits of the whole graph; with giants, and tables in blocks."""

@@ -752,10 +752,12 @@ class LoopTask:
         self._clear()
 
     def _clear(self) -> None:
+        self.torn = False
         self._sums = [np.zeros((len(names), len(self._rows.heads)), np.int64) for names in _names(self._at_edges)]
 
     def step(self, span: Span) -> None:
         """Add the contributions of a stretch of nodes to all sums."""
+        self.torn = True
         hubs, rows, cycles, cliques = self._sums
         add_hub_sums(*span, self._at_edges, self._rows, hubs)
         if "tables" in self._passes:
@@ -764,6 +766,7 @@ class LoopTask:
             add_five_cycles(*span, self._rows, cycles)
         if "cliques" in self._passes:
             add_five_cliques(*span, self._rows, cliques)
+        self.torn = False
 
     def collect(self) -> Arrays:
         """Return the sums by name, and begin anew."""

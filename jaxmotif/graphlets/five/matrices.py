@@ -449,20 +449,25 @@ class HubSumTask:
         self._hubs, self._lowest = hubs.put_batches(
             self._device, plan.batches(self._cells), plan.upper_batches(self._cells)
         )
-        self._clear()
+        self._begin(self._zeros())
 
-    def _clear(self) -> None:
-        plan, self._tables, self._meets = self.plan, None, None
-        arcs = plan.graph.heads.shape[0]
-        with jax.default_device(self._device):
-            self._of_hubs = put64(hubs.zero_hub_sums(arcs=arcs, detail=plan.detail), self._device)
+    def _zeros(self) -> tuple[hubs.HubSums, jax.Array, jax.Array]:
+        """Return sums of nothing: of hubs, of walks and of 5-cliques."""
+        arcs, device = self.plan.graph.heads.shape[0], self._device
+        with jax.default_device(device):
+            of_hubs = put64(hubs.zero_hub_sums(arcs=arcs, detail=self.plan.detail), device)
             empty = hubs.zero_sums(arcs=arcs, names=("walks", "cliques"))
-        self._walks, self._cliques = (put64(empty[name], self._device) for name in ("walks", "cliques"))
+        return of_hubs, put64(empty["walks"], device), put64(empty["cliques"], device)
+
+    def _begin(self, zeros: tuple[hubs.HubSums, jax.Array, jax.Array]) -> None:
+        self.torn = False
+        self._of_hubs, self._walks, self._cliques = zeros
+        self._tables, self._meets = None, None
         self._of_tables: jax.Array | None = None
 
     def step(self, span: Span) -> None:
         """Add what a stretch of hubs gives; if rows are shared out, also what the rows of the stretch give."""
-        plan, rows = self.plan, self._rows
+        plan, rows, self.torn = self.plan, self._rows, True
         first, stop = span.first + plan.core, span.stop + plan.core
         # 5-cliques take higher neighbours alone, of which the largest hubs have far fewer.
         for width, ids in hubs.steps_between(self._lowest, first, stop) if "cliques" in plan.passes else ():
@@ -493,6 +498,7 @@ class HubSumTask:
             jax.block_until_ready((self._of_hubs, self._walks, self._of_tables))
             del block
         jax.block_until_ready((self._of_hubs, self._walks, self._cliques))
+        self.torn = False
 
     def _gather(self, block: hubs.Tables | None, width: int, ids: Ints, ends: Ints, own: bool) -> None:
         """Add what some hubs give; the arguments are those of :func:`jaxmotif.graphlets.five.hubs.gather_hub_sums`."""
@@ -589,13 +595,14 @@ class HubSumTask:
 
     def collect(self) -> Arrays:
         """Add the sums to the total of the process, or return them in host memory without padding; then begin anew."""
-        sums = self.sums()
-        self._clear()
+        # What may run out of memory comes first, so that nothing is lost or added twice.
+        sums, zeros, collected = self.sums(), self._zeros(), {}
         if self._total is None:
-            return {name: np.asarray(x)[: self.plan.arcs] for name, x in sums.items()}
-        if not rehearsal():
+            collected = {name: np.asarray(x)[: self.plan.arcs] for name, x in sums.items()}
+        elif not rehearsal():
             self._total.add(sums)
-        return {}
+        self._begin(zeros)
+        return collected
 
     def halve(self) -> str | None:
         """Begin anew with fewer rows at a time, and fewer matrices."""
