@@ -27,7 +27,8 @@ def make_private(folder: Path) -> None:
     """Make each level of a folder that is missing, with mode 0700 whatever the umask."""
     for level in (*reversed(folder.parents), folder):
         with contextlib.suppress(FileExistsError):
-            os.mkdir(level, 0o700)
+            if not level.is_dir():  # some systems say of a root that it cannot be made, not that it is there
+                os.mkdir(level, 0o700)
     if not folder.is_dir():
         raise NotADirectoryError(20, "Not a directory", str(folder))
 

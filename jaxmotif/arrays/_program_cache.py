@@ -31,7 +31,7 @@ def keep_compiled(
     JAX's persistent compilation cache, for all that this process compiles, whatever library asks.
 
     Args:
-      path: the folder, made if it is not there. If not given: where JAX keeps compiled programs already
+      path: the folder, made if it is not there. If not given, or empty: where JAX keeps compiled programs already
         (``JAX_COMPILATION_CACHE_DIR``), else ``jaxmotif`` in ``XDG_CACHE_HOME`` or ``~/.cache``.
       max_bytes: programs that were used longest ago are dropped, when this is called, until the others take no more;
         a folder that JAX was told of by other means is left alone.
@@ -44,8 +44,8 @@ def keep_compiled(
     Raises:
       OSError: the folder cannot be made.
       PermissionError: the folder, one that it lies in, or a file in it belongs to somebody else than this user (or
-        root), or others may write to it. Compiled programs are code, and are run as this user. No cache is used then,
-        not even one that JAX was told of.
+        root), or others may write to it, or it is a URL and no folder of this machine. Compiled programs are code, and
+        are run as this user. No cache is used then, not even one that JAX was told of.
       ValueError: ``max_bytes`` is negative.
 
     Example:
@@ -60,10 +60,12 @@ def keep_compiled(
     if max_bytes < 0:
         raise ValueError(f"max_bytes must not be negative, got {max_bytes}")
     compile_quickly(quick)
-    told: str | None = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
+    told = _told()
     # Until the folder has been looked at there is no cache.
     jax.config.update("jax_compilation_cache_dir", None)
-    from_jax = path is None and told is not None
+    from_jax = not path and told is not None
+    if from_jax and told and "://" in told:
+        raise PermissionError(f"compiled programs in {told}, outside this machine, could be somebody else's code")
     folder = Path(told) if from_jax and told else _own_folder(path)
     make_private(folder)
     if reason := why_not_private(folder):
@@ -82,13 +84,18 @@ def keep_compiled(
 
 def _own_folder(path: str | os.PathLike[str] | None) -> Path:
     """Return the folder for this kind of processor in ``path``, or in the user's cache folder."""
-    return (user_cache_folder() if path is None else Path(path).expanduser().absolute()) / _machine()
+    return (Path(path).expanduser().absolute() if path else user_cache_folder()) / _machine()
+
+
+def _told() -> str | None:
+    """Return where JAX has been told to keep compiled programs, or ``None``."""
+    return jax.config.jax_compilation_cache_dir or None  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def kept_programs(path: str | os.PathLike[str] | None = None) -> dict[str, str | int]:
     """Return the folder that :func:`keep_compiled` uses, and the number and bytes of the programs there."""
-    told: str | None = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
-    folder = Path(told) if path is None and told is not None else _own_folder(path)
+    told = _told()
+    folder = Path(told) if not path and told is not None else _own_folder(path)
     sizes = [size for _, size, _ in _programs_by_use(folder)]
     return {"compiled code": str(folder), "programs": len(sizes), "bytes": sum(sizes)}
 

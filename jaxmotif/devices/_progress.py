@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import sys
@@ -116,8 +117,13 @@ class Progress(Meter):
             if self._drawn != self.done:
                 self._draw(self.clock())
             if self._terminal:
-                self.stream.write("\n")
-                self.stream.flush()
+                self._write("\n")
+
+    def _write(self, text: str) -> None:
+        """Write to the stream, if it takes anything; a meter that nobody sees ends no work."""
+        with contextlib.suppress(OSError, ValueError):
+            self.stream.write(text)
+            self.stream.flush()
 
     def _draw(self, now: float) -> None:
         line = self._line(now)
@@ -125,8 +131,7 @@ class Progress(Meter):
             line = "\r" + line[: _columns(self.stream) - 1] + "\x1b[K"
         else:
             line += "\n"
-        self.stream.write(line)
-        self.stream.flush()
+        self._write(line)
         self._drawn = self.done
         Progress.shown = True
 

@@ -142,7 +142,17 @@ def test_a_folder_that_others_may_write_to_is_refused(tmp_path, unset_cache):
     jax.config.update("jax_compilation_cache_dir", str(shared))  # as by JAX_COMPILATION_CACHE_DIR
     with pytest.raises(PermissionError, match="others may write to .*shared"):
         keep_compiled()
+    jax.config.update("jax_compilation_cache_dir", "gs://bucket/programs")
+    with pytest.raises(PermissionError, match="gs://bucket/programs, outside this machine"):
+        keep_compiled()
     assert jax.config.values["jax_compilation_cache_dir"] is None
+
+
+def test_an_empty_path_is_no_folder(home):
+    expected = home / ".cache" / "jaxmotif"
+    assert keep_compiled("").parent == expected
+    jax.config.update("jax_compilation_cache_dir", "")
+    assert Path(str(module.kept_programs("")["compiled code"])).parent == expected
 
 
 def test_every_level_of_a_new_folder_is_private(tmp_path, unset_cache):

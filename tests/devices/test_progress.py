@@ -123,6 +123,19 @@ def test_the_last_line_is_the_end():
     ]
 
 
+def test_a_stream_that_takes_nothing_ends_no_work():
+    class Full(io.StringIO):
+        def write(self, text):
+            raise OSError(28, "No space left on device")
+
+    for stream in (Full(), io.StringIO()):
+        with progress(2, stream=stream, clock=(clock := Clock())) as meter:
+            for _ in range(2):
+                clock.now += 20
+                meter.advance()
+                stream.close()
+
+
 def test_short_work_shows_nothing():
     assert run(io.StringIO(), 5, 5, 0.2) == ""
     assert run(Terminal(), 5, 5, 0.01) == ""
