@@ -36,7 +36,8 @@ Axis = int | tuple[int, ...] | None
 class Int64:
     """Exact signed 64-bit integers on a device, for code inside ``jax.jit`` and outside.
 
-    Sums, differences and comparisons are exact in every mode of JAX. Functions of ``jax.numpy`` are refused unless all
+    Sums, differences and comparisons are exact in every mode of JAX. Beside an array of JAX an ``Int64`` must stand
+    first, since JAX itself computes ``array + Int64``, in 32 bits. Functions of ``jax.numpy`` are refused unless all
     values fit int32, since JAX computes in 32 bits: use ``astype`` first. As a pytree an ``Int64`` has one leaf, an
     int64 array, so that ``jit``, ``vmap``, ``jax.lax.psum`` and ``jax.device_put`` take it; a function over leaves that
     returns another dtype is refused.
