@@ -152,7 +152,7 @@ def _paths_to_read(args: argparse.Namespace, written: Collection[str]) -> list[s
 def beside_result(args: argparse.Namespace) -> Iterator[None]:
     """Log the error if a further file cannot be written, and keep it, to be raised after the result is written.
 
-    No error of a page or a figure, in whatever library, may cost the result.
+    No error of a page, a figure or a certificate, in whatever library, may cost the result.
     """
     try:
         yield

@@ -18,16 +18,15 @@ def run(args: argparse.Namespace) -> Report:
     """Check a certificate of counts by other means than those that made it, and say what that proves."""
     from jaxmotif import verify
 
-    answer = None
-    # ``match`` numbers labels in the order in which they come, all other commands in their order as text.
-    for label_ids in (None, {}):
+    answer, of_maps = None, _is_of_maps(args.file)
+    # The command ``match`` numbers labels in the order in which they come; Python, and all other commands, in their
+    # order as text.
+    for label_ids in ({}, None) if of_maps else (None, {}):
         graph = load_graph(args, label_ids=label_ids)
         simple = verify.graph_from_edges(graph.edge_list(), graph.n, graph.directed, *graph._labels())
         if args.answer is not None:
-            nodes = None
-            if _is_of_maps(args.file):
-                nodes = {str(name): node for node, name in enumerate(graph._names.tolist())}
-            answer = _read_answer(args.answer, nodes)
+            nodes = {str(name): node for node, name in enumerate(graph._names.tolist())}
+            answer = _read_answer(args.answer, nodes if of_maps else None)
         report = verify.check(args.file, simple, answer, args.seconds)
         if "another graph" not in report.reason:
             break
