@@ -126,6 +126,8 @@ def homomorphism_counts(
       TypeError, ValueError: for arguments that are no graphs or patterns, for labelled patterns, and for a pattern that
         needs a table of more than 2^28 numbers. Connected undirected patterns of up to five nodes need no table. Of the
         others, in a graph of n nodes, a tree or a cycle needs n^2 numbers, and a clique of k nodes n^(k-1).
+      OverflowError: with connected undirected patterns of up to five nodes, as :func:`jaxmotif.node_orbits`, for a
+        degree so high that counts of orbits may pass 64 bits; with others, for counts of more than 750,000 bits.
 
     Example:
       >>> paw = Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])
@@ -166,8 +168,9 @@ def dense_homomorphism_counts(
         few neighbours, and connected patterns of up to five nodes. Counts that are not known are negative.
 
     Returns:
-      Exact 64-bit counts ``[F]``, or ``[N, F]`` with zeros in rows of padding. If the count of a pattern of more than
-      five nodes is 2^53 or more, it is -1; :func:`homomorphism_counts` returns such counts.
+      Exact 64-bit counts ``[F]``, or ``[N, F]`` with zeros in rows of padding. Connected undirected patterns of up to
+      five nodes are counted by orbits, if N is at most 128 or ``max_degree`` is given. The count of any other pattern
+      is -1 if it is 2^53 or more; :func:`homomorphism_counts` returns such counts.
 
     Raises:
       ValueError: when traced, for a pattern that needs a table of more than 2^28 numbers, or has labels.

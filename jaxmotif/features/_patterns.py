@@ -6,6 +6,7 @@ import dataclasses
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Literal, NamedTuple, cast
 
@@ -22,6 +23,7 @@ from jaxmotif.graph import Graph, GraphLike, Graphs, GraphsLike, as_graph, as_gr
 from jaxmotif.graph._words import joined_words
 from jaxmotif.graphlets import edge_graphlets, node_orbits
 from jaxmotif.matching import participation_counts
+from jaxmotif.matching._participation import TooManyMatches
 from jaxmotif.matching._stacks import MOST_NODES, MOST_QUERY, stacked_roles
 from jaxmotif.motifs import dense_census_classes
 from jaxmotif.patterns import Pattern, as_pattern
@@ -79,8 +81,8 @@ class Features(Presented):
 
 def load_graphs(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call, with ``graphs`` converted to a graph or a data set of graphs."""
-    graphs = arguments["graphs"]
-    return arguments | {"graphs": as_graphs(graphs) or as_graph(graphs)}
+    found = as_graphs(arguments["graphs"])
+    return arguments | {"graphs": as_graph(arguments["graphs"]) if found is None else found}
 
 
 @on_cluster(load_graphs)
@@ -119,8 +121,8 @@ def pattern_features(
       ``table()`` has one of them.
 
     Raises:
-      TypeError, ValueError: for arguments that are no graphs or patterns, for graphs of two kinds, and for a pattern
-        that does not suit them.
+      TypeError, ValueError: for arguments that are no graphs or patterns, for a data set without graphs or of two
+        kinds, for a pattern that does not suit them, and for a search that finds more than 2^63 - 1 matches in a graph.
       OverflowError: as :func:`jaxmotif.node_orbits`, for degrees so high that counts may pass 64 bits.
 
     Example:
@@ -151,7 +153,11 @@ def ask(
 ) -> tuple[Source, list[Pattern], list[list[Role]]]:
     """Return the graphs, the patterns and each pattern's columns, from the arguments of a public function."""
     check_normalize(normalize)
-    source = Source.of(as_graphs(graphs) or Graphs.from_graphs([as_graph(cast(GraphLike, graphs))]), per)
+    many = as_graphs(graphs)
+    many = Graphs.from_graphs([as_graph(cast(GraphLike, graphs))]) if many is None else many
+    if not len(many):
+        raise ValueError("at least one graph is needed, got none")
+    source = Source.of(many, per)
     given = as_patterns(patterns, source.graphs)
     return source, given, all_roles(given, patterns, per)
 
@@ -159,6 +165,16 @@ def ask(
 def as_patterns(patterns: Sequence[PatternLike], graphs: Graphs) -> list[Pattern]:
     """Convert names and graphs to patterns that suit all graphs: directed or not, with the same words for labels."""
     check_listed(patterns)
+    target = example_graph(graphs)
+    return [as_pattern(pattern, target, name="pattern") for pattern in patterns]
+
+
+def example_graph(graphs: Graphs) -> Graph:
+    """Return a graph of the kind of all graphs, which knows the words of all: patterns that suit it suit all.
+
+    Raises:
+      ValueError: labels stand for other words in another graph.
+    """
     target, given = graphs[0], graphs.given or ()
     if len(given) > 1:
         node_words = joined_words("node", [graph.node_label_names for graph in given]) or None
@@ -166,7 +182,7 @@ def as_patterns(patterns: Sequence[PatternLike], graphs: Graphs) -> list[Pattern
         # Labels without words are numbers if a graph was read from a file, and then words do not suit them.
         read = next((graph.report for graph in given if graph.report is not None and graph.report.format), None)
         target = Graph(*target.fields, directed=target.directed)._with_host_fields(read, None, node_words, edge_words)
-    return [as_pattern(pattern, target, name="pattern") for pattern in patterns]
+    return target
 
 
 def check_normalize(normalize: Normalize) -> None:
@@ -333,11 +349,16 @@ def _searched_alone(
     first = [role.places[0] or (0,) for role in roles]
     columns = [places_of(pattern, of).index(place) for place in first]
     graphs = source.graphs
-    # A pattern that is not connected could lie in two graphs of a union, so each graph is searched on its own.
-    whole = len(which) > 1 and len(pattern.components()) == 1
-    given = [jax.device_put(graphs.union(which))] if whole else (graphs[i] for i in which.tolist())
     options = {"induced": induced, "of": of, "per": "occurrence", "devices": devices}
-    counts = np.concatenate([participation_counts(pattern, graph, **options)[:, columns] for graph in given])
+    counts = None
+    # A pattern that is not connected could lie in two graphs of a union, and a union may have too many matches where
+    # no graph has. Then each graph is searched on its own.
+    if len(which) > 1 and len(pattern.components()) == 1:
+        with suppress(TooManyMatches):
+            counts = participation_counts(pattern, jax.device_put(graphs.union(which)), **options)
+    if counts is None:
+        counts = np.concatenate([participation_counts(pattern, graphs[i], **options) for i in which.tolist()])
+    counts = counts[:, columns]
     if source.per != "graph":
         return counts
     return _added_up(counts, graphs.n[which]) // int(np.sum(node_orbits_of(pattern) == 0))

@@ -25,18 +25,18 @@ def data_set(graphs: Any, directed: bool = False) -> Graphs:
       directed: whether edges of arrays and ``Data`` are arcs.
 
     Raises:
-      ValueError: no graphs, or one graph in place of many.
+      ValueError: no graphs, one graph in place of many, or labels that only a part of GraKeL's nodes or edges have.
       TypeError: as :func:`jaxmotif.graph.as_graph`.
     """
+    if isinstance(graphs, str | os.PathLike):
+        graphs = read_tu(graphs, directed)[0]
+    if not isinstance(graphs, Graphs | Sequence | np.ndarray):
+        raise TypeError(f"expected a list of graphs, got {type(graphs).__name__}; put one graph in a list")
+    if not len(graphs):
+        raise ValueError("at least one graph is needed, got none")
     if isinstance(graphs, Graphs):
         return graphs
-    if isinstance(graphs, str | os.PathLike):
-        return read_tu(graphs, directed)[0]
-    if not isinstance(graphs, Sequence | np.ndarray):
-        raise TypeError(f"expected a list of graphs, got {type(graphs).__name__}; put one graph in a list")
     graphs = list(graphs)
-    if not graphs:
-        raise ValueError("expected at least one graph, got an empty list")
     if all(hasattr(graph, "edge_index") and hasattr(graph, "num_nodes") for graph in graphs):
         edges = [np.asarray(graph.edge_index).T for graph in graphs]
         return Graphs.from_edges(edges, [graph.num_nodes for graph in graphs], directed)
@@ -112,25 +112,42 @@ def file_of_content(folder: str | os.PathLike[str], content: Iterable[Any]) -> P
 
 
 def _from_grakel(graphs: list[Sequence[Any]], directed: bool) -> Graphs:
-    """Return the graphs of GraKeL's lists, with labels of nodes and of edges where all have some.
+    """Return the graphs of GraKeL's lists, with their labels of nodes and of edges.
 
     A list has edges, a dictionary of node labels, and perhaps one of edge labels. Edges are pairs, keys of a
-    dictionary, or a dictionary of the neighbours of each node.
+    dictionary, or a dictionary of the neighbours of each node. The label of an undirected edge may stand at either of
+    its two pairs.
     """
     rows, nodes, edges, sizes = [], [], [], []
-    for given, node_labels, *edge_labels in graphs:
+    for given, node_labels, *others in graphs:
+        edge_labels = others[0] if others else {}
+        if not directed:
+            edge_labels = {(v, u): label for (u, v), label in edge_labels.items()} | edge_labels
         pairs, keys = list(given), []
         if isinstance(given, dict) and not all(isinstance(pair, tuple) for pair in pairs):
             pairs, keys = [(u, v) for u, near in given.items() for v in near], pairs
         names = {u: i for i, u in enumerate(dict.fromkeys([*node_labels, *keys, *(u for pair in pairs for u in pair)]))}
         rows.append(np.array([[names[u], names[v]] for u, v in pairs], np.int64).reshape(-1, 2))
-        nodes.append([node_labels.get(u) for u in names])
-        edges.append([edge_labels[0].get(pair) if edge_labels else None for pair in pairs])
+        nodes.append([(u, node_labels.get(u)) for u in names])
+        edges.append([((u, v), edge_labels.get((u, v))) for u, v in pairs])
         sizes.append(len(names))
-    return Graphs.from_edges(rows, sizes, directed, _complete(nodes), _complete(edges))
+    return Graphs.from_edges(rows, sizes, directed, _all_labels("node", nodes), _all_labels("edge", edges))
 
 
-def _complete(labels: list[list[Any]]) -> list[list[Any]] | None:
-    """Return labels, or ``None`` if there are none or some are missing."""
-    flat = [label for some in labels for label in some]
-    return None if not flat or any(label is None for label in flat) else labels
+def _all_labels(kind: str, graphs: list[list[tuple[Any, Any]]]) -> list[list[Any]] | None:
+    """Return the labels of the nodes, or edges (``kind``), of each graph; ``None`` if there are none.
+
+    Args:
+      kind: "node" or "edge", for the message.
+      graphs: for each graph its nodes, or edges, each with its label or ``None``.
+
+    Raises:
+      ValueError: some have labels, and others have not.
+    """
+    missing = [(i, place) for i, places in enumerate(graphs) for place, label in places if label is None]
+    if len(missing) == sum(map(len, graphs)):
+        return None
+    if missing:
+        i, place = missing[0]
+        raise ValueError(f"graphs[{i}] has no label of {kind} {place}, and others have; give all a label, or none")
+    return [[label for _, label in places] for places in graphs]

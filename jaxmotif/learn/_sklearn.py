@@ -20,7 +20,15 @@ except ImportError as error:
 from jaxmotif import __version__
 from jaxmotif.arrays._checks import check_graphlet_size, whole_number
 from jaxmotif.features import graphlet_correlation_matrix, pattern_features
-from jaxmotif.features._patterns import Normalize, PatternLike, Source, as_patterns, check_normalize, scaled
+from jaxmotif.features._patterns import (
+    Normalize,
+    PatternLike,
+    Source,
+    as_patterns,
+    check_normalize,
+    example_graph,
+    scaled,
+)
 from jaxmotif.graph import Graphs
 from jaxmotif.graph._saved import written_whole
 from jaxmotif.graph._words import check_words
@@ -55,7 +63,9 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
     def transform(self, X: DataSet) -> np.ndarray:
         """Return the features, float64 ``[graphs, features]``."""
         check_is_fitted(self, "columns_")
-        return self._kept_values(data_set(X, self.directed))
+        graphs = data_set(X, self.directed)
+        self._check_new(graphs)
+        return self._kept_values(graphs)
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Return the names of the features; ``input_features`` is ignored, since graphs have no named features."""
@@ -73,6 +83,9 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
 
     def _names(self, graphs: Graphs) -> tuple[str, ...]:
         raise NotImplementedError
+
+    def _check_new(self, graphs: Graphs) -> None:
+        """Raise ValueError if new graphs are of another kind than those that were fitted, or labels are other words."""
 
     def _values(self, graphs: Graphs) -> np.ndarray:
         raise NotImplementedError
@@ -177,6 +190,9 @@ class OrbitFeatures(_OfGraphs):
 class PatternFeatures(_OfGraphs):
     """Counts of chosen patterns in each graph, as features: :func:`jaxmotif.pattern_features`.
 
+    The graphs that are transformed are directed if those that were fitted are; if patterns have labels, these stand for
+    the same words in all graphs.
+
     Args:
       patterns: names or small graphs, with labels or not; directed if the graphs are.
       induced, log, normalize: as for :func:`jaxmotif.pattern_features`.
@@ -195,10 +211,22 @@ class PatternFeatures(_OfGraphs):
     directed: bool = False
     cache: str | os.PathLike[str] | None = None
 
+    def _learn(self, graphs: Graphs) -> None:
+        self.example_ = example_graph(graphs)
+        super()._learn(graphs)
+
     def _names(self, graphs: Graphs) -> tuple[str, ...]:
         check_normalize(self.normalize)
         roles = all_roles(as_patterns(self.patterns, graphs), self.patterns, "graph")
         return tuple(role.name for found in roles for role in found)
+
+    def _check_new(self, graphs: Graphs) -> None:
+        if graphs.directed != self.example_.directed:
+            new, old = ("directed", "undirected") if graphs.directed else ("undirected", "directed")
+            raise ValueError(f"the graphs are {new} and those that were fitted {old}; build all alike")
+        given = as_patterns(self.patterns, graphs)
+        if any(pattern.node_labels is not None or pattern.edge_labels is not None for pattern in given):
+            check_words([self.example_, *(graphs.given or ())])
 
     def _settings(self, graphs: Graphs) -> list[Any]:
         given = as_patterns(self.patterns, graphs)
@@ -311,8 +339,10 @@ class WeisfeilerLehmanKernel(_Kernel):
         self.graphs_ = graphs
         super()._learn(graphs)
 
-    def _values(self, graphs: Graphs) -> np.ndarray:
+    def _check_new(self, graphs: Graphs) -> None:
         check_words([*(self.graphs_.given or ()), *(graphs.given or ())])  # the unions know no words
+
+    def _values(self, graphs: Graphs) -> np.ndarray:
         both = Graphs.from_graphs([self.graphs_.union(pad=None), graphs.union(pad=None)])
         starts = np.append(self.graphs_.node_starts, self.graphs_.node_starts[-1] + graphs.node_starts[1:])
         return self._similarities(dataclasses.replace(both, node_starts=starts, given=None), len(self.graphs_))

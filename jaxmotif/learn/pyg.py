@@ -70,7 +70,7 @@ class AddGraphletOrbits(_AddCounts):
 
     Args:
       size: 4 or 5, the number of nodes of the largest graphlets.
-      attr_name: the attribute to write; ``None`` adds columns to those of ``x``.
+      attr_name: the attribute to write; ``None`` adds columns to those of ``x``, which are float32 then, or wider.
       log: whether to write ``log(1 + x)`` of the counts.
     """
 
@@ -182,8 +182,8 @@ def _added(data: Any, values: np.ndarray, name: str | None) -> Any:
         return data
     old = data.x
     if old is not None:
-        # Integers have no room for logarithms or densities.
-        kind = old.dtype if old.is_floating_point() else found.dtype
+        # Neither integers nor halves have room for what was counted.
+        kind = torch.promote_types(old.dtype, found.dtype)
         found = torch.cat([(old.view(-1, 1) if old.dim() == 1 else old).to(kind), found.to(kind)], -1)
     data.x = found
     return data

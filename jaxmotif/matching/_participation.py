@@ -42,6 +42,10 @@ MOST_MATCHES = 2**63 - 1
 """Most matches of a query whose parts are counted: the counts are int64, and none exceeds the number of matches."""
 
 
+class TooManyMatches(ValueError):
+    """Error of a search that found more than :data:`MOST_MATCHES` matches."""
+
+
 @on_cluster(load_target_and_query)
 def participation_counts(
     query: GraphLike | Pattern | Query,
@@ -214,7 +218,7 @@ def _search(matching: Matching, plan: Plan, selection: Selection) -> SearchProgr
         _check(matching.options.deadline)
     matches = found.count * plan.multiplier
     if matches > MOST_MATCHES:  # up to this limit, sums modulo 2^64 are exact
-        raise ValueError(
+        raise TooManyMatches(
             f"{matches} matches are over the limit of {MOST_MATCHES} for counts of parts; use labels or domains, or a "
             "smaller query"
         )

@@ -96,6 +96,9 @@ def test_counts_beyond_floats_and_64_bits_are_exact():
     ]
     inside = jax.jit(lambda graph: dense_homomorphism_counts(graph, ["6-star", "7-star"]))(Graph.from_edges(hub))
     assert inside.to_numpy().tolist() == [200**6 + 200, -1]
+    # A pattern of five nodes that is not connected is counted by tables, too.
+    many = dense_homomorphism_counts(Graph.from_edges([(0, 1)], 2000), ["5-node-indep"])
+    assert many.to_numpy().tolist() == [-1]
 
 
 def test_counts_of_more_bits_than_primes_tell_apart(monkeypatch):

@@ -105,6 +105,14 @@ def test_graphs_that_are_not_stacked_are_joined(per, monkeypatch):
     assert check(3, 1, True, True, False, per) > 0
 
 
+def test_a_union_of_too_many_matches_is_searched_graph_by_graph():
+    """Each star has fewer than 2^63 maps of a star of 9 edges, and both together have more."""
+    star, leaves = Graph.from_edges([(0, i) for i in range(1, 131)]), 130
+    assert math.perm(leaves, 9) < 2**63 < 2 * math.perm(leaves, 9)
+    found = pattern_features([star, star], ["9-star"], induced=False)
+    assert found.values.tolist() == [[math.comb(leaves, 9)]] * 2
+
+
 def test_graphs_of_which_some_patterns_take_long_are_searched_alone(monkeypatch):
     """The limit of a stack ends some of its searches and not others: a part is not taken for the whole."""
     monkeypatch.setattr(_stacks, "MOST_STEPS", 2)
@@ -185,6 +193,8 @@ def test_nothing_to_count():
 
 def test_refusals():
     graph = Graph.from_edges([(0, 1)])
+    with pytest.raises(ValueError, match="at least one graph"):
+        pattern_features(Graphs.from_edges([]), ["triangle"])
     with pytest.raises(ValueError, match="per must be"):
         pattern_features(graph, ["triangle"], per="nodes")
     with pytest.raises(ValueError, match="normalize must be"):

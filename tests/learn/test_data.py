@@ -9,6 +9,7 @@ pytest.importorskip("sklearn")
 
 from jaxmotif.graph import Graphs
 from jaxmotif.learn import GraphletFeatures, OrbitFeatures, PatternFeatures, WeisfeilerLehmanKernel, read_tu
+from jaxmotif.learn._data import data_set
 from jaxmotif.patterns import Pattern
 from tests.oracles import random_edges
 
@@ -102,6 +103,18 @@ def test_lists_of_grakel(labelled):
     plain = WeisfeilerLehmanKernel().fit_transform([[lists[i][0], {}] for i in (1, 4)])  # neighbours of all nodes
     few = Graphs.from_edges([labelled[i].edge_list() for i in (1, 4)], [SIZES[i] for i in (1, 4)])
     np.testing.assert_array_equal(plain, WeisfeilerLehmanKernel().fit_transform(few))
+
+
+def test_labels_of_a_part_of_grakels_lists():
+    whole, part = [[(0, 1), (1, 2)], {0: 2, 1: 2, 2: 2}], [[(0, 1), (1, 2)], {0: 2, 1: 2}]
+    with pytest.raises(ValueError, match=r"graphs\[1\] has no label of node 2, and others have"):
+        WeisfeilerLehmanKernel().fit([whole, part])
+    both = [(0, 1), (1, 0)]
+    for edges in (both, [[0, 1]], [(1, 0)], {0: [1], 1: [0]}):  # an edge has its label at either of its pairs
+        assert data_set([[edges, {}, {(0, 1): 5}]]).fields.edge_labels.tolist() == [5, 5]
+    for wrong, directed in (([both, {}, {(0, 1): 5}], True), ([[(0, 1), (1, 2)], {}, {(0, 1): 5}], False)):
+        with pytest.raises(ValueError, match=r"graphs\[0\] has no label of edge \((1, 0|1, 2)\), and others have"):
+            data_set([wrong], directed)
 
 
 def test_features_are_kept_by_content(labelled, tmp_path, monkeypatch):

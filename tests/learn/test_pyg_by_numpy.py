@@ -29,9 +29,6 @@ class Tensor(np.ndarray):
     def to(self, kind):
         return self if isinstance(kind, str) else self.astype(kind)
 
-    def is_floating_point(self):
-        return self.dtype.kind == "f"
-
     def dim(self):
         return self.ndim
 
@@ -59,7 +56,11 @@ def tensor(values):
 
 @pytest.fixture(autouse=True)
 def torch(monkeypatch):
-    stand_in = SimpleNamespace(from_numpy=tensor, cat=np.concatenate)
+    def promote_types(old, new):
+        """Return the wider of two kinds of floats; with any integers or truth values, torch takes the floats."""
+        return np.promote_types(old, new) if old.kind == "f" else new
+
+    stand_in = SimpleNamespace(from_numpy=tensor, cat=np.concatenate, promote_types=promote_types)
     monkeypatch.setitem(sys.modules, "torch", stand_in)
 
 
@@ -86,8 +87,8 @@ def test_orbits_by_name_and_beside_x():
         assert given.x.shape == x.shape  # a copy has the columns
 
 
-@pytest.mark.parametrize("kind", [np.int64, np.bool_])
-def test_logarithms_beside_integers_are_floats(kind):
+@pytest.mark.parametrize("kind", [np.int64, np.bool_, np.float16])
+def test_logarithms_beside_integers_and_halves_are_floats(kind):
     wide = AddGraphletOrbits(attr_name=None)(data(x=np.ones((10, 2), kind))).x
     assert wide.dtype == np.float32
     np.testing.assert_allclose(wide[:, 2:], np.log1p(jaxmotif.node_orbits(GRAPH).values), rtol=1e-6)

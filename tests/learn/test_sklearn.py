@@ -20,7 +20,9 @@ from sklearn.utils import estimator_checks as checks  # noqa: E402
 
 import jaxmotif  # noqa: E402
 from jaxmotif import Graph, features  # noqa: E402
+from jaxmotif.graph import Graphs  # noqa: E402
 from jaxmotif.learn import GraphletFeatures, GraphletKernel, OrbitFeatures, PatternFeatures, WeisfeilerLehmanKernel  # noqa: E402
+from jaxmotif.patterns import Pattern  # noqa: E402
 
 ALL = [GraphletFeatures, OrbitFeatures, PatternFeatures, GraphletKernel, WeisfeilerLehmanKernel]
 
@@ -101,7 +103,6 @@ def test_kernels_are_positive_semidefinite(kind, labelled):
 
 def test_expected_counts_are_those_of_random_graphs():
     """The centre of three-node graphlets in G(n, p), by hand."""
-    from jaxmotif.graph import Graphs
     from jaxmotif.learn._sklearn import _centred
 
     graphs = Graphs.from_edges([[(0, 1), (1, 2), (2, 3)]])
@@ -160,11 +161,18 @@ def test_fitted_and_new_graphs_have_the_same_words():
     pairs = Graph.from_edges([(0, 1)], node_labels=[0, 1])._with_host_fields(None, None, {0: "cell", 1: "gene"})
     found = PatternFeatures(["cell,gene:0110"], log=False).fit([cells, pairs])
     assert found.transform([cells, pairs]).tolist() == [[0], [1]]
+    found = PatternFeatures([Pattern.from_edges([(0, 1)], node_labels=[0, 0])]).fit([cells])
+    with pytest.raises(ValueError, match="node label 0 is 'drug' in one graph and 'cell' in another"):
+        found.transform([drugs])
+    assert PatternFeatures(["edge"], log=False).fit([cells]).transform([drugs]).tolist() == [[1]]  # asks for no words
+    with pytest.raises(ValueError, match="the graphs are directed and those that were fitted undirected"):
+        PatternFeatures(["4-path"]).fit([nx.path_graph(4)]).transform([nx.DiGraph([(0, 1), (1, 2), (3, 2)])])
 
 
 def test_refusals():
-    with pytest.raises(ValueError, match="at least one graph"):
-        GraphletFeatures().fit([])
+    for estimator, none in ((GraphletFeatures(), []), *((kind(), Graphs.from_edges([])) for kind in ALL)):
+        with pytest.raises(ValueError, match="at least one graph"):
+            estimator.fit(none)
     with pytest.raises(ValueError, match="put it in a list"):
         GraphletFeatures().fit([(0, 1), (1, 2)])
     with pytest.raises(TypeError, match="list of graphs"):
