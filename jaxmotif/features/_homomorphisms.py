@@ -7,7 +7,6 @@ table, and the nodes of the pattern are summed out one after another, the node w
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
@@ -292,11 +291,7 @@ def _as_features(values: np.ndarray, nodes: np.ndarray, free: list[int], log: bo
         with np.errstate(over="ignore"):  # if there are more maps than a float holds, a count of 64 bits has density 0
             maps = nodes.astype(np.float64) ** free
         return scaled(values.astype(np.float64), lambda: maps, log, normalize)
-    if log and not normalize:
-        return np.vectorize(lambda count: math.log(count + 1), otypes=[np.float64])(values)
-    maps = nodes.astype(object) ** np.array(free, object)
-    shares = scaled(values, lambda: maps, False, normalize).astype(np.float64)
-    return np.log1p(shares) if log else shares
+    return scaled(values, lambda: nodes.astype(object) ** np.array(free, object), log, normalize)
 
 
 @lru_cache(maxsize=2**14)
