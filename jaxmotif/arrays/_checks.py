@@ -12,6 +12,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from chex import Array
+    from numpy.typing import ArrayLike
 
 
 def whole_number(number: object, name: str) -> int:
@@ -58,6 +59,22 @@ def whole_numbers(values: np.ndarray, name: str) -> np.ndarray:
     if values.size and values.dtype == np.uint64 and values.max() >= 2**63:
         raise ValueError(f"{name} must be below 2^63, got {values.max()}")
     return values.astype(np.int64, copy=False)
+
+
+def check_labels(labels: ArrayLike, name: str) -> None:
+    """Raise ValueError unless labels, which are integers, fit int32.
+
+    Example:
+      >>> check_labels(2**31, "wildcard")
+      Traceback (most recent call last):
+      ValueError: wildcard must fit int32, between -2147483648 and 2147483647, got 2147483648; number labels from 0
+    """
+    values, limits = np.asarray(labels), np.iinfo(np.int32)
+    for bad in (values.min(initial=0), values.max(initial=0)):
+        if not limits.min <= int(bad) <= limits.max:
+            raise ValueError(
+                f"{name} must fit int32, between {limits.min} and {limits.max}, got {bad}; number labels from 0"
+            )
 
 
 def check_probability(value: object, name: str) -> None:

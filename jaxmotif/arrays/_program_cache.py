@@ -60,17 +60,16 @@ def keep_compiled(
     if max_bytes < 0:
         raise ValueError(f"max_bytes must not be negative, got {max_bytes}")
     compile_quickly(quick)
-    told = _told()
+    told = _told(path)
     # Until the folder has been looked at there is no cache.
     jax.config.update("jax_compilation_cache_dir", None)
-    from_jax = not path and told is not None
-    if from_jax and told and "://" in told:
+    if told and "://" in told:
         raise PermissionError(f"compiled programs in {told}, outside this machine, could be somebody else's code")
-    folder = Path(told) if from_jax and told else _own_folder(path)
+    folder = Path(told) if told else _own_folder(path)
     make_private(folder)
     if reason := why_not_private(folder):
         raise PermissionError(f"{reason}: compiled programs in {folder} could be somebody else's code")
-    if not from_jax:
+    if not told:
         drop_oldest(folder, max_bytes)
     # A job runs many programs that take less than a second each; JAX would keep only those that take longer. XLA's own
     # caches are folders beside the programs, for trials that jaxmotif's programs do without.
@@ -87,15 +86,15 @@ def _own_folder(path: str | os.PathLike[str] | None) -> Path:
     return (Path(path).expanduser().absolute() if path else user_cache_folder()) / _machine()
 
 
-def _told() -> str | None:
-    """Return where JAX has been told to keep compiled programs, or ``None``."""
-    return jax.config.jax_compilation_cache_dir or None  # pyright: ignore[reportAttributeAccessIssue]
+def _told(path: str | os.PathLike[str] | None) -> str | None:
+    """Return where JAX has been told to keep compiled programs, or ``None``, also where a path says otherwise."""
+    return None if path else jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def kept_programs(path: str | os.PathLike[str] | None = None) -> dict[str, str | int]:
     """Return the folder that :func:`keep_compiled` uses, and the number and bytes of the programs there."""
-    told = _told()
-    folder = Path(told) if not path and told is not None else _own_folder(path)
+    told = _told(path)
+    folder = Path(told) if told else _own_folder(path)
     sizes = [size for _, size, _ in _programs_by_use(folder)]
     return {"compiled code": str(folder), "programs": len(sizes), "bytes": sum(sizes)}
 

@@ -61,11 +61,10 @@ def class_patterns(classes: Sequence[str], directed: bool, words: LabelWords) ->
 
 def columns_in_words(columns: Iterable[str], graph: Graph) -> list[str]:
     """Return the names of columns, each a class or a role in one (class:role), with words in the place of labels."""
-    from jaxmotif.patterns._names import is_pattern_name
-
+    of_class = int(graph.node_labels is not None)  # colons in the string of a class, which one before a role follows
     names = []
     for column in columns:
-        text, *role = [column] if is_pattern_name(column) else column.rsplit(":", 1)
+        text, *role = column.rsplit(":", 1) if column.count(":") > of_class else [column]
         names.append(":".join([in_words(text, *graph._label_words), *role]))
     return names
 

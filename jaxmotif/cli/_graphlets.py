@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from jaxmotif import report
-from jaxmotif.cli._columns import columns_in_words
+from jaxmotif.cli._columns import class_patterns, columns_in_words
 from jaxmotif.cli._command import place_options, timed, without_directions, work_options
 from jaxmotif.cli._input import load_graph, network_name
 from jaxmotif.cli._output import Report
@@ -26,11 +26,11 @@ def run(args: argparse.Namespace) -> Report:
         kind = {"size": args.size, "induced": not args.not_induced, "typed": args.typed}
         result = functions[args.per](graph, **kind, certify=args.certificate, **work_options(args))
     if args.figures is not None:
-        has_labels = args.typed and not (graph.node_labels is None and graph.edge_labels is None)
-        # By its string alone a class would be a hidden file, since many strings begin with a dot.
-        names = [f"class-{text}" for text in columns_in_words(result.counts, graph)] if has_labels else result.counts
-        patterns = [named_pattern(text, graph.directed) for text in result.counts]
-        write_figures(args, dict(zip(names, patterns, strict=True)), graph._label_words)
+        if args.typed and not (graph.node_labels is None and graph.edge_labels is None):
+            patterns = class_patterns(list(result.counts), graph.directed, graph._label_words)
+        else:
+            patterns = {name: named_pattern(name, graph.directed) for name in result.counts}
+        write_figures(args, patterns, graph._label_words)
     if args.report is not None:
         orbits = result
         if args.per != "node" or args.not_induced:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import jax
 import numpy as np
@@ -19,7 +19,8 @@ from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.arrays._rows import places_of as row_numbers
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._select import Devices, select_devices
-from jaxmotif.graph import Graph, GraphLike, Graphs, GraphsLike, as_graph, as_graphs
+from jaxmotif.graph import Graph, GraphLike, Graphs, GraphsLike
+from jaxmotif.graph._coerce import as_one_or_many
 from jaxmotif.graph._words import joined_words
 from jaxmotif.graphlets import edge_graphlets, node_orbits
 from jaxmotif.matching import participation_counts
@@ -81,8 +82,7 @@ class Features(Presented):
 
 def load_graphs(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call, with ``graphs`` converted to a graph or a data set of graphs."""
-    found = as_graphs(arguments["graphs"])
-    return arguments | {"graphs": as_graph(arguments["graphs"]) if found is None else found}
+    return arguments | {"graphs": as_one_or_many(arguments["graphs"])}
 
 
 @on_cluster(load_graphs)
@@ -153,8 +153,8 @@ def ask(
 ) -> tuple[Source, list[Pattern], list[list[Role]]]:
     """Return the graphs, the patterns and each pattern's columns, from the arguments of a public function."""
     check_normalize(normalize)
-    many = as_graphs(graphs)
-    many = Graphs.from_graphs([as_graph(cast(GraphLike, graphs))]) if many is None else many
+    one_or_many = as_one_or_many(graphs)
+    many = Graphs.from_graphs([one_or_many]) if isinstance(one_or_many, Graph) else one_or_many
     if not len(many):
         raise ValueError("at least one graph is needed, got none")
     source = Source.of(many, per)

@@ -161,8 +161,13 @@ def as_graphs(
 
 def load_graph(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call, in which ``graph`` is converted to a Graph or to Graphs."""
-    graphs = as_graphs(arguments["graph"])
-    return arguments | {"graph": as_graph(arguments["graph"]) if graphs is None else graphs}
+    return arguments | {"graph": as_one_or_many(arguments["graph"])}
+
+
+def as_one_or_many(thing: GraphLike | GraphsLike) -> Graph | Graphs:
+    """Convert one graph to a Graph, and many to Graphs."""
+    graphs = as_graphs(thing)
+    return as_graph(cast(GraphLike, thing)) if graphs is None else graphs
 
 
 class Door(Protocol[P, R]):

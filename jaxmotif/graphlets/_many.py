@@ -146,7 +146,7 @@ def _stacked(
     """Count in small graphs, batch by batch."""
     room = 2**21 if target_of(devices[0]).is_accelerator else 2**18
     if memory is not None:
-        room = max(min(room, memory // 1024), 64)
+        room = min(room, memory // 1024)
     rows = graphs.m if detail == "edge" else graphs.n
     turns = cycle(devices)
 

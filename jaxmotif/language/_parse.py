@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from lark import Lark, Token, Tree
 
 MOST_STATEMENTS = 2**16
-MOST_MACROS = 100  # so few that macros that call each other do not exhaust Python's stack
 """Most statements of a query once its macros are expanded: a few lines of nested macros could fill any memory."""
+
+MOST_MACROS = 100
+"""Most macros of a query, so few that macros that call each other do not exhaust Python's stack."""
 
 _READABLE = {
     "NAME": "a name",

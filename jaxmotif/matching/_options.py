@@ -6,9 +6,8 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from jaxmotif.arrays._checks import check_switch, whole_number
+from jaxmotif.arrays._checks import check_labels, check_switch, whole_number
 from jaxmotif.devices._memory import check_memory
-from jaxmotif.patterns._pattern import check_labels
 from jaxmotif.search._deadline import NO_DEADLINE, Deadline
 
 FILTERS = ("label", "degree", "frequency", "consistency")

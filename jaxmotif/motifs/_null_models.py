@@ -21,7 +21,7 @@ import numpy as np
 from jaxmotif.arrays._compile import put64
 from jaxmotif.arrays._rows import pad_rows
 from jaxmotif.graph import Graph
-from jaxmotif.graph._attributes import as_column
+from jaxmotif.graph._attributes import is_missing
 from jaxmotif.graph._build import host_array
 from jaxmotif.kernels._switching import BLOCK_BITS, TRIED, Fixed, Groups, Kinds
 from jaxmotif.kernels._walking import WALK_LABELS, WALK_NODES
@@ -230,11 +230,11 @@ def keep_blocks(blocks: ArrayLike, degrees: Literal["bidegree", "degree"] = "bid
     values = host_array(blocks)
     if values.ndim != 1:
         raise ValueError(f"blocks must be integers or words [n], got {values.dtype} of shape {values.shape}")
-    # NumPy would make the word "nan" of a missing block in a list of words.
-    known = as_column(blocks if isinstance(blocks, Sequence) else values, "blocks", values.size)
-    missing = [node for node, block in enumerate(known.tolist()) if block is None or block != block]
-    if missing or known.dtype.kind == "f":
-        what = f"none for node {missing[0]}" if missing else known.dtype
+    # In a list of words NumPy has made the word "nan" of a missing block.
+    given = blocks if isinstance(blocks, Sequence) else values.tolist()
+    missing = [node for node, block in enumerate(given) if is_missing(block)]
+    if missing or values.dtype.kind == "f":
+        what = f"none for node {missing[0]}" if missing else values.dtype
         raise ValueError(f"blocks must be integers or words [n], one for each node, got {what}")
     names, place = np.unique(values, return_inverse=True)
     if names.size > 1 << BLOCK_BITS:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxmotif.arrays._checks import whole_numbers
+from jaxmotif.arrays._checks import check_labels, whole_numbers
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
@@ -22,22 +22,6 @@ MOST_SHARED_NODES = 64
 
 MOST_FACTS = 256
 """Most facts that are kept of a pattern. They depend on options and orders, of which there are few."""
-
-
-def check_labels(labels: ArrayLike, name: str) -> None:
-    """Raise ValueError unless labels fit int32, as all labels of graphs do.
-
-    Example:
-      >>> check_labels(2**31, "wildcard")
-      Traceback (most recent call last):
-      ValueError: wildcard must fit int32, between -2147483648 and 2147483647, got 2147483648; number labels from 0
-    """
-    values, limits = np.asarray(labels), np.iinfo(np.int32)
-    for bad in (values.min(initial=0), values.max(initial=0)):
-        if not limits.min <= bad <= limits.max:
-            raise ValueError(
-                f"{name} must fit int32, between {limits.min} and {limits.max}, got {bad}; number labels from 0"
-            )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -22,8 +22,8 @@ from jax import lax
 from jaxmotif.arrays._compile import QuickLimits, for_host, jit64, target
 from jaxmotif.search._layout import Operands, Sizes, TableWords, array_reader, table_place
 from jaxmotif.search._limbs import carry_over
-from jaxmotif.search._sizes import step_sizes
-from jaxmotif.search._step import LANES, Window, blank_table, extend, is_fused, prepare_window
+from jaxmotif.search._sizes import LANES, step_sizes
+from jaxmotif.search._step import Window, blank_table, extend, is_fused, prepare_window
 
 
 @jax.tree_util.register_dataclass

@@ -32,8 +32,11 @@ LEAST_ENTRIES = 2**16
 LEAST_STEP = 2**6
 """Flat positions of the smallest step."""
 
-TILE = 1024
-"""Flat positions, or rows of a window, of a tile. Steps and windows of more than one tile take whole tiles."""
+LANES = 1024
+"""Flat positions, or rows of a window, that one program of a fused kernel takes: a tile.
+
+Steps and windows of more than one tile take whole tiles.
+"""
 
 
 class StepSizes(NamedTuple):
@@ -89,12 +92,12 @@ def window_rows(block: int, candidates: float, target: Target) -> int:
     sizes = step_sizes(target)
     positions = sizes.many_rows if candidates >= MANY else sizes.rows
     # A tile of rows is the least where a step has as many positions.
-    return whole_tiles(block // positions, min(block, TILE))
+    return whole_tiles(block // positions, min(block, LANES))
 
 
 def whole_tiles(number: int, least: int) -> int:
     """Return a number of positions or rows, rounded down to whole tiles, or ``least``, at most a tile, for fewer."""
-    return max(number // TILE * TILE, least)
+    return max(number // LANES * LANES, least)
 
 
 _host_memory = functools.cache(default_memory)
@@ -148,7 +151,7 @@ def fit_tables(
         held = work = 0
     asked = min(block, usual)
     while True:
-        block = whole_tiles(block, min(block, TILE))
+        block = whole_tiles(block, min(block, LANES))
         # Work space grows with the step, and the tables get the rest.
         words = _most_entries((budget - held - work * block) // 4)
         most = words * asked // usual

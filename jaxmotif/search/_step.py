@@ -21,10 +21,7 @@ from jaxmotif.search import _layout as layout
 from jaxmotif.search._layout import Columns, PairWords, Reader, Sizes, TallyWords, loop
 from jaxmotif.search._leaf_counts import intersection_size, leaf_ways
 from jaxmotif.search._limbs import counts_of
-from jaxmotif.search._sizes import TILE
-
-LANES = TILE
-"""Flat positions, or rows of a window, that one program of a fused kernel takes."""
+from jaxmotif.search._sizes import LANES
 
 
 def is_fused(sizes: Sizes) -> bool:
