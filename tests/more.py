@@ -1,4 +1,4 @@
-"""Further cases of parametrized tests: they widen what the others show, and run in `.ci/run` and with ``--slow``."""
+"""Further cases of parametrized tests: they widen what the others show, and run in turns in `.ci/run`, and with ``--slow``."""
 
 import pytest
 
