@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -16,15 +15,15 @@ from jaxmotif.graph import Graph
 from jaxmotif.graph._attributes import Attributes, pair_keys
 from jaxmotif.language import Clause, Comparison, Edge, Query, QueryError
 from jaxmotif.language._compare import agree, canonical, fulfils, mismatch
-from jaxmotif.language._query import Element, Place
+from jaxmotif.language._query import NOWHERE, Element, Place
 from jaxmotif.matching.planner._ask import FEW_NODES
 from jaxmotif.matching.planner._order import fewest_candidates
 from jaxmotif.patterns import node_orbits
 from jaxmotif.patterns._ruled import RuledPattern, automorphisms_of, shape_of
 
-Item = tuple[Any, str, Any]
-"""A demand on a slot or a node: a clause ``(key, operator, value)``, or a comparison ``((role, key), operator, (role,
-key))``. The roles are ``"source"``, ``"target"``, ``"edge"`` and ``"back"``, the edge the other way."""
+Item = Clause | Comparison
+"""A demand on a slot or a node. Comparisons name the source of the slot, or the node, 0, and the target of the slot 1.
+Its place is left out, so that demands are equal wherever they stand."""
 
 _logger = logging.getLogger("jaxmotif")
 
@@ -154,7 +153,6 @@ class _Binder:
         self.wanted: dict[tuple[int, int], set[Item]] = {}
         self.forbidden: dict[tuple[int, int], set[frozenset[Item]]] = {}
         self.asked: list[set[Item]] = [set() for _ in range(k)]
-        self.clauses: dict[Item, Clause] = {}
         self.places: dict[Item, Place] = {}
         self.left: list[Comparison] = []
 
@@ -177,8 +175,10 @@ class _Binder:
         wanted = {ends: frozenset([frozenset(items)]) for ends, items in self.wanted.items()}
         unwanted = {ends: frozenset(options) for ends, options in self.forbidden.items()}
         for rules, matrix in ((wanted, adjacency), (unwanted, forbidden)):
-            for pair, options in rules.items():
-                for ends, choice in self.both_ways(pair, options):
+            for (u, x), options in rules.items():
+                # Without direction an edge is seen from either end, an arc from its source alone.
+                seen = {(u, x): options} if target.directed else {(u, x): options, (x, u): self.turned(options)}
+                for ends, choice in seen.items():
                     matrix[ends] = True
                     if frozenset() in choice:  # any edge will do
                         continue
@@ -208,9 +208,10 @@ class _Binder:
         self.check_twins(pattern)
         return pattern
 
-    def item(self, clause: Clause) -> Item:
-        item = (clause.key, clause.operator, clause.value)
-        self.clauses[item] = clause
+    def item(self, demand: Item) -> Item:
+        """Return a demand without its place, which is kept apart."""
+        item = demand._replace(place=NOWHERE)
+        self.places.setdefault(item, demand.place)
         return item
 
     def add_edge(self, edge: Edge) -> None:
@@ -235,69 +236,77 @@ class _Binder:
             self.passes(np.zeros((0, self.query.num_nodes), np.int64))  # raises now if the target lacks an attribute
             return
         for arc in arcs or [(ends[0], ends[0])]:  # of both arcs, so that nodes which can be exchanged still can
-
-            def role(element: Element, arc: tuple[int, int] = arc) -> str:
-                if isinstance(element, int):
-                    return "source" if element == arc[0] else "target"
-                return "edge" if element == arc or not self.target.directed else "back"
-
-            left, right = (role(comparison.left), comparison.key), (role(comparison.right), comparison.other_key)
-            item = canonical(left, comparison.operator, right)
-            self.places[item] = comparison.place
+            item = self.item(self.renamed(comparison, {arc[1]: 1, arc[0]: 0}))
             (self.wanted[arc] if len(ends) == 2 else self.asked[ends[0]]).add(item)
 
-    def both_ways(
-        self, ends: tuple[int, int], options: frozenset[frozenset[Item]]
-    ) -> Iterable[tuple[tuple[int, int], frozenset[frozenset[Item]]]]:
-        """Yield the demands on an edge as seen from either end, or those on an arc as seen from its source."""
-        yield ends, options
-        if not self.target.directed:
-            flip = {"source": "target", "target": "source"}
-            yield (
-                (ends[1], ends[0]),
-                frozenset(frozenset(self.flipped(item, flip) for item in items) for items in options),
-            )
+    def renamed(self, demand: Item, image: Sequence[int] | Mapping[int, int]) -> Item:
+        """Return a demand with other numbers of nodes, comparisons in their canonical form."""
+        if isinstance(demand, Clause):
+            return demand
 
-    def flipped(self, item: Item, flip: dict[str, str]) -> Item:
-        if item in self.clauses:
-            return item
-        left, operator, right = item
-        turned = canonical((flip.get(left[0], left[0]), left[1]), operator, (flip.get(right[0], right[0]), right[1]))
-        self.places[turned] = self.places[item]
-        return turned
+        def to(element: Element) -> Element:
+            if isinstance(element, int):
+                return image[element]
+            u, x = image[element[0]], image[element[1]]
+            return (u, x) if self.target.directed else (min(u, x), max(u, x))
+
+        left, right = (to(demand.left), demand.key), (to(demand.right), demand.other_key)
+        (left, key), operator, (right, other_key) = canonical(left, demand.operator, right)
+        return Comparison(left, key, operator, right, other_key, demand.place)
+
+    def turned(self, options: frozenset[frozenset[Item]]) -> frozenset[frozenset[Item]]:
+        """Return the demands on an edge as seen from its other end."""
+        return frozenset(
+            frozenset(self.item(self.renamed(item, (1, 0))) for item in self.as_written(items)) for items in options
+        )
 
     def as_written(self, items: Iterable[Item]) -> list[Item]:
-        """Return items in the order of the query, so that a message names the first of them that is wrong."""
-        return sorted(items, key=lambda item: self.clauses[item].place if item in self.clauses else self.places[item])
+        """Return items with their places, in the order of the query: a message names the first one that is wrong."""
+        return sorted((item._replace(place=self.places[item]) for item in items), key=lambda item: item.place)
 
     def slots(self, items: frozenset[Item]) -> np.ndarray:
         """Return which slots in use fulfil all items, bool ``[S]``."""
         holds, together = np.ones(self.target.num_slots, bool), list[np.ndarray]()
         for item in self.as_written(items):
-            if item in self.clauses:
-                together.append(self.columns.edge_clause(self.clauses[item]))
+            if isinstance(item, Clause):
+                together.append(self.columns.edge_clause(item))
             else:
-                (one, operator, other), place = item, self.places[item]
-                holds &= agree(self.of_slots(one, place), operator, self.of_slots(other, place))
+                holds &= self.agree(item, self.columns.ends)
         if together and self.query.parallel != "each":
             together = [np.all(together, axis=0)]
         for fulfilled in together:
             holds &= self.columns.of_pairs(fulfilled)[self.target.slot_edges]
         return holds
 
-    def of_slots(self, whose: tuple[str, str], place: Place) -> np.ndarray:
-        """Return an attribute of the source or target, of the edge, or of the edge back, of each slot."""
-        role, key = whose
-        if role in ("source", "target"):
-            return self.columns.node(key, place)[self.columns.ends[:, int(role == "target")]]
-        column = self.columns.single_edge(key, place)
-        if role == "edge":
-            return column[self.target.slot_edges]
-        return self.of_pairs(column, self.columns.ends[:, ::-1])
+    def domains(self) -> np.ndarray | None:
+        """Return the target nodes that fulfil what is asked of each node, bool ``[k, n]``."""
+        if not any(self.asked):
+            return None
+        allowed, nodes = np.ones((len(self.asked), self.target.n), bool), np.arange(self.target.n)[:, None]
+        for row, items in zip(allowed, self.asked, strict=True):
+            for item in self.as_written(items):
+                if isinstance(item, Clause):
+                    row &= self.columns.fulfils(self.columns.node(item.key, item.place), item)
+                else:
+                    row &= self.agree(item, nodes)
+        return allowed
 
-    def of_pairs(self, column: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Return the values of the edges that join pairs of nodes, ``None`` where there is no edge."""
-        row, there = self.columns.edge_of(ends)
+    def passes(self, maps: np.ndarray) -> np.ndarray:
+        """Return which maps fulfil the comparisons that are left, bool ``[M]``."""
+        return np.all([self.agree(comparison, maps) for comparison in self.left], axis=0)
+
+    def agree(self, comparison: Comparison, maps: np.ndarray) -> np.ndarray:
+        """Return for which maps ``[M, nodes]`` a comparison between the nodes, or the edges between them, holds."""
+        left = self.of_maps(comparison.left, comparison.key, comparison.place, maps)
+        right = self.of_maps(comparison.right, comparison.other_key, comparison.place, maps)
+        return agree(left, comparison.operator, right)
+
+    def of_maps(self, element: Element, key: str, place: Place, maps: np.ndarray) -> np.ndarray:
+        """Return an attribute of a node or an edge in each map, ``None`` where there is no edge."""
+        if isinstance(element, int):
+            return self.columns.node(key, place)[maps[:, element]]
+        column = self.columns.single_edge(key, place)
+        row, there = self.columns.edge_of(maps[:, list(element)])
         if there.all():
             return column[row]
         # Without an edge there is no value, and no comparison with a missing value holds.
@@ -305,50 +314,11 @@ class _Binder:
         values[there] = column[row[there]]
         return values
 
-    def domains(self) -> np.ndarray | None:
-        """Return the target nodes that fulfil what is asked of each node, bool ``[k, n]``."""
-        if not any(self.asked):
-            return None
-        allowed = np.ones((len(self.asked), self.target.n), bool)
-        for row, items in zip(allowed, self.asked, strict=True):
-            for item in self.as_written(items):
-                if item in self.clauses:
-                    clause = self.clauses[item]
-                    row &= self.columns.fulfils(self.columns.node(clause.key, clause.place), clause)
-                else:
-                    (_, key), operator, (_, other_key) = item
-                    values = (self.columns.node(name, self.places[item]) for name in (key, other_key))
-                    row &= agree(next(values), operator, next(values))
-        return allowed
-
-    def passes(self, maps: np.ndarray) -> np.ndarray:
-        """Return which maps fulfil the comparisons that are left, bool ``[M]``."""
-        holds = np.ones(len(maps), bool)
-        for comparison in self.left:
-            left = self.of_maps(comparison.left, comparison.key, comparison.place, maps)
-            right = self.of_maps(comparison.right, comparison.other_key, comparison.place, maps)
-            holds &= agree(left, comparison.operator, right)
-        return holds
-
-    def of_maps(self, element: Element, key: str, place: Place, maps: np.ndarray) -> np.ndarray:
-        if isinstance(element, int):
-            return self.columns.node(key, place)[maps[:, element]]
-        return self.of_pairs(self.columns.single_edge(key, place), maps[:, list(element)])
-
     def keeps(self, permutations: np.ndarray) -> np.ndarray:
         """Return which permutations of the nodes leave the same comparisons, bool ``[A]``."""
 
-        def moved(image: list[int]) -> set[tuple]:
-            def to(element: Element) -> Element:
-                if isinstance(element, int):
-                    return image[element]
-                u, x = image[element[0]], image[element[1]]
-                return (u, x) if self.target.directed else (min(u, x), max(u, x))
-
-            return {
-                canonical((to(item.left), item.key), item.operator, (to(item.right), item.other_key))
-                for item in self.left
-            }
+        def moved(image: list[int]) -> set[Item]:
+            return {self.item(self.renamed(comparison, image)) for comparison in self.left}
 
         # The identity puts the comparisons as written into the same canonical form as the moved ones.
         as_written = moved(list(range(self.query.num_nodes)))

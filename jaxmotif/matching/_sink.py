@@ -14,13 +14,13 @@ import shutil
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 import numpy as np
 
 from jaxmotif.arrays._extras import load_extra
 from jaxmotif.devices import _checkpoint as checkpoint
-from jaxmotif.graph._saved import named_errors
+from jaxmotif.graph._saved import named_errors, written_whole
 from jaxmotif.search._listing import Listed
 
 ROWS = 2**17
@@ -30,84 +30,44 @@ NAME = "matches"
 """First part of the names of a checkpoint's files."""
 
 
-class Writer(Protocol):
-    """A writer of one file format."""
-
-    def write(self, nodes: np.ndarray) -> None:
-        """Write more rows, int32 ``[k, M]``."""
-        ...
-
-    def close(self) -> None:
-        """Finish the file: it is whole."""
-        ...
-
-    def drop(self) -> None:
-        """Give the file up."""
-        ...
+Write = Callable[[np.ndarray], object]
+"""A function that writes more rows, int32 ``[k, M]``."""
 
 
-class _Parquet:
-    def __init__(self, path: Path, size: int):
-        self._arrow = load_extra("pyarrow", "a Parquet file needs")
-        self._names = [str(u) for u in range(size)]
-        schema = self._arrow.schema([(name, self._arrow.int32()) for name in self._names])
-        self._writer = load_extra("pyarrow.parquet", "a Parquet file needs").ParquetWriter(path, schema)
-
-    def write(self, nodes: np.ndarray) -> None:
-        self._writer.write_table(self._arrow.table(dict(zip(self._names, nodes, strict=True))))
-
-    def close(self) -> None:
-        self._writer.close()
-
-    # A dropped file may be closed as usual, since `open_writer` removes it.
-    drop = close
+@contextlib.contextmanager
+def _parquet(path: Path, size: int) -> Iterator[Write]:
+    arrow, names = load_extra("pyarrow", "a Parquet file needs"), [str(u) for u in range(size)]
+    schema = arrow.schema([(name, arrow.int32()) for name in names])
+    with load_extra("pyarrow.parquet", "a Parquet file needs").ParquetWriter(path, schema) as writer:
+        yield lambda nodes: writer.write_table(arrow.table(dict(zip(names, nodes, strict=True))))
 
 
-class _Csv:
-    def __init__(self, path: Path, size: int):
-        self._stream = open(path, "w", encoding="ascii", newline="")  # noqa: SIM115
-        self._stream.write(",".join(map(str, range(size))) + "\n")
-
-    def write(self, nodes: np.ndarray) -> None:
-        self._stream.writelines(",".join(map(str, row)) + "\n" for row in nodes.T.tolist())
-
-    def close(self) -> None:
-        self._stream.close()
-
-    drop = close
+@contextlib.contextmanager
+def _csv(path: Path, size: int) -> Iterator[Write]:
+    with open(path, "w", encoding="ascii", newline="") as stream:
+        stream.write(",".join(map(str, range(size))) + "\n")
+        yield lambda nodes: stream.writelines(",".join(map(str, row)) + "\n" for row in nodes.T.tolist())
 
 
-class _Npz:
-    """A writer of npz, which first puts rows into another file: the shape of an array stands before its entries."""
-
-    def __init__(self, path: Path, size: int):
-        self._path, self._raw, self._size, self._rows = path, path.with_suffix(".rows"), size, 0
-        self._stream = open(self._raw, "wb")  # noqa: SIM115
-
-    def write(self, nodes: np.ndarray) -> None:
-        self._stream.write(np.ascontiguousarray(nodes.T).data)
-        self._rows += nodes.shape[1]
-
-    def close(self) -> None:
-        self._stream.close()
+@contextlib.contextmanager
+def _npz(path: Path, size: int) -> Iterator[Write]:
+    """Put rows into another file first: the shape of an array stands before its entries."""
+    raw = path.with_suffix(".rows")
+    try:
+        with open(raw, "wb") as stream:
+            yield lambda nodes: stream.write(np.ascontiguousarray(nodes.T).data)
         entry = zipfile.ZipInfo("nodes.npy", (1980, 1, 1, 0, 0, 0))  # no time of day: the same rows, the same bytes
         # The header is written last, in front: only then is the number of rows known.
-        header = {"descr": "<i4", "fortran_order": False, "shape": (self._rows, self._size)}
-        try:
-            with zipfile.ZipFile(self._path, "w") as archive, archive.open(entry, "w", force_zip64=True) as out:
-                np.lib.format.write_array_header_2_0(out, header)
-                with open(self._raw, "rb") as raw:
-                    while part := raw.read(2**24):
-                        out.write(part)
-        finally:
-            self._raw.unlink()
-
-    def drop(self) -> None:
-        self._stream.close()
-        self._raw.unlink()
+        shape = raw.stat().st_size // (4 * size), size
+        with zipfile.ZipFile(path, "w") as archive, archive.open(entry, "w", force_zip64=True) as out:
+            np.lib.format.write_array_header_2_0(out, {"descr": "<i4", "fortran_order": False, "shape": shape})
+            with open(raw, "rb") as rows:
+                shutil.copyfileobj(rows, out, 2**24)
+    finally:
+        raw.unlink(missing_ok=True)
 
 
-_WRITERS: dict[str, Callable[[Path, int], Writer]] = {".parquet": _Parquet, ".csv": _Csv, ".npz": _Npz}
+_WRITERS = {".parquet": _parquet, ".csv": _csv, ".npz": _npz}
 
 
 def check_sink(sink: str | os.PathLike) -> Path:
@@ -124,10 +84,12 @@ def check_sink(sink: str | os.PathLike) -> Path:
     return path
 
 
+class _NotWhole(Exception):
+    """Raised where a file is given up."""
+
+
 @contextlib.contextmanager
-def open_writer(
-    path: Path, size: int, whole: Callable[[], bool] = lambda: True
-) -> Iterator[Callable[[np.ndarray], None]]:
+def open_writer(path: Path, size: int, whole: Callable[[], bool] = lambda: True) -> Iterator[Write]:
     """Yield a function that writes blocks of matches, int32 ``[k, M]`` each, to a file.
 
     The file gets its name at the end of the context. If the context fails, nothing is left of it.
@@ -137,46 +99,30 @@ def open_writer(
       size: k, the number of query nodes.
       whole: tells at the end of the context whether all is written; if not, nothing is left of the file either.
     """
-    # In the same folder, so that putting it in place is one rename.
-    partial = path.with_name(f".{path.name}.part")
-    writer = _WRITERS[path.suffix.lower()](partial, size)
     waiting, held = np.empty((size, ROWS), np.int32), 0
+    with contextlib.suppress(_NotWhole), written_whole(path) as partial:
+        with _WRITERS[path.suffix.lower()](partial, size) as write_rows:
 
-    def write_named(nodes: np.ndarray) -> None:
-        with named_errors(path):
-            writer.write(nodes)
+            def write(nodes: np.ndarray) -> None:
+                nonlocal held
+                done = 0
+                while done < nodes.shape[1]:
+                    more = min(ROWS - held, nodes.shape[1] - done)
+                    waiting[:, held : held + more] = nodes[:, done : done + more]
+                    # Chunks of one size however blocks come: the same rows are the same bytes.
+                    done, held = done + more, held + more
+                    if held == ROWS:
+                        write_rows(waiting)
+                        held = 0
 
-    def write(nodes: np.ndarray) -> None:
-        nonlocal held
-        done = 0
-        while done < nodes.shape[1]:
-            more = min(ROWS - held, nodes.shape[1] - done)
-            waiting[:, held : held + more] = nodes[:, done : done + more]
-            # Chunks of one size however blocks come: the same rows are the same bytes.
-            done, held = done + more, held + more
-            if held == ROWS:
-                write_named(waiting)
-                held = 0
-
-    try:
-        try:
             yield write
+            if not whole():
+                raise _NotWhole
             if held:
-                write_named(waiting[:, :held])
-        except BaseException:
-            writer.drop()
-            raise
-        if not whole():
-            writer.drop()
-            return
-        with named_errors(path):
-            writer.close()
-            # The file is on the disk before it gets its name, so that no crash leaves an empty file of that name.
-            with open(partial, "rb") as stream:
-                os.fsync(stream.fileno())
-            os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+                write_rows(waiting[:, :held])
+        # The file is on the disk before it gets its name, so that no crash leaves an empty file of that name.
+        with open(partial, "rb") as stream:
+            os.fsync(stream.fileno())
 
 
 def parts_of(sink: Path) -> Path:

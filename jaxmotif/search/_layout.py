@@ -13,8 +13,9 @@ place plus the number of a node is the place of the node's own list. A *matrix* 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 import jax
 import jax.numpy as jnp
@@ -27,6 +28,10 @@ from jaxmotif.kernels._launch import load
 
 Word = Any
 """An int32 scalar: a Python integer when written, a traced one when read."""
+
+Rows = Annotated[Any, "rows"]
+"""Records, or slots, in a row: a sequence when written. They are named by two words, which are read as ``num_<name>``,
+how many there are, and ``<name>``, where they start."""
 
 
 class SearchWords(NamedTuple):
@@ -50,7 +55,7 @@ class SearchWords(NamedTuple):
 
 
 class TableWords(NamedTuple):
-    """Words of a table that is expanded: for each kind of record their number, and where they start.
+    """Words of a table that is expanded.
 
     Attributes:
       anchors: :class:`PairWords` that the new node must satisfy; it is taken from the shortest of their lists.
@@ -72,33 +77,22 @@ class TableWords(NamedTuple):
       cost: about how many words are read to test one candidate, the unit of the work that slices are measured in.
     """
 
-    num_anchors: Word
-    anchors: Word
-    num_distinct_from: Word
-    distinct_from: Word
-    num_below: Word
-    below: Word
-    num_non_neighbours: Word
-    non_neighbours: Word
-    num_columns: Word
-    columns: Word
+    anchors: Rows
+    distinct_from: Rows
+    below: Rows
+    non_neighbours: Rows
+    columns: Rows
     base: Word
     next_base: Word
     room: Word
     next_room: Word
     is_last: Word
-    num_groups: Word
-    groups: Word
-    num_ahead: Word
-    ahead: Word
-    num_row_nodes: Word
-    row_nodes: Word
-    num_row_pairs: Word
-    row_pairs: Word
-    num_lane_nodes: Word
-    lane_nodes: Word
-    num_lane_pairs: Word
-    lane_pairs: Word
+    groups: Rows
+    ahead: Rows
+    row_nodes: Rows
+    row_pairs: Rows
+    lane_nodes: Rows
+    lane_pairs: Rows
     cost: Word
 
 
@@ -113,16 +107,14 @@ class PairWords(NamedTuple):
 class GroupWords(NamedTuple):
     """Words of leaves that compete for nodes: the terms (:class:`TermWords`) whose sum is the ways to map them."""
 
-    num_terms: Word
-    terms: Word
+    terms: Rows
 
 
 class TermWords(NamedTuple):
     """Words of a product: a coefficient, and factors (:class:`FactorWords`)."""
 
     coefficient: Word
-    num_factors: Word
-    factors: Word
+    factors: Rows
 
 
 class FactorWords(NamedTuple):
@@ -134,17 +126,15 @@ class FactorWords(NamedTuple):
       words: words of a bit row.
       ranks: where the numbering of the bit rows starts.
       less: subtracted from the size.
-      leaves: how many leaves take a node from the intersection, one after another.
+      leaves: how many leaves take a node from the intersection; each has one node fewer than the one before.
     """
 
-    num_sets: Word
-    sets: Word
-    num_used: Word
-    used: Word
+    sets: Rows
+    used: Rows
     words: Word
     ranks: Word
-    less: Word
-    leaves: Word
+    less: Word = 0
+    leaves: Word = 1
 
 
 class SetWords(NamedTuple):
@@ -183,13 +173,24 @@ class TallyWords(NamedTuple):
     base: Word
 
 
-Record = TypeVar("Record", bound=tuple)
 T = TypeVar("T")
 
 
-def record_size(kind: type[Record]) -> int:
+@functools.cache
+def word_names(kind: type[tuple]) -> tuple[str, ...]:
+    """Return the names of the words of a record, in order.
+
+    Example:
+      >>> word_names(TermWords)
+      ('coefficient', 'num_factors', 'factors')
+    """
+    fields = get_type_hints(kind, include_extras=True).items()
+    return tuple(name for field, what in fields for name in ([f"num_{field}"] if what == Rows else []) + [field])
+
+
+def record_size(kind: type[tuple]) -> int:
     """Return how many words a record has."""
-    return len(kind._fields)  # pyright: ignore[reportAttributeAccessIssue]
+    return len(word_names(kind))
 
 
 def table_place(table: int | np.ndarray | jax.Array) -> Any:
@@ -200,19 +201,18 @@ def table_place(table: int | np.ndarray | jax.Array) -> Any:
 class _Named:
     """A record whose words are read only where they are asked for by name."""
 
-    def __init__(self, read: Callable[[Any], Any], at: int | jax.Array, fields: tuple[str, ...]):
-        self._read, self._at, self._fields = read, at, fields
+    def __init__(self, read: Callable[[Any], Any], at: int | jax.Array, names: tuple[str, ...]):
+        self._read, self._at, self._names = read, at, names
 
     def __getattr__(self, name: str) -> Any:
-        if name not in self._fields:
+        if name not in self._names:
             raise AttributeError(name)
-        # A field's offset is its place in the NamedTuple, which readers and the writer share.
-        return self._read(self._at + self._fields.index(name))
+        return self._read(self._at + self._names.index(name))
 
 
-def read_record(read: Callable[[Any], Any], kind: type[Record], at: int | jax.Array) -> Record:
+def read_record(read: Callable[[Any], Any], kind: type[tuple], at: int | jax.Array) -> Any:
     """Return the record at a place of a program; ``read(place)`` loads a word when it is asked for by name."""
-    return cast(Record, _Named(read, at, kind._fields))  # pyright: ignore[reportAttributeAccessIssue]
+    return _Named(read, at, word_names(kind))
 
 
 class Operands(NamedTuple):
@@ -267,7 +267,7 @@ class Columns(NamedTuple):
     distance: Any
 
     @classmethod
-    def of(cls, head: TableWords) -> Columns:
+    def of(cls, head: Any) -> Columns:
         """Read the columns of a table."""
         return cls(head.base, head.room)
 
@@ -293,16 +293,16 @@ class Reader(NamedTuple):
         """Read a word of the program."""
         return self.at(self.op.program, place)
 
-    def record(self, kind: type[Record], first: int | jax.Array, number: int | jax.Array = 0) -> Record:
+    def record(self, kind: type[tuple], first: int | jax.Array, number: int | jax.Array = 0) -> Any:
         """Return record ``number`` of those in a row from place ``first`` of the program on."""
         return read_record(self.word, kind, first + record_size(kind) * number)
 
-    def table_words(self, table: jax.Array) -> TableWords:
+    def table_words(self, table: jax.Array) -> Any:
         """Return the words of a table."""
         return self.record(TableWords, table_place(table))
 
     @property
-    def search(self) -> SearchWords:
+    def search(self) -> Any:
         """Words of the whole search."""
         return self.record(SearchWords, 0)
 

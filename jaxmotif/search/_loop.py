@@ -20,7 +20,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import QuickLimits, for_host, jit64, target
-from jaxmotif.search._layout import Operands, Sizes, TableWords, array_reader, table_place
+from jaxmotif.search._layout import Operands, Sizes, TableWords, array_reader, table_place, word_names
 from jaxmotif.search._limbs import carry_over
 from jaxmotif.search._sizes import LANES, step_sizes
 from jaxmotif.search._step import Window, blank_table, extend, is_fused, prepare_window
@@ -180,7 +180,7 @@ class _Tables(NamedTuple):
 
         def words(name: str) -> jax.Array:
             # The state may have room for more tables than there are.
-            return op.program.at[table_place(number) + TableWords._fields.index(name)].get(mode="clip")
+            return op.program.at[table_place(number) + word_names(TableWords).index(name)].get(mode="clip")
 
         room, count = words("next_room"), array_reader(op, op.program, sizes).search.tables
         # A table has room for three halves of a step, so a step is two thirds of the room.

@@ -7,13 +7,13 @@ Nodes are named by their positions in the order. In a finished program records n
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from jaxmotif.search import _layout as layout
-from jaxmotif.search._layout import PairWords, SetWords, TallyWords
+from jaxmotif.search._layout import FactorWords, PairWords, TallyWords, TermWords
 
 MOST_COST = 2**30
 """Most words that the tests of a candidate are taken to read, so that the number is an int32."""
@@ -39,34 +39,7 @@ class Placement:
     distinct_from: Sequence[int] | np.ndarray = ()
     below: Sequence[int] | np.ndarray = ()
     non_neighbours: Sequence[PairWords] | np.ndarray = ()
-    ahead: Sequence[Factor] = ()
-
-
-class Factor(NamedTuple):
-    """The size of an intersection of sets, as a factor of a term.
-
-    Attributes:
-      sets: the sets.
-      used: positions whose nodes are left out of the intersection.
-      words: words of a bit row.
-      ranks: where the numbering of the bit rows starts.
-      less: subtracted from the size.
-      leaves: how many leaves take a node from the intersection; each has one node fewer than the one before.
-    """
-
-    sets: Sequence[SetWords]
-    used: Sequence[int]
-    words: int
-    ranks: int
-    less: int = 0
-    leaves: int = 1
-
-
-class Term(NamedTuple):
-    """The product of a coefficient and factors (:mod:`jaxmotif.search._leaf_counts`)."""
-
-    coefficient: int
-    factors: Sequence[Factor]
+    ahead: Sequence[FactorWords] = ()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -76,27 +49,33 @@ class Program:
     Attributes:
       code: int32 ``[P]``, records (:mod:`jaxmotif.search._layout`).
       tables: how many tables are expanded, one for each node placed.
-      entries: how many int32 entries all tables take.
       columns: for each table expanded, the positions whose nodes it holds.
+      entries: how many int32 entries all tables take.
     """
 
     code: np.ndarray
     tables: int
-    entries: int
     columns: list[list[int]]
+    entries: int = 0
 
-    def resized(self, rooms: Sequence[int] | np.ndarray) -> Program:
-        """Return the same search, with other numbers of rows that each table but the first has room for."""
+    def sized(self, rooms: Sequence[int] | np.ndarray) -> Program:
+        """Return the same search, with room for some rows in each table but the first.
+
+        A step fills at most two thirds of them.
+
+        Raises:
+          ValueError: for tables beyond the int32 limit.
+        """
         # A search that keeps its matches has one table more; the last table's words say so.
         whole = not self.table(self.tables - 1).is_last
         code, (rooms, bases) = self.code.copy(), _table_places(self.columns, rooms, whole)
         at, count = layout.table_place(np.arange(self.tables)), self.tables
         for name, values in (("base", bases), ("next_base", bases[1:]), ("room", rooms), ("next_room", rooms[1:])):
             # The words of tables stand at equal distances: one word of all tables is written at once.
-            code[at + layout.TableWords._fields.index(name)] = values[:count]
-        return Program(code, self.tables, bases[-1], self.columns)
+            code[at + layout.word_names(layout.TableWords).index(name)] = values[:count]
+        return dataclasses.replace(self, code=code, entries=bases[-1])
 
-    def table(self, number: int) -> layout.TableWords:
+    def table(self, number: int) -> Any:
         """Return the words of a table."""
         return layout.read_record(lambda place: int(self.code[place]), layout.TableWords, layout.table_place(number))
 
@@ -112,7 +91,10 @@ class Program:
 
 
 def table_columns(
-    placements: Sequence[Placement], groups: Sequence[Sequence[Term]], whole: bool, tallies: Sequence[TallyWords] = ()
+    placements: Sequence[Placement],
+    groups: Sequence[Sequence[TermWords]],
+    whole: bool,
+    tallies: Sequence[TallyWords] = (),
 ) -> list[list[int]]:
     """Return the positions whose nodes each table must hold: those that later placements or tallies read, or all.
 
@@ -149,62 +131,54 @@ def table_widths(columns: Sequence[Sequence[int]], whole: bool) -> np.ndarray:
 
 def build_program(
     placements: Sequence[Placement],
-    groups: Sequence[Sequence[Term]] = (),
+    groups: Sequence[Sequence[TermWords]] = (),
     tallies: Sequence[TallyWords] = (),
     *,
-    rooms: Sequence[int],
     stride: int,
     longest: int,
     first_steps: int = 0,
     first_work: int = 2**31 - 1,
     bitmap: bool = True,
     whole: bool = False,
-    columns: list[list[int]] | None = None,
 ) -> Program:
-    """Write a program.
+    """Write a program, which has no room in its tables yet (:meth:`Program.sized`).
 
     Args:
       placements: the conditions on each node of the order.
       groups: leaves to be counted in closed form, each group as its terms.
       tallies: the nodes by which matches are added up, for a search with ``Sizes.cells``.
-      rooms: rows that each table but the first has room for; a step fills at most two thirds of them.
       stride: words of a row of a bit matrix.
       longest: entries of the longest candidate list.
       first_steps: how many steps :func:`jaxmotif.search._loop.begin` takes at most.
       first_work: the work after which it ends, if that comes sooner.
       bitmap: whether the search reads bit matrices, which makes its tests cheaper than binary searches.
       whole: keep the nodes of all positions, and append the matches to one more table instead of counting them.
-      columns: the result of :func:`table_columns`, where the caller has it.
-
-    Raises:
-      ValueError: for tables beyond the int32 limit.
     """
     count = len(placements)
-    columns = table_columns(placements, groups, whole, tallies) if columns is None else columns
-    rooms, bases = _table_places(columns, rooms, whole)
+    columns = table_columns(placements, groups, whole, tallies)
     code = _Writer(layout.table_place(count))
     most_rows = max(1, (2**31 - 1) // max(1, longest))  # the positions of all their candidates have 31 bits
     halvings = max(1, int(longest).bit_length())
-    code.put(0, layout.SearchWords(stride, halvings, count, most_rows, first_steps, first_work))
+    code.put(0, (stride, halvings, count, most_rows, first_steps, first_work))
     for t, placed in enumerate(placements):
         slot = np.full(count + 1, -1)  # the last entry belongs to position -1, which is none
         slot[columns[t]] = np.arange(len(columns[t]))
         last = t == count - 1
-        next_columns: Sequence[int] = ()
-        if not last:
-            next_columns = columns[t + 1]
-        elif whole:
-            next_columns = range(count)
-        tests, ahead = code.add_tests(placed, slot, next_columns), code.add_factors(placed.ahead, slot)
-        leaves = code.add_groups(groups if last else (), slot)
-        added = code.add_tallies(tallies if last else (), slot)
-        places = (bases[t], bases[t + 1], rooms[t], rooms[t + 1], int(last and not whole))
-        cost = candidate_cost(placed, groups if last else (), 1 if bitmap else halvings) + len(next_columns)
-        code.put(layout.table_place(t), (*tests, *places, *leaves, *ahead, *added, cost))  # in the order of TableWords
-    return Program(code.array(), count, bases[-1], columns)
+        # The slots to append, as an array: of many nodes its positions become slots at once.
+        appended = np.array(columns[t + 1] if not last else range(count if whole else 0), np.int64)
+        leaves = groups if last else ()
+        head = layout.TableWords(
+            *(placed.anchors, placed.distinct_from, placed.below, placed.non_neighbours, appended),
+            *(0, 0, 0, 0, int(last and not whole)),
+            *([layout.GroupWords(terms) for terms in leaves], placed.ahead),
+            *_tallies_by_kind(tallies if last else (), slot),
+            cost=candidate_cost(placed, leaves, 1 if bitmap else halvings) + len(appended),
+        )
+        code.put(layout.table_place(t), code.words(head, slot))
+    return Program(code.array(), count, columns)
 
 
-def candidate_cost(placement: Placement, groups: Sequence[Sequence[Term]], adjacency: int) -> int:
+def candidate_cost(placement: Placement, groups: Sequence[Sequence[TermWords]], adjacency: int) -> int:
     """Estimate how many words are read to test one candidate, and to count the leaves if it survives.
 
     Args:
@@ -247,17 +221,24 @@ def _rows(pairs: Sequence[PairWords] | np.ndarray) -> np.ndarray:
     return np.asarray(pairs, np.int64).reshape(-1, 3)
 
 
-def _positions(factor: Factor) -> list[int]:
+def _positions(factor: FactorWords) -> list[int]:
     """Return the positions whose nodes a factor reads."""
     return [*(item.slot for item in factor.sets), *factor.used]
 
 
-class _Writer:
-    """A writer of a program.
+def _tallies_by_kind(tallies: Sequence[TallyWords], slot: np.ndarray) -> list[list[TallyWords]]:
+    """Return the tallies of nodes of the rows, of pairs of these, of the new node, and of pairs with it."""
+    kinds: list[list[TallyWords]] = [[], [], [], []]  # in the order of TableWords
+    for tally in tallies:
+        is_pair = tally.of >= 0
+        # The new node has no slot yet.
+        has_new = slot[tally.slot] < 0 or (is_pair and slot[tally.of] < 0)
+        kinds[2 * has_new + is_pair].append(tally)
+    return kinds
 
-    Records that are added are named by two words, their number and where they start. So inner records are added first,
-    and outer ones point to them.
-    """
+
+class _Writer:
+    """A writer of a program, which puts slots where records have positions."""
 
     def __init__(self, size: int):
         self._words = [0] * size
@@ -266,68 +247,31 @@ class _Writer:
         """Return the program as an array."""
         return np.array(self._words, np.int32)
 
-    def put(self, place: int, record: tuple) -> None:
-        """Write a record over the words at a place."""
-        self._words[place : place + len(record)] = record
+    def put(self, place: int, words: Sequence[int]) -> None:
+        """Write words over those at a place."""
+        self._words[place : place + len(words)] = words
 
-    def add(self, records: Iterable[Sequence[int]]) -> tuple[int, int]:
-        """Add records, and return the words that name them."""
-        records, start = list(records), len(self._words)
-        for record in records:
-            self._words += record
-        return len(records), start
+    def words(self, record: Any, slot: np.ndarray) -> list[int]:
+        """Return the words of a record, or of a position; the records in a row that it names are added first."""
+        if isinstance(record, int | np.integer):
+            return [int(slot[record])]
+        words: list[int] = []
+        for name, value in zip(record._fields, record, strict=True):
+            if not isinstance(value, int | np.integer):
+                words += self.add(value, slot)
+            else:
+                words.append(int(slot[value] if name in ("slot", "of") else value))
+        return words
 
-    def add_words(self, words: np.ndarray) -> tuple[int, int]:
-        """Add records of one word, int64 ``[R]``, or of several, ``[R, W]``, and return the words that name them."""
+    def add(self, records: Sequence[Any] | np.ndarray, slot: np.ndarray) -> tuple[int, int]:
+        """Add records in a row, and return the two words that name them: how many there are, and where they start."""
+        if isinstance(records, np.ndarray):  # of positions, or of pairs, whose first word is one
+            rows = records.copy()
+            positions = rows if rows.ndim == 1 else rows[:, 0]
+            positions[...] = slot[positions]
+            words = rows.reshape(-1).tolist()
+        else:
+            words = [word for record in records for word in self.words(record, slot)]
         start = len(self._words)
-        self._words += words.reshape(-1).tolist()
-        return len(words), start
-
-    def add_tests(self, placed: Placement, slot: np.ndarray, next_columns: Sequence[int]) -> list[int]:
-        """Add the conditions on a node, and the slots to append, in the order of :class:`TableWords`."""
-
-        def pairs(items: Sequence[PairWords] | np.ndarray) -> np.ndarray:
-            rows = _rows(items).copy()
-            # Position -1 reads the last entry, which is slot -1.
-            rows[:, 0] = slot[rows[:, 0]]
-            return rows
-
-        lists = (
-            pairs(placed.anchors),
-            slot[_integers(placed.distinct_from)],
-            slot[_integers(placed.below)],
-            pairs(placed.non_neighbours),
-            slot[_integers(next_columns)],
-        )
-        return [word for words in lists for word in self.add_words(words)]
-
-    def add_groups(self, groups: Sequence[Sequence[Term]], slot: np.ndarray) -> tuple[int, int]:
-        """Add groups of leaves."""
-        records = []
-        for group in groups:
-            terms = [layout.TermWords(term.coefficient, *self.add_factors(term.factors, slot)) for term in group]
-            records.append(layout.GroupWords(*self.add(terms)))
-        return self.add(records)
-
-    def add_factors(self, factors: Sequence[Factor], slot: np.ndarray) -> tuple[int, int]:
-        """Add factors."""
-        return self.add([self.add_factor(factor, slot) for factor in factors])
-
-    def add_tallies(self, tallies: Sequence[TallyWords], slot: np.ndarray) -> list[int]:
-        """Add the tallies of nodes of the rows, of pairs of these, of the new node, and of pairs with it."""
-        kinds: list[list[TallyWords]] = [[], [], [], []]  # in the order of TableWords
-        for tally in tallies:
-            is_pair = tally.of >= 0
-            words = tally._replace(slot=int(slot[tally.slot]), of=int(slot[tally.of]))
-            # The new node has no slot yet.
-            has_new = words.slot < 0 or (is_pair and words.of < 0)
-            kinds[2 * has_new + is_pair].append(words)
-        return [word for records in kinds for word in self.add(records)]
-
-    def add_factor(self, factor: Factor, slot: np.ndarray) -> layout.FactorWords:
-        """Add the sets of a factor, and return the factor's words."""
-        sets = [item._replace(slot=int(slot[item.slot])) for item in factor.sets]
-        used = [(int(slot[position]),) for position in factor.used]
-        return layout.FactorWords(
-            *self.add(sets), *self.add(used), factor.words, factor.ranks, factor.less, factor.leaves
-        )
+        self._words += words
+        return len(records), start

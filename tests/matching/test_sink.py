@@ -1,5 +1,6 @@
 """Matches written to files: the rows of a list, the same bytes whatever happens on the way."""
 
+import contextlib
 import os
 import re
 import signal
@@ -120,8 +121,13 @@ def test_a_limit_of_time_leaves_no_file(tmp_path, everything, suffix, monkeypatc
         passed = property(lambda self: bool(written))
 
     kind = sinks._WRITERS[suffix]
-    write = kind.write
-    monkeypatch.setattr(kind, "write", lambda self, nodes: (written.append(nodes.shape), write(self, nodes))[1])
+
+    @contextlib.contextmanager
+    def noted(path, size):
+        with kind(path, size) as write:
+            yield lambda nodes: (written.append(nodes.shape), write(nodes))
+
+    monkeypatch.setitem(sinks._WRITERS, suffix, noted)
     monkeypatch.setattr(_listing, "Deadline", Late)
     monkeypatch.setattr(sinks, "ROWS", 300)
     path = tmp_path / f"hits{suffix}"

@@ -1,6 +1,7 @@
 """Programs: what is written by name is read by name; and leaf counts against plain Python."""
 
 import math
+from collections import namedtuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -19,15 +20,16 @@ from jaxmotif.search._layout import (
     array_reader,
     read_record,
     record_size,
+    word_names,
 )
 from jaxmotif.search._leaf_counts import leaf_ways
 from jaxmotif.search._limbs import LimbCounts, counts_of
-from jaxmotif.search._program import Factor, Placement, Term, build_program
+from jaxmotif.search._program import Placement, build_program
 
 
 def records(program, kind, count, first):
     words = program.code[first : first + count * record_size(kind)].reshape(count, -1).tolist()
-    return [kind(*row) for row in words]
+    return [namedtuple("Words", word_names(kind))(*row) for row in words]
 
 
 def test_what_is_written_is_read():
@@ -35,10 +37,12 @@ def test_what_is_written_is_read():
         Placement([PairWords(-1, 90, 0)]),
         Placement([PairWords(0, 10, 100)]),
         Placement([PairWords(1, 20, 200), PairWords(0, 30, 300)], below=[1], non_neighbours=[PairWords(0, 0, 400)]),
-        Placement([PairWords(2, 40, 500)], distinct_from=[0], ahead=[Factor([], [1], 3, 77)]),
+        Placement([PairWords(2, 40, 500)], distinct_from=[0], ahead=[FactorWords([], [1], 3, 77)]),
     ]
-    leaf = Factor([SetWords(3, 50, 600, 8, 9, 5, flip=-1)], [1], 2, 64, 1)
-    program = build_program(steps, [[Term(-2, [leaf, leaf]), Term(3, [])]], rooms=[6, 7, 8], stride=4, longest=9)
+    leaf = FactorWords([SetWords(3, 50, 600, 8, 9, 5, flip=-1)], [1], 2, 64, 1)
+    program = build_program(steps, [[TermWords(-2, [leaf, leaf]), TermWords(3, [])]], stride=4, longest=9).sized(
+        [6, 7, 8]
+    )
     search = read_record(lambda at: int(program.code[at]), SearchWords, 0)
     assert (search.stride, search.halvings, search.tables, search.first_steps) == (4, 4, 4, 0)
     assert program.columns == [[], [0], [0, 1], [0, 1, 2]]
@@ -51,9 +55,9 @@ def test_what_is_written_is_read():
     assert program.entries == 6 + 2 * 7 + 3 * 8
     assert program.after(2) == (6, 7)
     other = [5, 9, 4]
-    anew = build_program(steps, [[Term(-2, [leaf, leaf]), Term(3, [])]], rooms=other, stride=4, longest=9)
-    assert program.resized(other).code.tolist() == anew.code.tolist()
-    assert program.resized(other).entries == anew.entries
+    anew = build_program(steps, [[TermWords(-2, [leaf, leaf]), TermWords(3, [])]], stride=4, longest=9).sized(other)
+    assert program.sized(other).code.tolist() == anew.code.tolist()
+    assert program.sized(other).entries == anew.entries
     assert (last.is_last, last.num_columns) == (1, 0)
     [ahead] = records(program, FactorWords, last.num_ahead, last.ahead)
     assert (ahead.num_sets, ahead.words, ahead.ranks, ahead.less) == (0, 3, 77, 0)
@@ -69,26 +73,26 @@ def test_what_is_written_is_read():
 @pytest.mark.parametrize("sets", [15, 31, 32])
 def test_costs_of_candidates_are_whole_numbers_of_31_bits(sets):
     """Bit rows of the largest target, 2^26 words each: sets of them cost what they are, or else 2^30."""
-    wide = Factor([SetWords(0, 0, 0, 0, 0, 0, flip=-1)] * sets, [], 2**26, 0)
+    wide = FactorWords([SetWords(0, 0, 0, 0, 0, 0, flip=-1)] * sets, [], 2**26, 0)
     steps = [Placement([PairWords(-1, 0, 0)]), Placement([PairWords(0, 0, 0)])]
-    program = build_program(steps, [[Term(1, [wide])]], rooms=[4], stride=1, longest=1)
+    program = build_program(steps, [[TermWords(1, [wide])]], stride=1, longest=1).sized([4])
     cost = program.table(1).cost
     assert 0 <= cost - min(sets * 2**26, 2**30) < 64
 
 
 def test_tables_beyond_the_limit_are_refused():
     steps = [Placement([PairWords(-1, 0, 0)]), Placement([PairWords(0, 0, 0)])]
-    spare = build_program(steps, rooms=[4], stride=1, longest=1).entries - 4
+    spare = build_program(steps, stride=1, longest=1).sized([4]).entries - 4
     most = 2**31 - 2 - spare
-    assert build_program(steps, rooms=[most], stride=1, longest=1).entries == 2**31 - 2
+    assert build_program(steps, stride=1, longest=1).sized([most]).entries == 2**31 - 2
     with pytest.raises(ValueError, match="tables of 2147483647 entries are over the limit of 2147483646; use smaller"):
-        build_program(steps, rooms=[most + 1], stride=1, longest=1)
+        build_program(steps, stride=1, longest=1).sized([most + 1])
 
 
 @pytest.mark.parametrize("longest", [1, 2, 3, 1000, 2**16 + 1, 2**31 - 1])
 def test_positions_of_rows_have_31_bits(longest):
     """As many rows as their candidates have positions for, and not one more."""
-    program = build_program([Placement([PairWords(-1, 0, 0)])], rooms=[], stride=1, longest=longest)
+    program = build_program([Placement([PairWords(-1, 0, 0)])], stride=1, longest=longest).sized([])
     most = SearchWords(*program.code[: len(SearchWords._fields)].tolist()).most_rows
     assert most * longest < 2**31 <= (most + 1) * longest
 
@@ -126,8 +130,10 @@ def test_ways_to_map_leaves(limbs, leaves):
     near |= near.T
     offsets = np.concatenate([[0], np.cumsum(near.sum(axis=1))]).astype(np.int32)
     leaf = PairWords(0, 0, 0)
-    factors = [Factor([SetWords(*leaf, 0, 0, 0, 0)], [], 2, 0, sum(leaves[:i]), m) for i, m in enumerate(leaves)]
-    program = build_program([Placement([PairWords(-1, 0, 0)])], [[Term(1, factors)]], rooms=[], stride=1, longest=32)
+    factors = [FactorWords([SetWords(*leaf, 0, 0, 0, 0)], [], 2, 0, sum(leaves[:i]), m) for i, m in enumerate(leaves)]
+    program = build_program([Placement([PairWords(-1, 0, 0)])], [[TermWords(1, factors)]], stride=1, longest=32).sized(
+        []
+    )
     one = np.zeros(64, np.int32)
     op = Operands(program.code, offsets, np.nonzero(near)[1].astype(np.int32), one, one, one, one)
     op = Operands(*map(jnp.asarray, op))

@@ -50,7 +50,7 @@ def test_a_step_appends_what_passes_in_order(bitmap, block):
     edge = [PairWords(0, 0, 0), PairWords(1, 0, 0)]
     steps = [*path_steps()[:2], Placement(edge, below=[1]), Placement([PairWords(2, 0, 0)], distinct_from=[0, 1])]
     sizes, room = Sizes(BLOCK, WINDOW, bitmap), 2 * BLOCK
-    program = build_program(steps, rooms=[room] * 3, stride=1, longest=N)
+    program = build_program(steps, stride=1, longest=N).sized([room] * 3)
     op = operands(near, program, bitmap)
     rows = np.argwhere(near)[5 : 5 + WINDOW]
     base = room  # table 1 holds one column; table 2 begins after it
@@ -92,7 +92,7 @@ def test_a_whole_search_counts_and_lists():
     degree = near.sum(axis=1)
     for whole in (False, True):
         sizes = Sizes(BLOCK, WINDOW, False)
-        program = build_program(path_steps(), rooms=[48, 96, 4096], stride=1, longest=N, whole=whole)
+        program = build_program(path_steps(), stride=1, longest=N, whole=whole).sized([48, 96, 4096])
         state = start_state(entries=program.entries, tables=4, sizes=sizes)
         op = operands(near, program, False)
         state, report = advance(op, state, jnp.int32(10_000), sizes=sizes, ordered=whole)
@@ -112,7 +112,7 @@ def tallied_path(near, cells):
     """A search for paths of three nodes, and its sizes: matches by each node, by the last, and by the first pair."""
     nodes = [TallyWords(position, -1, -1, position * N) for position in range(3)]
     pairs = [TallyWords(1, 0, 0, 3 * N), TallyWords(2, 0, 1, 3 * N + int(near.sum()))]
-    program = build_program(path_steps(), tallies=nodes + pairs, rooms=[1536, 1536], stride=1, longest=N)
+    program = build_program(path_steps(), tallies=nodes + pairs, stride=1, longest=N).sized([1536, 1536])
     return program, Sizes(1024, 1024, False, limbs=0, cells=cells)
 
 
@@ -159,7 +159,7 @@ def test_a_fused_step_appends_in_any_order(target, bitmap):
     near = adjacency(6)
     pairs = [PairWords(node, 0, 0) for node in range(2)]
     steps = [path_steps()[0], Placement(pairs[:1], below=[0]), Placement(pairs, below=[1])]
-    program = build_program(steps, rooms=[2048, 2048, 8192], stride=1, longest=N, whole=True)
+    program = build_program(steps, stride=1, longest=N, whole=True).sized([2048, 2048, 8192])
     sizes = Sizes(2048, 1024, bitmap, limbs=0)
     with compiling_for(target):
         state = start_state(entries=program.entries, tables=4, sizes=sizes)
@@ -173,7 +173,7 @@ def test_a_fused_step_appends_in_any_order(target, bitmap):
 
 def test_a_fused_step_keeps_order_when_asked_to():
     near = adjacency(5)
-    program = build_program(path_steps(), rooms=[1536, 1536, 8192], stride=1, longest=N, whole=True)
+    program = build_program(path_steps(), stride=1, longest=N, whole=True).sized([1536, 1536, 8192])
     found = []
     for kernels in ("xla", "interpreted"):
         sizes = Sizes(1024, 1024, False, limbs=0, in_order=True)

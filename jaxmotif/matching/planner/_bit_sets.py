@@ -17,8 +17,8 @@ from jaxmotif.matching._sizes import LEAST_ENTRIES, LEAST_SETS, MOST_AHEAD_NODES
 from jaxmotif.matching.planner import _leaves as leaves
 from jaxmotif.matching.planner._placements import Layout
 from jaxmotif.matching.planner._reduce import CandidateLists, backend_of
-from jaxmotif.search._layout import PairWords, SetWords
-from jaxmotif.search._program import Factor, Placement, Term
+from jaxmotif.search._layout import FactorWords, PairWords, SetWords, TermWords
+from jaxmotif.search._program import Placement
 
 
 class BitRows:
@@ -91,7 +91,7 @@ def make_candidate_set(layout: Layout, pair: PairWords, x: int, rows: int, flip:
     return SetWords(*pair, rows, (x >> 5) * layout.nodes, x & 31, flip)
 
 
-def build_leaf_terms(layout: Layout, rows: BitRows) -> list[list[Term]]:
+def build_leaf_terms(layout: Layout, rows: BitRows) -> list[list[TermWords]]:
     """Return the terms of some sums, whose product is the number of ways to map the leaves."""
     plan = layout.order.leaves
     sums = [terms for group in plan.groups for terms in leaves.products(plan, group)]
@@ -105,7 +105,7 @@ def build_leaf_terms(layout: Layout, rows: BitRows) -> list[list[Term]]:
     counts = rows.number()[1].tolist() if numbers else ()
     return [
         [
-            Term(coefficient, [leaf_factor(layout, rows, block, numbers.get(i), counts) for block in blocks])
+            TermWords(coefficient, [leaf_factor(layout, rows, block, numbers.get(i), counts) for block in blocks])
             for coefficient, blocks in terms
         ]
         for i, terms in enumerate(sums)
@@ -117,7 +117,9 @@ def pairs(layout: Layout, block: leaves.Block) -> list[tuple[int, int]]:
     return [(u, x) for x in block.sets for u in layout.order.core if layout.asked.which[u, x] >= 0]
 
 
-def leaf_factor(layout: Layout, rows: BitRows, block: leaves.Block, group: int | None, counts: Sequence[int]) -> Factor:
+def leaf_factor(
+    layout: Layout, rows: BitRows, block: leaves.Block, group: int | None, counts: Sequence[int]
+) -> FactorWords:
     """Return the common candidates of some leaves, without the nodes in use.
 
     Args:
@@ -138,7 +140,7 @@ def leaf_factor(layout: Layout, rows: BitRows, block: leaves.Block, group: int |
     # node is its own neighbour.
     meets, joined = np.all(layout.measured.meet[:, block.sets], axis=1), {u for u, _ in near}
     rivals = [i for i, u in enumerate(layout.order.core) if meets[u] and u not in joined]
-    return Factor(sets, rivals, width, ranks, block.less, block.leaves)
+    return FactorWords(sets, rivals, width, ranks, block.less, block.leaves)
 
 
 def look_ahead(placed: Sequence[Placement], layout: Layout, rows: BitRows) -> list[Placement]:
@@ -163,7 +165,9 @@ def look_ahead(placed: Sequence[Placement], layout: Layout, rows: BitRows) -> li
     return result
 
 
-def look_ahead_factor(layout: Layout, rows: BitRows, numberings: dict[int, int], last: int, x: int) -> Factor | None:
+def look_ahead_factor(
+    layout: Layout, rows: BitRows, numberings: dict[int, int], last: int, x: int
+) -> FactorWords | None:
     """Return the candidates that the nodes placed so far leave for a later node.
 
     Args:
@@ -201,4 +205,4 @@ def look_ahead_factor(layout: Layout, rows: BitRows, numberings: dict[int, int],
         make_candidate_set(layout, PairWords(layout.position[u], 0, 0), x, rows.place(kind, x, g, width), flip=-1)
         for u, kind in strange
     ]
-    return Factor([*near, *excluded], used, width, g * layout.nodes)
+    return FactorWords([*near, *excluded], used, width, g * layout.nodes)

@@ -19,9 +19,9 @@ from jaxmotif.matching.planner._placements import Layout, placements
 from jaxmotif.matching.planner._reduce import backend_of
 from jaxmotif.matching.planner._tally import TallyPlan
 from jaxmotif.search import _sizes as step
-from jaxmotif.search._layout import Operands, Sizes
+from jaxmotif.search._layout import Operands, Sizes, TallyWords, TermWords
 from jaxmotif.search._parts import MOST_PREFIX, MOST_PREFIXES
-from jaxmotif.search._program import Placement, Program, Term, build_program, table_columns, table_widths
+from jaxmotif.search._program import Placement, Program, build_program, table_widths
 from jaxmotif.search._run import ReadySearch, Stage
 
 
@@ -37,7 +37,7 @@ class Draft(NamedTuple):
     """
 
     layout: Layout
-    groups: list[list[Term]]
+    groups: list[list[TermWords]]
     rows: BitRows
     tally: TallyPlan
     options: Options
@@ -158,33 +158,30 @@ def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
     # If few matches are wanted, large steps would find many more than are asked for.
     if options.limit is not None and options.limit <= limits.FEW_LISTED * small:
         usual = min(usual, small)
-    last = whole_stage(draft, options.search.block or usual, None, looks)
+    program = write_program(draft, draft.placed, draft.groups, draft.tally.tallies, options.listing)
+    last = whole_stage(draft, program, options.search.block or usual, None, looks)
     if options.search.block is not None or options.listing or small >= last.sizes.block:
         return [last]
     # Small tables of their own stay in a CPU's caches; elsewhere the last stage's tables serve from the start.
     if sizes.restarts:
-        return [whole_stage(draft, small, draft.first_steps, looks, last.program), last]
+        return [whole_stage(draft, program, small, draft.first_steps, looks), last]
     window = step.window_rows(small, draft.row_candidates, target)
     return [last._replace(sizes=last.sizes._replace(block=small, window=window), most_steps=draft.first_steps), last]
 
 
-def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool, like: Program | None = None) -> Stage:
+def whole_stage(draft: Draft, program: Program, block: int, most_steps: int | None, looks: bool) -> Stage:
     """Return a stage that searches all nodes.
 
     Args:
       draft: what all stages have in common.
+      program: the search, whose tables get their room here.
       block: flat positions of a step; fewer are taken if the memory does not allow them.
       most_steps: steps after which the stage ends, or ``None``.
       looks: whether it looks ahead.
-      like: a program of another size to resize, or ``None`` to write one.
     """
     options, target = draft.options, target_of(draft.device)
     sizes = step.step_sizes(target)
-    if like is None:
-        columns = table_columns(draft.placed, draft.groups, options.listing, draft.tally.tallies)
-    else:
-        columns = like.columns
-    widths = table_widths(columns, options.listing)
+    widths = table_widths(program.columns, options.listing)
     usual = sizes.listing if draft.keeps_lanes else sizes.counting
     making = draft.held * (1 if draft.layout.lists.target.on_host else limits.MAKING)
     block, rooms = step.fit_tables(block, usual, widths, options.memory, draft.device, draft.held, making)
@@ -197,11 +194,7 @@ def whole_stage(draft: Draft, block: int, most_steps: int | None, looks: bool, l
         in_order=options.listing,
         cells=draft.cells,
     )
-    if like is None:
-        program = write_program(draft, draft.placed, draft.groups, rooms, static, options.listing, columns)
-    else:
-        program = like.resized(rooms.tolist())
-    return place_stage(draft, program, static, most_steps)
+    return place_stage(draft, program.sized(rooms), static, most_steps)
 
 
 def prefix_stage(draft: Draft) -> Stage:
@@ -213,7 +206,7 @@ def prefix_stage(draft: Draft) -> Stage:
     if first:  # the first node's candidates all fit
         rooms[0] = max(rooms[0], int(draft.layout.measured.sizes[draft.layout.order.core[0]]) + 2 * limits.PREFIX_BLOCK)
     static = Sizes(limits.PREFIX_BLOCK, limits.PREFIX_BLOCK // 8, draft.layout.lists.bitmap, limbs=0, in_order=True)
-    return place_stage(draft, write_program(draft, first, [], rooms, static, True), static, None)
+    return place_stage(draft, write_program(draft, first, [], [], True).sized(rooms), static, None)
 
 
 def look_ahead_stage(draft: Draft, block: int, operands: Operands) -> tuple[Operands, Stage] | None:
@@ -230,7 +223,8 @@ def look_ahead_stage(draft: Draft, block: int, operands: Operands) -> tuple[Oper
     # Every test would cost more than it saves.
     if not any(placement.ahead for placement in placed):
         return None
-    last = whole_stage(draft._replace(placed=placed, rows=rows), block, None, True)
+    program = write_program(draft, placed, draft.groups, draft.tally.tallies, draft.options.listing)
+    last = whole_stage(draft, program, block, None, True)
     (place,) = operands.offsets.devices()
     arrays = _pad_read(draft.layout, rows.arrays())
     leaf_rows, ranks, code = jax.device_put((*arrays, last.code), place)
@@ -240,24 +234,20 @@ def look_ahead_stage(draft: Draft, block: int, operands: Operands) -> tuple[Oper
 def write_program(
     draft: Draft,
     placed: Sequence[Placement],
-    groups: list[list[Term]],
-    rooms: Any,
-    static: Sizes,
+    groups: list[list[TermWords]],
+    tallies: list[TallyWords],
     whole: bool,
-    columns: list[list[int]] | None = None,
 ) -> Program:
-    """Return the program of a stage of given sizes."""
+    """Return the program of a stage."""
     return build_program(
         placed,
         groups,
-        draft.tally.tallies if static.cells else (),
-        rooms=rooms,
+        tallies,
         stride=draft.layout.lists.nodes // 32,
         longest=draft.longest,
         first_steps=draft.first_steps,
-        bitmap=static.bitmap,
+        bitmap=draft.layout.lists.bitmap,
         whole=whole,
-        columns=columns,
         first_work=step.step_sizes(target_of(draft.device)).first_work,
     )
 
