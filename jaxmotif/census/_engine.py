@@ -21,14 +21,18 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import QuickLimits, for_host, jit64
+from jaxmotif.arrays._rows import first_of_each
 from jaxmotif.census._classes import Classifier
-from jaxmotif.census._pair_states import CensusGraphs, Codes
+from jaxmotif.census._code_counts import CodeCounts, merged_parts
+from jaxmotif.census._pair_states import CensusGraphs
 from jaxmotif.census._sizes import Sizes
 from jaxmotif.kernels import _subgraphs as kernel
 from jaxmotif.kernels._subgraphs import Candidates, Dyads, Rows, Runs, Walks
 
 # A step reads each entry of its table, or a block of positions, a few times.
 ONE_PASS, BLOCKS = QuickLimits(unoptimised=2**24), QuickLimits(unoptimised=2**21, unfused=2**25)
+
+MERGE_AT = 1 << 23  # (code, count) entries held before they are merged
 
 _edges = jit64(kernel.edge_codes, static_argnames="wide")
 
@@ -78,6 +82,7 @@ class CensusEngine(ABC):
 
     def __post_init__(self) -> None:
         self._dyads, self._wide = self.graphs.dyads, wide_codes(self.graphs, self.size)
+        self._parts: list[CodeCounts] = []
 
     @staticmethod
     @abstractmethod
@@ -102,9 +107,34 @@ class CensusEngine(ABC):
           used: how many of the codes are counted, from the first on; ``None`` for all.
         """
 
-    @abstractmethod
     def counts(self) -> np.ndarray:
         """Return the counts so far, int64 ``[graphs, classes]``, with the classes that the classifier knows now."""
+        ((codes, times),) = self._parts = [merged_parts(self._parts)]
+        bits = self.graphs.graph_bits
+        codes, graph = codes >> np.uint64(bits), codes & np.uint64((1 << bits) - 1)
+        # Equal codes of several graphs stand together, and are classified once.
+        new = first_of_each(codes)
+        which = np.cumsum(new) - 1
+        index, without = (table[which] for table in self.classes_of(codes[new]))
+        classes = len(self.classifier)
+        counts = np.zeros(self.graphs.count * classes, np.int64)
+        cell = graph.astype(np.int64) * classes
+        # Several codes may belong to one cell, and each of them adds to it.
+        np.add.at(counts, cell + index, times)
+        joined = without >= 0
+        # All pairs were counted as if without an edge, so each pair with an edge is taken off the class without it.
+        np.subtract.at(counts, (cell + without)[joined], times[joined])
+        return counts.reshape(self.graphs.count, classes)
+
+    @abstractmethod
+    def classes_of(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the class of each code (distinct, ascending), and the class from which it is taken, or -1 for none."""
+
+    def keep(self, part: CodeCounts) -> None:
+        """Hold the counts of some codes; they are merged now and then, which bounds what is held."""
+        self._parts.append(part)
+        if sum(codes.size for codes, _ in self._parts) > MERGE_AT:
+            self._parts = [merged_parts(self._parts)]
 
     @abstractmethod
     def find_candidates(self, rows: Rows, walks: Walks, first: int, count: int, block: int) -> CandidateBatch:
@@ -147,17 +177,6 @@ def wide_codes(graphs: CensusGraphs, size: int) -> bool:
     """Return whether the codes of subgraphs of ``size`` nodes take two words."""
     # All ones must stay free, to say that there is no code.
     return graphs.alphabet.code_bits(size) + graphs.graph_bits > 31
-
-
-def last_pair(codes: Codes, size: int) -> tuple[np.uint64, np.uint64]:
-    """Return two masks of the states of the last node, in a code without its graph's number.
-
-    The first mask holds its states towards all nodes before the last but one, the second its state towards that one. A
-    code has bits in both where the last two nodes are a pair of candidates with an edge. A last node with bits in the
-    second mask alone touches only the node before it, and was not counted among the pairs.
-    """
-    before = codes.state_bits * (size - 2)
-    return np.uint64((1 << before) - 1), np.uint64(((1 << codes.state_bits) - 1) << before)
 
 
 def numbers_for_host(*scalars: jax.Array) -> jax.Array:

@@ -10,22 +10,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxmotif.arrays._compile import jit64, put64
-from jaxmotif.arrays._rows import first_of_each
 from jaxmotif.census import _engine as shared
-from jaxmotif.census._code_counts import merged_codes
+from jaxmotif.census._code_counts import last_pair, merged_codes
 from jaxmotif.kernels import _subgraphs as kernel
 from jaxmotif.kernels._expand import FlatWork, flat_work
 from jaxmotif.kernels._subgraphs import Candidates, Dyads, Rows, Runs, Walks
 
-MERGE_AT = 1 << 23  # (code, count) entries held before they are merged
-
 
 class HostEngine(shared.CensusEngine):
     """The engine for CPUs: it sorts each portion of codes, merges equal ones, and classifies them at the end."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._parts: list[tuple[np.ndarray, np.ndarray]] = []  # distinct codes, ascending, and how often each occurs
 
     @staticmethod
     def open_walks(dyads: Dyads, rows: Rows, nodes: int, count: int) -> tuple[Walks, int]:
@@ -89,49 +82,17 @@ class HostEngine(shared.CensusEngine):
             real &= times > 0
             order = np.argsort(words[real], kind="stable")
             words, times = words[real][order], times[real][order]
-        self._parts.append(merged_codes(words, times))
-        # Merging now and then bounds what is held by the number of different codes.
-        if sum(part[0].size for part in self._parts) > MERGE_AT:
-            self._merge()
+        self.keep(merged_codes(words, times))
 
-    def counts(self) -> np.ndarray:
-        codes, times = self._merge()
-        bits = self.graphs.graph_bits
-        codes, graph = codes >> np.uint64(bits), codes & np.uint64((1 << bits) - 1)
-        # Equal codes of several graphs stand together, and are classified once.
-        new = first_of_each(codes)
-        which = np.cumsum(new) - 1
-        index, without = (table[which] for table in self._classes(codes[new]))
-        classes = len(self.classifier)
-        counts = np.zeros(self.graphs.count * classes, np.int64)
-        cell = graph.astype(np.int64) * classes
-        # Several codes may belong to one cell, and each of them adds to it.
-        np.add.at(counts, cell + index, times)
-        joined = without >= 0
-        # All pairs were counted as if without an edge, so each pair with an edge is taken off the class without it.
-        np.subtract.at(counts, (cell + without)[joined], times[joined])
-        return counts.reshape(self.graphs.count, classes)
-
-    def _classes(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the class of each code (distinct, ascending), and of the same pair without its edge, or -1."""
-        old, edge = shared.last_pair(self.graphs.alphabet.codes, self.size)
+    def classes_of(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        # A pair of candidates with an edge is taken from the class of the same pair without it.
+        old, edge = last_pair(self.graphs.alphabet.codes, self.size)
         # Subgraphs of two nodes have no pair of candidates.
         joined = (codes & old != 0) & (codes & edge != 0) & (self.size > 2)
         index = self.classifier(np.concatenate([codes, codes[joined] & ~edge]))
         without = np.full(codes.size, -1, np.int64)
         without[joined] = index[codes.size :]
         return index[: codes.size], without
-
-    def _merge(self) -> tuple[np.ndarray, np.ndarray]:
-        """Merge all parts into one, and return it."""
-        codes = np.concatenate([np.zeros(0, np.uint64), *(part[0].astype(np.uint64) for part in self._parts)])
-        counts = np.concatenate([np.zeros(0, np.int64), *(part[1] for part in self._parts)])
-        if len(self._parts) > 1:
-            # Each part is sorted already, and a stable sort merges sorted runs.
-            order = np.argsort(codes, kind="stable")
-            codes, counts = merged_codes(codes[order], counts[order])
-        self._parts = [(codes, counts)]
-        return codes, counts
 
 
 def pattern_runs(keys: np.ndarray, first: int, bits: int) -> tuple[Runs, int, int]:

@@ -20,8 +20,7 @@ import numpy as np
 from jaxmotif.arrays._ahead import end_rehearsal, fetched
 from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.census._classes import Classifier
-from jaxmotif.census._code_counts import distinct_from, sort_codes
-from jaxmotif.census._device import signed_forms
+from jaxmotif.census._code_counts import distinct_from, sort_codes, sorted_forms
 from jaxmotif.census._engine import numbers_for_host, wide_codes
 from jaxmotif.census._pair_states import CensusGraphs, Codes
 from jaxmotif.census._sizes import Sizes
@@ -129,13 +128,10 @@ def _counted(
     )
     # A code may be among both parts: its counts are added up with those of its form.
     parts = [distinct_from(sort_codes(*some), zero, room=limits.distinct) for some in found]
-    real = [jnp.arange(limits.distinct, dtype=jnp.int32) < part.number for part in parts]
     own, times = (jnp.concatenate(some) for some in zip(*((part.codes, part.times) for part in parts), strict=True))
-    forms, which, several = signed_forms(own, jnp.concatenate(real), codes, nodes)
-    counts = jnp.zeros(limits.forms, jnp.int64)
-    for form, sign in zip(which, (1, -1), strict=True):
-        counts = counts.at[jnp.where(form >= 0, form, limits.forms)].add(sign * times, mode="drop")
-    fits = fits & (several <= limits.forms)
+    forms = sorted_forms(own, times, jnp.uint64(0), codes, nodes, signed=True)
+    counts = distinct_from(forms, zero, room=limits.forms)
+    fits = fits & (counts.number <= limits.forms)
     for part in parts:
         fits = fits & (part.number <= limits.distinct)
-    return numbers_for_host(fits, several), for_host(forms[: limits.forms]), for_host(counts)
+    return numbers_for_host(fits, counts.number), for_host(counts.codes), for_host(counts.times)

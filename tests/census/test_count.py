@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for, jit64, put64
-from jaxmotif.census import _device, _host
+from jaxmotif.census import _code_counts, _device, _engine
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._code_counts import distinct_from, sort_codes
-from jaxmotif.census._device import DeviceEngine
 from jaxmotif.census._engine import wide_codes
 from jaxmotif.census._enumerate import count_classes, engine_type
 from jaxmotif.census._job import start_places
@@ -111,7 +110,7 @@ def test_tiny_tables_change_nothing(matrix_bytes, monkeypatch):
     assert (graphs.dyads.matrix is None) == (matrix_bytes == 0)
     wanted = subgraph_census(graph, 5)
     assert wanted.total > 1_000  # of 128 in a table
-    monkeypatch.setattr(_host, "MERGE_AT", 20)  # The host merges equal codes again and again.
+    monkeypatch.setattr(_engine, "MERGE_AT", 20)  # The host merges equal codes again and again.
     tiny = Sizes(block=64, table=128, candidates=8, codes=256, distinct=0, least=16)
     # With a matrix, codes are counted on the device too: too many kinds, and fewer than there is room for.
     for sizes in (tiny, *(dataclasses.replace(tiny, distinct=kinds) for kinds in (8, 256) if matrix_bytes)):
@@ -238,8 +237,8 @@ def test_codes_of_two_words_are_counted(weighted):
 
 
 @pytest.mark.parametrize(("distinct", "at_first"), [(64, 64), (4096, 4096), (64, 16), (4096, 16)])
-def test_counts_that_learn(distinct, at_first, monkeypatch):
-    """Forms that are known, some that are new, more new ones than are counted apart, and more codes than expected."""
+def test_more_codes_than_a_window_holds(distinct, at_first, monkeypatch):
+    """Forms that are known, some that are new, and more codes than expected."""
     monkeypatch.setattr(_device, "LEAST_DISTINCT", at_first)
     graphs, size = 3, 5
     one = random_graph(7, 0.5, 1, True)
@@ -263,18 +262,16 @@ def test_counts_that_learn(distinct, at_first, monkeypatch):
             if n
         }
 
-    wanted, taken = count(0), []
-    count_window = DeviceEngine._count
+    wanted, taken, grouped = count(0), [], _code_counts._grouped
 
-    def recorded(engine, portion, first):
-        taken.append((id(portion), first))
-        return count_window(engine, portion, first)
+    def recorded(ordered, first, graph_bits, **static):
+        taken.append(int(first))
+        return grouped(ordered, first, graph_bits, **static)
 
-    monkeypatch.setattr(DeviceEngine, "_count", recorded)
+    monkeypatch.setattr(_code_counts, "_grouped", recorded)
     assert count(distinct) == wanted
     assert len(wanted) > 900
-    assert any(first > 0 for _, first in taken) == (at_first < 4096)  # what one window did not hold
-    assert len(set(taken)) < len(taken)  # where too much was new
+    assert (len(taken) > len(parts)) == (at_first < 4096)  # what one window did not hold
 
 
 def test_words_of_labels(tmp_path):
@@ -331,6 +328,12 @@ def test_every_stored_count(shared_data):
 def test_size_out_of_range(size):
     with pytest.raises(ValueError, match="size must be between 2 and 8"):
         subgraph_census(Graph.from_edges([(0, 1)]), size)
+
+
+@pytest.mark.parametrize("graphs", [[(0, 1)], [[(0, 1)], [(0, 1)]]])
+def test_per_node_is_true_or_false(graphs):
+    with pytest.raises(TypeError, match="per_node must be True or False, got 'no'"):
+        subgraph_census(graphs, 3, per_node="no")
 
 
 def test_too_many_labels():

@@ -56,7 +56,7 @@ def test_a_larger_window_where_there_may_be_many_different_codes(programs, many,
     monkeypatch.setattr(_device, "_many_classes", lambda *_: many)
     told, _ = programs
     subgraph_census(sparse_graph(16), 3)
-    windows = [set(shapes) for name, *shapes in told if name.endswith("_count_window")]
+    windows = [set(shapes) for name, *shapes in told if name.endswith("_grouped")]
     assert len(windows) == len(sizes)
     assert all(any(size in window for window in windows) for size in sizes)
 
