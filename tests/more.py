@@ -1,4 +1,4 @@
-"""Further cases of parametrized tests: they widen what the others show, and run in turns in `.ci/run`, and with ``--slow``."""
+"""Further cases of parametrized tests, which run in turns in `.ci/run`, and all with ``--slow``: they widen what others show."""
 
 import pytest
 

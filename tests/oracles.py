@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 from jaxmotif.patterns import EDGE_ORBITS, GRAPHLETS, NODE_ORBITS, Graphlet
+from jaxmotif.patterns._catalogue import GRAPHLETS_5
 
 Edges = list[tuple[int, int]]
+
+DISCONNECTED_5 = {g.name: g.edges for g in GRAPHLETS_5 if g.num_nodes == 5 and not g.connected}
 
 
 def random_edges(n: int, density: float, seed: int) -> Edges:

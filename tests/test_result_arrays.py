@@ -171,6 +171,8 @@ def test_jax_numpy_refuses_results_that_it_would_truncate(results):
     assert jnp.asarray(jaxmotif.pattern_features([(0, 1), (1, 2)], ["edge"])).tolist() == [[2]]
     assert jnp.asarray(jaxmotif.node_orbits([(0, 1)])).tolist() == [[1] + [0] * 14] * 2
     assert jnp.asarray(jaxmotif.count_matches("edge", [(0, 1)])).tolist() == 2
+    with pytest.raises(TypeError, match="JAX would compute in 32 bits"):  # though all counts fit
+        jnp.log1p(jaxmotif.node_orbits([(0, 1)]).on_device())
     with pytest.raises(TypeError, match=f"MatchCount as a JAX array: Int64: values from {5000 * 4999 * 4998}"):
         jnp.asarray(jaxmotif.count_matches("3-star", Graph.from_edges(star(HUB))))
     with pytest.raises(TypeError, match="Census is a table"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import numbers
 import operator
 from collections.abc import Mapping
@@ -46,6 +47,21 @@ def check_switch(value: object, name: str) -> None:
         raise TypeError(f"{name} must be True or False, got {value!r}")
 
 
+def check_sequence(values: object, name: str) -> None:
+    """Raise TypeError unless a user gave values one after another: an array, a list, or what else has a length.
+
+    A dictionary would silently stand for its keys, a set for its values in any order, and a word for its letters.
+
+    Example:
+      >>> check_sequence({"a": 1}, "node_names")
+      Traceback (most recent call last):
+      TypeError: node_names must be an array or a list, with the values in their order, got dict
+    """
+    if isinstance(values, str | bytes | dict | set | frozenset) or not hasattr(values, "__len__"):
+        kind = type(values).__name__
+        raise TypeError(f"{name} must be an array or a list, with the values in their order, got {kind}")
+
+
 def whole_numbers(values: np.ndarray, name: str) -> np.ndarray:
     """Return integers that a user gives as an int64 array, without a copy where they are int64.
 
@@ -72,8 +88,9 @@ def check_labels(labels: ArrayLike, name: str) -> None:
     values, limits = np.asarray(labels), np.iinfo(np.int32)
     for bad in (values.min(initial=0), values.max(initial=0)):
         if not limits.min <= int(bad) <= limits.max:
+            place = f"{name}[{int(np.argmax(values == bad))}] = " if values.ndim == 1 else ""
             raise ValueError(
-                f"{name} must fit int32, between {limits.min} and {limits.max}, got {bad}; number labels from 0"
+                f"{name} must fit int32, between {limits.min} and {limits.max}, got {place}{bad}; number labels from 0"
             )
 
 
@@ -89,6 +106,20 @@ def check_probability(value: object, name: str) -> None:
         raise TypeError(f"{name} must be a number between 0 and 1, got {value!r}")
     if not 0 < float(value) < 1:
         raise ValueError(f"{name} must be between 0 and 1, got {value}")
+
+
+def check_number(value: object, name: str, least: float, what: str = "a number") -> None:
+    """Raise an error unless a user gave a finite number that is large enough.
+
+    Example:
+      >>> check_number("2", "min_fold", 1, "a ratio")
+      Traceback (most recent call last):
+      TypeError: min_fold must be a ratio, at least 1, got '2'
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be {what}, at least {least}, got {value!r}")
+    if not least <= float(value) < math.inf:
+        raise ValueError(f"{name} must be {what}, at least {least}, got {value}")
 
 
 def check_graphlet_size(size: object) -> None:

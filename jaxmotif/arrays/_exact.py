@@ -16,7 +16,7 @@ def with_exact_sums(values: np.ndarray) -> np.ndarray:
     NumPy's sums and differences of entries of the result then never wrap.
 
     Args:
-      values: integers of any kind, also Python's; arrays of floats are returned as they are.
+      values: integers of any kind, also Python's.
 
     Example:
       >>> with_exact_sums(np.array([2**61, 2**61])).dtype, with_exact_sums(np.array([2**62, 2**62])).sum()
@@ -25,8 +25,6 @@ def with_exact_sums(values: np.ndarray) -> np.ndarray:
     if values.dtype == object:
         fit = sum(map(abs, values.ravel().tolist())) < 2**63
         return values.astype(np.int64) if fit else values
-    if values.dtype.kind not in "iu":
-        return values
     if values.dtype.itemsize < 8:
         return values.astype(np.int64)
     largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-import operator
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import jax
 import numpy as np
+
+from jaxmotif.arrays._checks import whole_number
 
 if TYPE_CHECKING:
     from chex import PRNGKey
@@ -40,7 +41,7 @@ def as_key(key: int | PRNGKey | None) -> PRNGKey:
     if isinstance(key, jax.Array | np.ndarray) and key.shape in ((2,), (4,)) and key.dtype == np.uint32:
         return jax.random.wrap_key_data(key, impl="threefry2x32" if key.shape == (2,) else "rbg")
     try:
-        seed = 0 if key is None else operator.index(key)
+        seed = 0 if key is None else whole_number(key, "key")
     except TypeError:
         raise TypeError(f"key must be an integer seed or jax.random.key(seed), got {key!r}") from None
     if not -(2**31) <= seed < 2**64:

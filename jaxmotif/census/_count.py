@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import jax
 import numpy as np
 
+from jaxmotif.arrays._checks import check_switch
 from jaxmotif.arrays._present import PerGraph
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.census._classes import Classifier
@@ -51,6 +52,7 @@ def count_many(
       memory: bytes to work in beyond the graph, on each device.
       progress: show a meter on standard error.
     """
+    check_switch(per_node, "per_node")
     size = check_size(graphs, size)
     device = select_devices(devices).main
     together = np.flatnonzero((graphs.n <= MOST_NODES) & (graphs.slots <= CPU_SAMPLE.slots // 2))
@@ -178,6 +180,7 @@ def subgraph_census(
       >>> dict(zip(census.names, census.counts.tolist()))
       {'021C': 2, '030T feed-forward loop': 1}
     """
+    check_switch(per_node, "per_node")
     graph = as_graph(graph)
     size = check_size(graph, size)
     if certify is not None:

@@ -46,7 +46,7 @@ def dense_census_classes(
       edge_labels: the labels that edges may have, as for :func:`dense_census`.
 
     Raises:
-      ValueError: as for :func:`dense_census`.
+      ValueError, TypeError: as for :func:`dense_census`.
 
     Example:
       >>> dense_census_classes(3, directed=False), len(dense_census_classes(4, directed=True))
@@ -67,7 +67,8 @@ def dense_census(graph: Graph, size: int, node_labels: Labels = None, edge_label
     Args:
       graph: directed or not, capacity up to :data:`MAX_DENSE_NODES` nodes (:data:`MAX_DENSE_NODES_5` for five).
       size: static, 3 to 5 nodes.
-      node_labels: static, the labels that nodes of a counted subgraph may have, for a graph with node labels.
+      node_labels: static, a tuple of the labels that nodes of a counted subgraph may have, for a graph with node
+        labels.
       edge_labels: likewise for edges. Codes of subgraphs take ``size * b + size (size - 1) / 2 * c`` bits, at most
         :data:`MAX_CODE_BITS`. Here b bits number the node labels. Without edge labels c is 1 (directed: 2); with L edge
         labels c bits number L + 2 states of a pair (directed: the square of that).
@@ -78,7 +79,7 @@ def dense_census(graph: Graph, size: int, node_labels: Labels = None, edge_label
     Raises:
       ValueError: when traced, for another size, for labels that the graph has and the call does not name or the
         reverse, for more labels than codes hold, for a capacity over the limit, or for a batch outside ``jax.vmap``.
-      TypeError: when traced, for arrays that are not int32.
+      TypeError: when traced, for arrays that are not int32, or for a size or labels that are no integers.
 
     Example:
       >>> graph = Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)], node_labels=[0, 0, 1, 0])
@@ -145,12 +146,12 @@ def _check_labels(name: str, named: Labels, labels: Array | None) -> None:
 
 
 def _alphabet(directed: bool, node_labels: Labels, edge_labels: Labels) -> Alphabet:
-    def distinct(labels: Labels) -> Labels:
-        return None if labels is None else tuple(sorted({int(x) for x in labels}))
+    def distinct(labels: Labels, name: str) -> Labels:
+        return None if labels is None else tuple(sorted({whole_number(x, f"each of {name}") for x in labels}))
 
     if node_labels is not None and not len(node_labels):
         raise ValueError("node_labels is empty; name at least one label, or leave them out")
-    nodes, edges = distinct(node_labels), distinct(edge_labels)
+    nodes, edges = distinct(node_labels, "node_labels"), distinct(edge_labels, "edge_labels")
     # One more edge label stands for all that are not named. A subgraph with such an edge belongs to no class.
     return Alphabet(directed, None if edges is None else (*edges, max(edges, default=0) + 1), nodes)
 

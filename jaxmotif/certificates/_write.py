@@ -13,9 +13,8 @@ import numpy as np
 
 from jaxmotif.certificates._table import DeviceTable, HostTable, certified_table
 from jaxmotif.graph._saved import written_whole
-from jaxmotif.patterns._catalogue import EDGE_ORBITS, GRAPHLETS
 from jaxmotif.patterns._names import named_pattern
-from jaxmotif.patterns._orbits import CONNECTED, EDGE_NAMES_5
+from jaxmotif.patterns._orbits import column_graphs
 from jaxmotif.patterns._pattern import Pattern
 from jaxmotif.verify._certificate import ANY, FORMAT, LARGEST_FILE, seed_of
 from jaxmotif.verify._graph import describe
@@ -71,18 +70,10 @@ def _graphlet_shapes(
 
     The root of a column's shape is the node or edge of the graphlet whose orbit the column counts.
     """
-    roots: dict[str, tuple[Pattern, Sequence[int]]] = {}
-    if at == "edge" and len(columns) < len(EDGE_NAMES_5):
-        shapes = {g.name: Pattern.from_edges(g.edges, g.num_nodes) for g in GRAPHLETS}
-        roots = {orbit.name: (shapes[orbit.graphlet], orbit.edges[0]) for orbit in EDGE_ORBITS}
-    elif at != "graph":
-        for g in CONNECTED:
-            shape = Pattern.from_edges(g.edges, g.size)
-            places = g.edges if at == "edge" else [(u,) for u in range(g.size)]
-            orbits = zip(g.edge_orbits if at == "edge" else g.node_orbits, places, strict=False)
-            roots |= {columns[orbit]: (shape, place) for orbit, place in orbits if orbit < len(columns)}
     whole = [_shape((None, None), name, named_pattern(name, False)) for name in names]
-    return whole, [_shape((None, None), name, *roots[name]) for name in columns]
+    graphs = [] if at == "graph" else column_graphs(at, len(columns))
+    roots = ((Pattern.from_edges(graph.edges, graph.size), graph.root) for graph in graphs)
+    return whole, [_shape((None, None), name, *root) for name, root in zip(columns, roots, strict=True)]
 
 
 def certify_census(

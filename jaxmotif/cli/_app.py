@@ -138,6 +138,7 @@ def warnings_as_notes() -> Iterator[None]:
 
     def note(message: Warning | str, *_: object) -> None:
         text, logger = " ".join(str(message).split()), "jaxmotif.warnings"
+        key = text
         if "persistent compilation cache entry" in text:
             from jaxmotif.arrays._program_cache import forget_broken
 
@@ -146,8 +147,6 @@ def warnings_as_notes() -> Iterator[None]:
                 state, logger = "that was kept is broken, and is made anew", "jaxmotif"
             text = f"compiled code {state} ({text.partition(': ')[2]})"[:200]
             key = text.partition(" (")[0]
-        else:
-            key = text
         if key not in noted:
             noted.add(key)
             logging.getLogger(logger).warning("%s", text)
@@ -176,9 +175,8 @@ def describe(error: Exception) -> str:
     elif isinstance(error, ValueError | TypeError | OSError | MemoryError) or is_own:
         text = str(error)
     elif "RESOURCE_EXHAUSTED" in str(error):
-        text = (
-            f"a device ran out of memory ({str(error).splitlines()[0]}); use a device with more, or --memory for less"
-        )
+        said = str(error).splitlines()[0]
+        text = f"a device ran out of memory ({said}); use a device with more, or --memory for less"
     else:
         text = f"{type(error).__name__}: {error} (set JAXMOTIF_TRACEBACK=1 to see where)"
     return visible(" ".join(line.strip() for line in text.splitlines() if line.strip()))

@@ -19,6 +19,7 @@ from jaxmotif.cli._report import write_figures, write_page
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
+    from jaxmotif.motifs import Census, CensusEstimate
 
 
 def run(args: argparse.Namespace) -> Report:
@@ -60,19 +61,19 @@ def _count(args: argparse.Namespace, graph: Graph) -> Report:
         from jaxmotif.features import motif_strengths
 
         number = 100 if args.random_weights is None else args.random_weights
+        [weight] = [*graph.attributes.edges] if graph.attributes else []  # --weight may be its number
         devices = args.device if args.cluster is None else None  # a cluster does not list blocks of occurrences
         options = {"key": args.seed or 0, "devices": devices, "memory": args.memory}
         with timed("strengths computed"):
-            strengths = motif_strengths(graph, args.size, str(args.weight), number, args.strengths, **options)
+            strengths = motif_strengths(graph, args.size, weight, number, args.strengths, **options)
         columns |= strengths.table()
-        summary["random_weights"] = strengths.null_model
+        summary["null_model"] = strengths.null_model
         shown += [name for name in ("intensity", "coherence", "ratio", "z", "q", "why") if name in columns]
     if args.disjoint is not None:
         columns |= _disjoint(args, graph, census.classes)
     table = class_report(columns, graph, shown)
     write_class_files(args, graph, table.columns, census.classes)
-    _draw(args, graph, census.classes, census.counts)
-    write_page(args, lambda run: report.census_report(network_name(args.graph), graph, census, run))
+    _write_pictures(args, graph, census)
     return dataclasses.replace(table, scalars=summary)
 
 
@@ -81,13 +82,11 @@ def _disjoint(args: argparse.Namespace, graph: Graph, classes: Sequence[str]) ->
     from jaxmotif.matching import disjoint_occurrences
     from jaxmotif.patterns import named_pattern
 
-    counts, bounds = [], []
+    found = []
     for name in classes:
         pattern = named_pattern(name, graph.directed)  # the string has labels by their numbers, not by their words
-        disjoint = disjoint_occurrences(graph, pattern, args.disjoint, **place_options(args))
-        counts.append(disjoint.count)
-        bounds.append(disjoint.upper)
-    return {"disjoint": counts, "disjoint_upper": bounds}
+        found.append(disjoint_occurrences(graph, pattern, args.disjoint, **place_options(args)))
+    return {"disjoint": [one.count for one in found], "disjoint_upper": [one.upper for one in found]}
 
 
 def _estimate(args: argparse.Namespace, graph: Graph) -> Report:
@@ -97,8 +96,7 @@ def _estimate(args: argparse.Namespace, graph: Graph) -> Report:
     draws = {"samples": args.samples, "error": args.error, "level": level, "key": args.seed or 0}
     with timed("estimated"):
         estimate = estimate_census(graph, args.size, **draws, **work_options(args))
-    _draw(args, graph, estimate.classes, estimate.counts)
-    write_page(args, lambda run: report.census_report(network_name(args.graph), graph, estimate, run))
+    _write_pictures(args, graph, estimate)
     names = ("size", "directed", "total", "total_low", "total_high", "level")
     summary = {name: getattr(estimate, name) for name in names}
     summary |= {name: sum(getattr(estimate, name)) for name in ("samples", "accepted")}
@@ -106,8 +104,9 @@ def _estimate(args: argparse.Namespace, graph: Graph) -> Report:
     return dataclasses.replace(class_report(estimate.table(), graph, ["count", "low", "high", "hits"]), scalars=summary)
 
 
-def _draw(args: argparse.Namespace, graph: Graph, classes: tuple[str, ...], counts: np.ndarray) -> None:
-    """Draw classes, the most frequent first, where the user asked for drawings."""
+def _write_pictures(args: argparse.Namespace, graph: Graph, census: Census | CensusEstimate) -> None:
+    """Write drawings of the classes, the most frequent first, and the page, where the user asked for them."""
     if args.figures is not None:
-        ordered = [classes[row] for row in np.argsort(-np.asarray(counts, float), kind="stable")]
+        ordered = [census.classes[row] for row in np.argsort(-np.asarray(census.counts, float), kind="stable")]
         write_figures(args, class_patterns(ordered, graph.directed, graph._label_words), graph._label_words)
+    write_page(args, lambda run: report.census_report(network_name(args.graph), graph, census, run))

@@ -81,13 +81,7 @@ def class_report(columns: Mapping[str, Column], graph: Graph, others: Sequence[s
       others: The names of further columns that a terminal shows.
     """
     classes = [in_words(str(name), *graph._label_words) for name in columns["class"]]
-    labelled = any(number is None for number in columns["id"])
-    narrow = []
-    if labelled:
-        narrow.append("reading")
-    elif max(map(len, classes), default=0) <= _WIDEST_CLASS:
-        narrow.append("class")
-    if not labelled:
-        narrow.append("id")
+    plain = ["class", "id"] if max(map(len, classes), default=0) <= _WIDEST_CLASS else ["id"]
+    narrow = ["reading"] if any(number is None for number in columns["id"]) else plain
     narrow += [name for name in ("name", "przulj") if any(columns[name])]
     return Report({}, {**columns, "class": classes}, narrow=[*narrow, *others], objects="classes")

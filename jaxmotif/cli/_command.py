@@ -58,8 +58,9 @@ def how(args: argparse.Namespace) -> dict[str, Any]:
     """Return what is needed to make the same result again: the versions, the command, and the values of its options."""
     run = {"jaxmotif": jaxmotif.__version__, "jax": version("jax"), "command": args.command}
     # These options do not change the result.
-    unnamed = option_names(*_FURTHER_FILES, "output", "devices", "checkpoint", "cache") | {*run, "argv", "unwritten"}
+    unnamed = option_names(*_FURTHER_FILES, "output", "devices", "checkpoint", "cache") | {"argv", "unwritten"}
     for name, value in vars(args).items():
+        value = "all" if name == "limit" and value is None else value
         if name in unnamed or value is None:
             continue
         if isinstance(value, tuple | list):

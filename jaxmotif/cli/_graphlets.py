@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 
 from jaxmotif import report
 from jaxmotif.cli._columns import class_patterns, columns_in_words
@@ -31,12 +32,14 @@ def run(args: argparse.Namespace) -> Report:
         else:
             patterns = {name: named_pattern(name, graph.directed) for name in result.counts}
         write_figures(args, patterns, graph._label_words)
-    if args.report is not None:
+
+    def page(run: Mapping[str, object]) -> str:
         orbits = result
         if args.per != "node" or args.not_induced:
             orbits = graphlets.node_orbits(graph, size=args.size, progress=not args.quiet, **place_options(args))
-        name = network_name(args.graph)
-        write_page(args, lambda run: report.graphlets_report(name, graph, orbits, run))
+        return report.graphlets_report(network_name(args.graph), graph, orbits, run)
+
+    write_page(args, page)
     sizes = {"nodes": graph.n, "edges": graph.m}
     if args.per == "graph":
         table = result.table()

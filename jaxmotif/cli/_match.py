@@ -16,7 +16,7 @@ from jaxmotif.arrays._present import meant
 from jaxmotif.cli._command import place_options
 from jaxmotif.cli._input import load_graph, network_name
 from jaxmotif.cli._occurrences import write_occurrences, write_query_subnetwork
-from jaxmotif.cli._output import Report
+from jaxmotif.cli._output import Report, beside_result
 from jaxmotif.cli._parser import refuse
 from jaxmotif.cli._report import write_figures, write_page
 
@@ -55,9 +55,10 @@ def run(args: argparse.Namespace) -> Report:
     in_files = args.subnetwork is not None or args.roles is not None
     target = load_graph(args, label_ids=labels, attributes=bool(language_queries) or in_files)
     queries: dict[str, AnyQuery] = {}
+    # A query is directed if the target is; an edge that its file calls undirected is two arcs.
+    as_target = argparse.Namespace(**vars(args) | {"directed": target.directed or args.directed})
     for path in paths:
-        query = language_queries.get(path.name)
-        queries[path.name] = _read_query(args, path, target, labels) if query is None else query
+        queries[path.name] = language_queries.get(path.name) or load_graph(as_target, path, label_ids=labels)
     if not paths:
         try:
             queries[args.query] = language_queries.get(args.query) or as_pattern(args.query, target)
@@ -72,13 +73,14 @@ def run(args: argparse.Namespace) -> Report:
     )
     query = next(iter(queries.values()))
     names = _node_names(query) if len(queries) == 1 else None
-    write_occurrences(args, target, rows, induced=args.induced, wildcard=wildcard, names=names)
+    write_occurrences(args, target, ["query"], rows, induced=args.induced, wildcard=wildcard, names=names)
     write_query_subnetwork(args, target, query, wildcard)
     if listing:
         return _list(args, queries, target, options)
     results = _count(args, queries, target, options)
     if args.report is not None or args.figures is not None:
-        _write_pictures(args, queries, target, results, wildcard)
+        with beside_result(args):
+            _write_pictures(args, queries, target, results, wildcard)
     return _count_report(args.format, results)
 
 
@@ -99,12 +101,6 @@ def _write_pictures(
         matched[name] = report.Matched(patterns[name], results[name], getattr(query, "names", ()))
     shown = network_name(args.graph), target, matched, args.induced, args.per, wildcard
     write_page(args, lambda run: report.match_report(*shown, run))
-
-
-def _read_query(args: argparse.Namespace, path: Path, target: Graph, labels: dict[str, int]) -> Graph:
-    """Read a query graph, which is directed if the target is; an edge that its file calls undirected is two arcs."""
-    directed = args.directed or (True if target.directed else args.directed)
-    return load_graph(argparse.Namespace(**vars(args) | {"directed": directed}), path, label_ids=labels)
 
 
 def _parse_queries(text: str, paths: list[Path]) -> dict[str, Query]:

@@ -94,7 +94,8 @@ def _distances(args: argparse.Namespace, graphs: Sequence[Graph]) -> dict[str, n
     options = {"size": size, **place_options(args)}
     orbits = [np.asarray(node_orbits(without_directions(graph), **options).values) for graph in graphs]
     matrices = [graphlet_correlation_matrix(values, size) for values in orbits]
-    return {f"GCD-{args.gcd}": np.array([[graphlet_correlation_distance(a, b) for b in matrices] for a in matrices])}
+    rows = [[graphlet_correlation_distance(a, b, size) for b in matrices] for a in matrices]
+    return {f"GCD-{args.gcd}": np.array(rows)}
 
 
 def _pairs(compared: MotifComparison, distances: Mapping[str, np.ndarray]) -> dict[str, object]:
@@ -103,7 +104,8 @@ def _pairs(compared: MotifComparison, distances: Mapping[str, np.ndarray]) -> di
     for i, j in itertools.combinations(range(len(compared.names)), 2):
         pair = f"({compared.names[i]}, {compared.names[j]})"
         values[f"correlation {pair}"] = compared.correlation[i, j]
-        values[f"correlation_95 {pair}"] = f"{compared.low[i, j]:.3f} to {compared.high[i, j]:.3f}"
+        interval = f"{compared.low[i, j]:.3f} to {compared.high[i, j]:.3f}"
+        values[f"correlation_95 {pair}"] = None if np.isnan(compared.low[i, j]) else interval
         if not compared.tested.all():
             values[f"correlation_closed {pair}"] = compared.tested_correlation[i, j]
         values |= {f"{name} {pair}": matrix[i, j] for name, matrix in distances.items()}

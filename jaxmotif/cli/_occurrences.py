@@ -48,12 +48,14 @@ def write_class_files(
       classes: The strings of the classes, in the order of the table.
     """
     classes = list(map(str, classes))
-    write_occurrences(args, graph, _class_rows(columns, classes, graph.directed))
+    told = {name: columns[name] for name in ("count", "class", "id", "name", "verdict") if name in columns}
+    write_occurrences(args, graph, [*told, "roles"][1:], _class_rows(told, classes, graph.directed))
     if args.roles is not None:
         from jaxmotif.features import role_table
 
-        table = role_table(graph, classes, **place_options(args), progress=not args.quiet)
-        _write_role_table(args, table, f"{len(table['node'])} roles of nodes")
+        with beside_result(args):
+            table = role_table(graph, classes, **place_options(args), progress=not args.quiet)
+            _write_role_table(args, table, f"{len(table['node'])} roles of nodes")
     if args.subnetwork is not None:
         from jaxmotif.matching import subnetwork
 
@@ -62,10 +64,9 @@ def write_class_files(
 
 
 def _write_role_table(args: argparse.Namespace, table: Mapping[str, Column], what: str) -> None:
-    with beside_result(args):
-        report = Report({}, table, objects="roles", run=how(args))
-        write_report(report, choose_format(None, args.roles), args.roles, escape_formulas=args.escape_formulas)
-        logger.info("%s written to %s", what, args.roles)
+    report = Report({}, table, objects="roles", run=how(args))
+    write_report(report, choose_format(None, args.roles), args.roles, escape_formulas=args.escape_formulas)
+    logger.info("%s written to %s", what, args.roles)
 
 
 def check_class(args: argparse.Namespace, graph: Graph) -> None:
@@ -85,14 +86,15 @@ def write_query_subnetwork(args: argparse.Namespace, graph: Graph, query: Any, w
     from jaxmotif.graph._convert import rename_columns
     from jaxmotif.matching import subnetwork
 
-    part = subnetwork(graph, query, induced=args.induced, wildcard=wildcard, **place_options(args))
-    if args.subnetwork is not None:
-        with beside_result(args):
-            _write_subnetwork(args, part)
-    if args.roles is not None:
-        columns = {} if part.attributes is None else part.attributes.nodes
-        table = {"name": part._names, **rename_columns(columns, ["name"], "node")}
-        _write_role_table(args, table, f"roles of {part.n} nodes")
+    with beside_result(args):
+        part = subnetwork(graph, query, induced=args.induced, wildcard=wildcard, **place_options(args))
+        if args.subnetwork is not None:
+            with beside_result(args):  # so that the roles are written whatever goes wrong
+                _write_subnetwork(args, part)
+        if args.roles is not None:
+            columns = {} if part.attributes is None else part.attributes.nodes
+            table = {"name": part._names, **rename_columns(columns, ["name"], "node")}
+            _write_role_table(args, table, f"roles of {part.n} nodes")
 
 
 def _write_subnetwork(args: argparse.Namespace, part: Graph) -> None:
@@ -106,6 +108,7 @@ def _write_subnetwork(args: argparse.Namespace, part: Graph) -> None:
 def write_occurrences(
     args: argparse.Namespace,
     graph: Graph,
+    heads: Sequence[str],
     patterns: Iterable[tuple[Mapping[str, object], GraphLike | Pattern]],
     *,
     induced: bool = True,
@@ -119,8 +122,8 @@ def write_occurrences(
     Args:
       args: The options.
       graph: The graph that the patterns occur in.
-      patterns: For each pattern, the values that stand before the nodes in each row, by name, and the pattern. The
-        names are the same for all patterns.
+      heads: The names of the values that stand before the nodes in each row.
+      patterns: For each pattern, these values by name, and the pattern.
       induced: Whether only induced occurrences count, as for :func:`jaxmotif.occurrences`.
       wildcard: A node label of patterns that matches any label.
       names: The names of the pattern's nodes, for the columns, where there is only one pattern.
@@ -133,7 +136,6 @@ def write_occurrences(
 
     listed: list[tuple[Mapping[str, object], Pattern]] = [(row, as_pattern(query, graph)) for row, query in patterns]
     most = max((pattern.num_nodes for _, pattern in listed), default=0)
-    heads = list(listed[0][0]) if listed else []
     nodes = [f"node_{i}" for i in range(most)] if names is None else free_names(map(str, names), heads, "node")
     written = 0
 
@@ -170,15 +172,15 @@ def _class_rows(
     The last of the values says what each node of an occurrence does in it.
 
     Args:
-      columns: The columns of the table of classes.
+      columns: The numbers of occurrences of the classes, and the columns that say which class it is.
       classes: The strings of the classes.
       directed: Whether they have directions.
     """
     from jaxmotif.patterns import named_pattern
     from jaxmotif.patterns._readings import role_words
 
-    names = [name for name in ("class", "id", "name", "verdict") if name in columns]
-    values = [np.asarray(columns[name], object).tolist() for name in ("count", *names)]
+    _, *names = columns
+    values = [np.asarray(column, object).tolist() for column in columns.values()]
     for text, count, *row in zip(classes, *values, strict=True):
         if count:
             pattern = named_pattern(text, directed)
@@ -186,7 +188,7 @@ def _class_rows(
 
 
 def _write_csv(
-    stream: TextIO, heads: list[str], nodes: list[str], blocks: Blocks, numbers: bool, escape_formulas: bool
+    stream: TextIO, heads: Sequence[str], nodes: list[str], blocks: Blocks, numbers: bool, escape_formulas: bool
 ) -> None:
     write_rows(stream, [safe_row([*heads, *nodes], escape_formulas)])
     for head, block in blocks:
@@ -198,7 +200,7 @@ def _write_csv(
 
 
 def _write_parquet(
-    stream: BinaryIO, heads: list[str], nodes: list[str], blocks: Blocks, numbers: bool, run: Mapping[str, object]
+    stream: BinaryIO, heads: Sequence[str], nodes: list[str], blocks: Blocks, numbers: bool, run: Mapping[str, object]
 ) -> None:
     pa = load_extra("pyarrow", "--occurrences FILE.parquet needs")
     from pyarrow import parquet

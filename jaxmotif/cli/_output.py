@@ -125,15 +125,19 @@ def check_outputs(args: argparse.Namespace) -> None:
         if before := written.get(path.resolve()):
             raise ValueError(f"{before} and --{name} are one file; name a file for each")
         written[path.resolve()] = str(path) if name == "to" else f"--{name} {path}"
+    places = {path.parent: option for path, option in written.items()}  # the folders that files are written to
     for name, path in folders.items():
         if path.exists() and not path.is_dir():
             raise NotADirectoryError(f"--{name} {path}: is a file; name a folder")
+        places[path.resolve()] = f"--{name} {path}"
         existing = next(p for p in (path, *path.absolute().parents) if p.exists())
         with _early_errors(path), tempfile.TemporaryFile(dir=existing):
             pass
     for path in _paths_to_read(args, {*files, *folders}):
         if os.path.isfile(path) and (option := written.get(Path(path).resolve())):
             raise ValueError(f"{option}: this file is read, and would be replaced; name another")
+        if os.path.isdir(path) and (option := places.get(Path(path).resolve())):
+            raise ValueError(f"{option}: each file in {path} is a query, and this would be one; name another folder")
     if "report" in files and files["report"].suffix.lower() not in ("", ".html", ".htm", ".xhtml"):
         raise ValueError(f"--report {files['report']}: the page is HTML; name a file that ends in .html")
     if "output" in files and files["output"].suffix.lower() in (".xlsx", ".xls", ".pdf", ".html", ".docx"):
@@ -174,6 +178,9 @@ def write_report(
       wide: Whether a table has all columns.
       escape_formulas: Whether to put an apostrophe before text in CSV that a spreadsheet would run.
     """
+    if not report.columns and form in ("csv", "tsv", "parquet"):  # which readers take for tables
+        row = {name: [value] for name, value in report.scalars.items()}
+        report = dataclasses.replace(report, scalars={}, columns=row)
     with named_errors("standard output") if path is None else whole_file(path) as file:
         stream = file or sys.stdout
         if form == "table":

@@ -10,7 +10,7 @@ import functools
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,7 +19,6 @@ import jaxmotif
 from jaxmotif.arrays._present import meant
 from jaxmotif.cli import _values
 
-_KINDS: dict[str, Callable[[str], Any]] = {"float": _values.number, "int": _values.whole_number, "text": str}
 _MARKS = {
     "int": {"type": _values.whole_number},
     "optional": {"nargs": "?"},
@@ -60,8 +59,10 @@ class Parser(argparse.ArgumentParser):
 _RENAMED = {"format": "input_format", "devices": "device", "num_random": "random", "edge_labels": "only"}
 _RENAMED |= {"time_limit": "seconds", "null_model": "keep", "certify": "certificate", "estimate_census": "estimate"}
 _VALUE = r"""\"[^"]*"|'[^']*'|\([^)]*\)|[\w+-]+(?:\.\w+)*|"""
+# What the user wrote, which stays: text in quotes, and words that look like paths.
+_WRITTEN = r"""(?<!\w)(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|[^\s'"()]*(?:[/\\]|\.[A-Za-z])[^\s'"()]*"""
 _ARGUMENT = re.compile(
-    rf"""(?<![\w'"\[.])(?:(\w+)=({_VALUE})|(?:^|(?<=: ))(\w+)(?= (?:must|is|says)\b)|(estimate_census))"""
+    rf"""{_WRITTEN}|(?<![\w'"\[.])(?:(\w+)=({_VALUE})|(?:^|(?<=: ))(\w+)(?= (?:must|is|says)\b)|(estimate_census))"""
 )
 
 
@@ -178,7 +179,7 @@ def _add_option(parser: Any, names: str, takes: str, meaning: str) -> None:
     elif "|" in kind:
         settings["choices"] = [settings.get("type", str)(choice) for choice in kind.split("|")]
     else:
-        settings["type"] = _KINDS.get(kind) or getattr(_values, kind)
+        settings["type"] = str if kind == "text" else getattr(_values, kind)
     parser.add_argument(*flags, **settings)
 
 

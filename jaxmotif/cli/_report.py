@@ -59,11 +59,11 @@ def write_figures(
     style = Path(report.__file__).with_name("templates") / "figures.mplstyle"
     small = {name: pattern for name, pattern in patterns.items() if pattern.num_nodes <= MOST_NODES}
     drawn = dict(itertools.islice(small.items(), args.drawings))
-    figures = dict(report.drawing_figures(drawn, words)) | dict(make() if make is not None else {})
     # Files tell no date, so that the same result gives the same bytes.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     written = set[str]()
     with beside_result(args), mpl.rc_context(fname=style):
+        figures = dict(report.drawing_figures(drawn, words)) | dict(make() if make is not None else {})
         args.figures.mkdir(parents=True, exist_ok=True)
         for name, draw in figures.items():
             plain = "".join(c if c.isalnum() or c in "-_.,+" else "_" for c in name)[:100]

@@ -100,7 +100,7 @@ def seconds(text: str) -> float:
       >>> seconds("2.5")
       2.5
     """
-    refusal = "is not a number of seconds above 0; leave it out for no limit"
+    refusal = "is not a number of seconds above 0; write for example 60, or leave it out"
     return _parse(text, float, refusal, lambda value: 0 < value < math.inf)
 
 
@@ -123,7 +123,7 @@ def number(text: str) -> float:
       >>> number("0.05"), number("1e-3")
       (0.05, 0.001)
     """
-    return _parse(text, float, "is not a number; write for example 0.05 or 1e-3")
+    return _parse(text, float, "is not a number; write for example 0.05 or 1e-3", math.isfinite)
 
 
 class FormatNames:
@@ -133,9 +133,6 @@ class FormatNames:
         from jaxmotif.io._registry import READABLE
 
         return iter(("auto", *READABLE))
-
-    def __contains__(self, name: object) -> bool:
-        return name in tuple(self)
 
 
 def columns(text: str) -> tuple[int | str, ...]:

@@ -57,15 +57,16 @@ def _read_answer(path: Path, nodes: Mapping[str, int] | None) -> np.ndarray:
       nodes: for a listing of matches, the number of each node by its name; other names are read as -1. ``None`` for a
         table of counts, whose columns ``u`` and ``v``, or ``node``, are left out.
     """
-    with path.open(encoding="utf-8", newline="") as file:
-        names, *rows = csv.reader(line for line in file if not line.startswith("#"))
-    if nodes is not None:
-        return np.array([[nodes.get(name, -1) for name in row] for row in rows], object).reshape(-1, len(names))
-    first = sum(name in ("u", "v", "node") for name in names[:2])
     try:
-        return np.array([[int(value) for value in row[first:]] for row in rows], object).reshape(-1, len(names) - first)
-    except ValueError:
+        with path.open(encoding="utf-8", newline="") as file:
+            names, *rows = csv.reader(line for line in file if not line.startswith("#"))
+        first = sum(name in ("u", "v", "node") for name in names[:2]) if nodes is None else 0
+        read = int if nodes is None else lambda name: nodes.get(name, -1)
+        values = [[read(value) for value in row[first:]] for row in rows]
+        return np.array(values, object).reshape(len(rows), len(names) - first)
+    except (ValueError, csv.Error):
         raise ValueError(
-            f"{path}: expected a table of counts at nodes or edges, as graphlets --per node and --per edge write it; "
-            "counts in the whole graph, as of a census, need no table, since the certificate states them"
+            f"{path}: expected a table of counts at nodes or edges, or of all matches, in CSV, as graphlets --per node "
+            "or edge and match --limit all write it; counts in the whole graph, as of a census, need no table, since "
+            "the certificate states them"
         ) from None

@@ -128,8 +128,8 @@ class Record:
                 saved = checkpoint.load(path, self.work)
                 if saved is not None:
                     self._take_over(path, saved)
-            if self._state[0] and (held := self._state[0][-1].stop) > self._items:
-                raise ValueError(f"{own}: checkpoint of {held} items, and here are {self._items}; delete it for fewer")
+            if self._state[0] and self._state[0][-1].stop > self._items:
+                raise ValueError(f"{own}: checkpoint of more than is asked for; ask for as much again, or delete it")
             # The files of the others are removed only when this process's file holds everything.
             if self._save():
                 for path in others:

@@ -162,7 +162,7 @@ def select_devices(devices: Devices = None) -> Selection:
         if devices == "hybrid":
             return select_devices(Hybrid())
         return Selection(_first_of_each(jax.devices("cpu") if devices == "cpu" else _gpus("gpu")), together=several)
-    if isinstance(devices, int):
+    if isinstance(devices, int) and not isinstance(devices, bool):
         available = jax.devices()
         if not 1 <= devices <= len(available):
             where = "these processes have" if several else "this machine has"

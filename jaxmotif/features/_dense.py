@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxmotif.arrays._checks import check_switch
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.features._patterns import PatternLike
@@ -29,7 +30,6 @@ from jaxmotif.patterns._roles import (
     all_roles,
     check_per,
     known_weights,
-    orbit_weights,
     weight_table,
 )
 
@@ -73,9 +73,10 @@ def dense_pattern_features(
       [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     """
     check_per(per, "graph", "node", "edge")
+    check_switch(induced, "induced")
     given = listed_patterns(patterns, graph.directed)
     roles = all_roles(given, patterns, per)
-    weights = known_weights(given, roles, partial(orbit_weights, induced=induced))
+    weights = known_weights(given, roles, "induced" if induced else "copies")
     known = [w for found in weights for w in found]
     rest = [i for i, found in enumerate(weights) if not found and roles[i]]
     searched = [roles[i] for i in rest]

@@ -48,7 +48,6 @@ from jaxmotif.patterns._roles import (
     Role,
     all_roles,
     check_per,
-    homomorphism_weights,
     known_weights,
     weight_table,
 )
@@ -140,7 +139,7 @@ def homomorphism_counts(
       and graph limits", 2012, chapter 5.
     """
     check_per(per, "graph", "node")
-    source, given, roles = ask(graphs, patterns, per, normalize)
+    source, given, roles = ask(graphs, patterns, per, log, normalize)
 
     def count(rest: list[int]) -> np.ndarray:
         return _count_by_tables(source, _plans([given[i] for i in rest], [roles[i] for i in rest]), devices)
@@ -258,7 +257,7 @@ def spasm(*patterns: PatternLike) -> list[str]:
 def _weights(patterns: list[Pattern], roles: list[list[Role]]) -> list[list[OrbitWeights]]:
     """Return the weights of each pattern's columns over orbits, or an empty list where there are none."""
     _refuse_labels(patterns)
-    return known_weights(patterns, roles, homomorphism_weights)
+    return known_weights(patterns, roles, "homs")
 
 
 def _refuse_labels(patterns: list[Pattern]) -> None:

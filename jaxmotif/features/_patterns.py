@@ -7,13 +7,12 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import jax
 import numpy as np
 
-from jaxmotif.arrays._checks import whole_number
+from jaxmotif.arrays._checks import check_switch, whole_number
 from jaxmotif.arrays._exact import with_exact_sums
 from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.arrays._rows import places_of as row_numbers
@@ -38,7 +37,6 @@ from jaxmotif.patterns._roles import (
     all_roles,
     check_per,
     known_weights,
-    orbit_weights,
     places_of,
     weight_table,
 )
@@ -134,12 +132,13 @@ def pattern_features(
       ('ffl:0-1', 'ffl:0-2', 'ffl:1-2')
     """
     check_per(per, "graph", "node", "edge")
-    source, given, roles = ask(graphs, patterns, per, normalize)
+    check_switch(induced, "induced")
+    source, given, roles = ask(graphs, patterns, per, log, normalize)
 
     def count(rest: list[int]) -> np.ndarray:
         return _searched(source, [given[i] for i in rest], [roles[i] for i in rest], induced, devices)
 
-    weights = known_weights(given, roles, partial(orbit_weights, induced=induced))
+    weights = known_weights(given, roles, "induced" if induced else "copies")
     values = columns_of(source, roles, weights, count, devices)
     sizes = [pattern.num_nodes for pattern, found in zip(given, roles, strict=True) for _ in found]
     if log or normalize:
@@ -149,9 +148,10 @@ def pattern_features(
 
 
 def ask(
-    graphs: GraphLike | GraphsLike, patterns: Sequence[PatternLike], per: Per, normalize: Normalize
+    graphs: GraphLike | GraphsLike, patterns: Sequence[PatternLike], per: Per, log: bool, normalize: Normalize
 ) -> tuple[Source, list[Pattern], list[list[Role]]]:
     """Return the graphs, the patterns and each pattern's columns, from the arguments of a public function."""
+    check_switch(log, "log")
     check_normalize(normalize)
     one_or_many = as_one_or_many(graphs)
     many = Graphs.from_graphs([one_or_many]) if isinstance(one_or_many, Graph) else one_or_many

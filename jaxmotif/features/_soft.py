@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxmotif.arrays._checks import check_switch
 from jaxmotif.features._homomorphisms import Contraction, check_axes, contract, plan_contraction
 from jaxmotif.features._patterns import PatternLike
 from jaxmotif.patterns import Pattern, automorphism_count
@@ -84,6 +85,7 @@ def soft_counts(
     if weights.dtype.itemsize < 4:  # narrower floats could not hold the sums
         weights = weights.astype(jnp.float32)
     check_per(per, "graph", "node")
+    check_switch(induced, "induced")
     given = listed_patterns(patterns, False)
     for pattern in given:
         labelled = pattern.node_labels is not None or pattern.edge_labels is not None

@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
 
+from jaxmotif.arrays._checks import check_sequence
+
 if TYPE_CHECKING:
     import pandas
 
     from jaxmotif.graph._container import Graph
+
+    Columns = Mapping[str, "Values"] | pandas.DataFrame
 
 Values: TypeAlias = Union[Sequence[object], np.ndarray, "pandas.Series"]
 
@@ -117,16 +121,27 @@ def pair_keys(ends: np.ndarray, graph: Graph) -> np.ndarray:
     return u * np.int64(max(graph.n, 1)) + v
 
 
+def as_columns(table: Columns | None, of: str, length: int) -> dict[str, np.ndarray]:
+    """Return a table of attributes, of ``"nodes"`` or ``"edges"``, as columns by name."""
+    if table is None:
+        return {}
+    if not hasattr(table, "items"):
+        raise TypeError(f"{of} must be columns by name, such as {{'kind': [..]}}, got {type(table).__name__}")
+    return {str(name): as_column(values, str(name), length) for name, values in table.items()}
+
+
 def as_column(values: Values, name: str, length: int) -> np.ndarray:
     """Return values of one attribute, an array, a pandas column or a sequence, as a column ``[length]``.
 
     Raises:
+      TypeError: no values in an order, such as a dictionary.
       ValueError: of another length, or of several axes.
 
     Example:
       >>> as_column([1, None, 3], "weight", 3)
       array([ 1., nan,  3.])
     """
+    check_sequence(values, f"attribute {name!r}")
     array = getattr(values, "to_numpy", lambda: values)()
     if isinstance(array, np.ndarray) and array.ndim != 1:
         raise ValueError(f"attribute {name!r}: expected one value for each, [{length}], got {list(array.shape)}")

@@ -11,10 +11,10 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxmotif.arrays._checks import whole_number, whole_numbers
+from jaxmotif.arrays._checks import check_switch, whole_number, whole_numbers
 from jaxmotif.arrays._present import counted
 from jaxmotif.arrays._rows import offsets_from, places_of
-from jaxmotif.graph._build import LabelConflict, build, host_array
+from jaxmotif.graph._build import LabelConflict, as_labels, build, edge_array, host_array
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._fields import LAYOUT, Array, Fields, OptionalArray, Pad, Placement, capacities, pad_fields
 from jaxmotif.graph._words import check_words
@@ -71,7 +71,10 @@ class Graphs:
         Raises:
           TypeError, ValueError: as :meth:`Graph.from_edges`, naming the graph.
         """
-        arrays = [_edge_rows(one, i) for i, one in enumerate(edges)]
+        arrays: list[np.ndarray] = []
+        for i, one in enumerate(edges):
+            name = f"graphs[{i}]: edges"
+            arrays.append(whole_numbers(edge_array(one, name), name))
         lengths = np.fromiter(map(len, arrays), np.int64, len(arrays))
         rows = np.concatenate(arrays) if arrays else np.zeros((0, 2), np.int64)
         owner = np.repeat(np.arange(len(arrays)), lengths)
@@ -83,8 +86,9 @@ class Graphs:
             begins = np.cumsum(lengths) - lengths
             largest[lengths > 0] = np.maximum.reduceat(np.maximum(*rows.T), begins[lengths > 0])
         if num_nodes is None and node_labels is not None:
+            node_labels = [as_labels(one, f"graphs[{i}]: node_labels", None) for i, one in enumerate(node_labels)]
             num_nodes = [len(labels) for labels in node_labels]
-        n = largest + 1 if num_nodes is None else whole_numbers(host_array(num_nodes), "num_nodes")
+        n = largest + 1 if num_nodes is None else whole_numbers(host_array(num_nodes, "num_nodes"), "num_nodes")
         if n.shape != largest.shape:
             raise ValueError(f"num_nodes must have one entry for each of {len(arrays)} graphs, got shape {n.shape}")
         if (n <= largest).any():
@@ -93,7 +97,7 @@ class Graphs:
                 f"graphs[{i}] has the node id {largest[i]}, which is not below its number of nodes, {n[i]}"
             )
         starts = offsets_from(n, np.int64)
-        capacities(None, int(starts[-1]), 0)
+        capacities(None, sum(n.tolist()), 0)  # which does not wrap
         labels = _joined(node_labels, "node_labels", n), _joined(edge_labels, "edge_labels", lengths)
         try:
             return cls._built(rows + starts[owner][:, None], starts, directed, *labels)
@@ -132,7 +136,7 @@ class Graphs:
           >>> [graph.edge_list().tolist() for graph in graphs]
           [[[0, 1]], [[0, 1], [1, 2]]]
         """
-        starts, ends = whole_numbers(host_array(ptr), "ptr"), host_array(edge_index)
+        starts, ends = whole_numbers(host_array(ptr, "ptr"), "ptr"), host_array(edge_index, "edge_index")
         if starts.ndim != 1 or starts.size == 0 or starts[0] != 0 or (np.diff(starts) < 0).any():
             raise ValueError(f"ptr must be [B + 1] numbers from 0 that do not fall, got {np.asarray(ptr)!r}")
         if ends.ndim != 2 or ends.shape[0] != 2:
@@ -143,8 +147,7 @@ class Graphs:
             if apart.any() and ends.min() >= 0 and ends.max() < starts[-1]:
                 i = int(np.argmax(apart))
                 raise ValueError(f"edge_index[:, {i}] = {ends[:, i].tolist()} joins two graphs, {graph[:, i].tolist()}")
-        labels = (None if x is None else host_array(x) for x in (node_labels, edge_labels))
-        return cls._built(ends.T, starts, directed, *labels)
+        return cls._built(ends.T, starts, directed, node_labels, edge_labels)
 
     @classmethod
     def from_graphs(cls, graphs: Sequence[Graph] | Graph) -> Graphs:
@@ -187,10 +190,11 @@ class Graphs:
         rows: np.ndarray,
         starts: np.ndarray,
         directed: bool,
-        node_labels: np.ndarray | None,
-        edge_labels: np.ndarray | None,
+        node_labels: ArrayLike | None,
+        edge_labels: ArrayLike | None,
     ) -> Graphs:
         """Build a data set from rows of ends, the first node of each graph, and labels of nodes and of edges."""
+        check_switch(directed, "directed")
         fields, *_ = build(rows, int(starts[-1]), directed, node_labels, edge_labels, pad=None, on_device=False)
         return cls(fields, bool(directed), starts)
 
@@ -384,22 +388,11 @@ def _joined(labels: Sequence[Labels] | None, name: str, sizes: np.ndarray) -> np
     """Join the labels of all graphs, one graph after another, after checking that each has one label an entry."""
     if labels is None:
         return None
-    arrays = [host_array(one) for one in labels]
-    if [one.shape[0] for one in arrays] != sizes.tolist():
-        raise ValueError(f"{name} must have for each graph as many as there are: {sizes[:4].tolist()}, ..")
-    return np.concatenate(
-        [np.zeros(0, np.int8), *(one for one in arrays if one.size)]
-    )  # NumPy makes floats of an empty list
-
-
-def _edge_rows(edges: ArrayLike, i: int) -> np.ndarray:
-    """Return the edges of graph ``i`` as an array ``[E, 2]`` of integers."""
-    rows = host_array(edges)
-    if rows.size == 0 and rows.ndim < 3:
-        return np.zeros((0, 2), np.int64)
-    if rows.ndim != 2 or rows.shape[1] != 2:
-        raise ValueError(f"graphs[{i}]: edges must have shape (E, 2), got {rows.shape}")
-    return whole_numbers(rows, f"graphs[{i}]: edges")
+    labels = list(labels)
+    if len(labels) != sizes.size:
+        raise ValueError(f"{name} must have one entry for each of {sizes.size} graphs, got {len(labels)}")
+    arrays = [as_labels(one, f"graphs[{i}]: {name}", int(sizes[i])) for i, one in enumerate(labels)]
+    return np.concatenate([np.zeros(0, np.int32), *arrays])
 
 
 def _moved(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -11,10 +10,10 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
+from jaxmotif.arrays._checks import check_labels, check_sequence, whole_number
 from jaxmotif.arrays._rows import offsets_from, offsets_of, renumber
 from jaxmotif.graph._build_device import Ids, device_rows, enter
 from jaxmotif.graph._fields import (
-    INT32_MAX,
     BuildReport,
     EdgesLike,
     Fields,
@@ -62,14 +61,14 @@ def build(
     drops_isolated = choices["isolated"] == "drop"
     if directed and choices["reverse"] == "error":
         raise ValueError('reverse="error" is for undirected graphs: in a directed graph u v and v u are two arcs')
-    all_edges = edges = _edge_array(edges)
+    all_edges = edges = edge_array(edges)
     if on_device is None:  # a small graph asks for no device, which would start one
         on_device = edges.shape[0] >= DEVICE_BUILD_ROWS and _first_device(device).platform != "cpu"
     # Ids that may have no edge are renumbered on the host, before the edges go to a device.
     there, ids = enter(edges, _first_device(device)) if on_device and not drops_isolated else (None, _ids(edges))
     _check_ids(edges, ids)
-    given_labels = edge_labels = None if edge_labels is None else _labels(edge_labels, "edge_labels", edges.shape[0])
-    node_labels = None if node_labels is None else _labels(node_labels, "node_labels", None)
+    given_labels = edge_labels = None if edge_labels is None else as_labels(edge_labels, "edge_labels", edges.shape[0])
+    node_labels = None if node_labels is None else as_labels(node_labels, "node_labels", None)
     node_names = None if node_names is None else _names(node_names)
     n, declared = _node_count(edges, ids.high, num_nodes, node_labels, node_names)
     if ids.loops and choices["self_loops"] == "error":
@@ -257,36 +256,46 @@ def refuse_traced(value: object) -> None:
         )
 
 
-def host_array(values: Any) -> np.ndarray:
+def host_array(values: Any, name: str = "an array") -> np.ndarray:
     """Return an array of any library, or a sequence, as a NumPy array, without a copy where it lies on the host."""
     refuse_traced(values)
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise ValueError("an array has masked values; fill them, or leave their rows out")
+        raise ValueError(f"masked values in {name}; fill them, or leave their rows out")
     if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack__") or isinstance(values, jax.Array):
-        return np.asarray(values)
+        try:
+            return np.asarray(values)
+        except ValueError:
+            raise ValueError(f"rows of several lengths in {name}; give each as many entries") from None
     if values.__dlpack_device__()[0] == 1:  # kDLCPU
         return np.from_dlpack(values)
     with jax.enable_x64(True):  # through JAX, which knows devices
         return np.asarray(jax.dlpack.from_dlpack(values))
 
 
-def _edge_array(edges: Any) -> np.ndarray:
-    """Return edges as an ``[E, 2]`` array of integers."""
+def edge_array(edges: Any, name: str = "edges") -> np.ndarray:
+    """Return edges as an ``[E, 2]`` array of integers; messages call them by a name."""
     refuse_traced(edges)
     if not hasattr(edges, "__dlpack__") and not hasattr(edges, "__array__"):
+        if not isinstance(edges, Iterable) or hasattr(edges, "tocoo"):
+            raise TypeError(
+                f"{name} must be integers [E, 2] or pairs, got {type(edges).__name__}; as_graph takes other graphs"
+            )
         edges = list(edges)
         for row, edge in enumerate(edges):
             if not hasattr(edge, "__len__") or len(edge) != 2:
-                raise ValueError(f"edges must be pairs of node ids, got edges[{row}] = {edge!r}")
-    edges = host_array(edges)
+                raise ValueError(f"{name} must be pairs of node ids, got {name}[{row}] = {edge!r}")
+    given, edges = edges, host_array(edges, name)
     if edges.size == 0 and edges.shape in ((0,), (0, 2)):
         return np.zeros((0, 2), np.int32)
     if edges.ndim != 2 or edges.shape[1] != 2:
         remedy = "; transpose it" if edges.ndim == 2 and edges.shape[0] == 2 else ""
-        raise ValueError(f"edges must have shape (E, 2), one edge a row, got {edges.shape}{remedy}")
+        raise ValueError(f"{name} must have shape (E, 2), one edge a row, got {edges.shape}{remedy}")
     if edges.dtype.kind not in "iu":
+        if isinstance(given, list) and all(isinstance(x, int) for edge in given for x in edge):
+            whole = np.array(given, object)  # NumPy made floats of ids beyond 63 bits
+            _check_ids(whole, _ids(whole))
         raise TypeError(
-            f"edges must be integers, got {edges.dtype} (edges[0] = {edges[0].tolist()}); number the nodes 0..n-1, "
+            f"{name} must be integers, got {edges.dtype} ({name}[0] = {edges[0].tolist()}); number the nodes 0..n-1, "
             "and pass original names as node_names"
         )
     return edges
@@ -308,19 +317,25 @@ def _check_ids(edges: np.ndarray, ids: Ids) -> None:
             raise ValueError(f"node ids must be between 0 and {2**63 - 2}, got edges[{row}] = {_row(edges, row)}")
 
 
-def _labels(values: ArrayLike, name: str, size: int | None) -> np.ndarray:
-    """Return labels as a checked int32 array."""
-    try:
-        values = host_array(values)
-    except ValueError:
-        if isinstance(values, np.ndarray):  # with masked values
-            raise
-        values = np.empty(0, object)  # a list of lists of several lengths
-    if values.dtype == object and name == "node_labels":
+def as_labels(values: Any, name: str, size: int | None, traced: bool = False) -> np.ndarray:
+    """Return labels as a checked int32 array.
+
+    Args:
+      values: the labels.
+      name: the name of the argument, for messages.
+      size: how many labels there must be; ``None`` for any number.
+      traced: leave arrays of JAX where they are, and look at none of their values.
+    """
+    if isinstance(values, Iterable):
+        check_sequence(values, name)
+    nested = isinstance(values, list | tuple) and any(isinstance(label, list | tuple | set) for label in values)
+    if nested and name.endswith("node_labels"):
         raise TypeError(
-            "node_labels must be one integer a node; several are an attribute, with_attributes(nodes={'labels': ...}), "
-            "for which a query asks in words, A.labels contains 'x'"
+            f"{name} must be one integer a node; several are an attribute, "
+            "with_attributes(nodes={'labels': ...}), for which a query asks in words, A.labels contains 'x'"
         )
+    traced = traced and isinstance(values, jax.Array)
+    values = values if traced else host_array(values, name)
     if values.ndim != 1 or (size is not None and values.shape[0] != size):
         raise ValueError(f"{name} must have shape ({'n' if size is None else size},), got {values.shape}")
     if values.size == 0:
@@ -330,21 +345,17 @@ def _labels(values: ArrayLike, name: str, size: int | None) -> np.ndarray:
             f"{name} must be integers, got {values.dtype} ({name}[0] = {values[0]!r}); number the labels, the same way "
             "in every graph that is to be compared"
         )
-    for bad in (values.min(), values.max()):
-        if not -INT32_MAX - 1 <= int(bad) <= INT32_MAX:
-            raise ValueError(
-                f"{name} must fit int32, between {-INT32_MAX - 1} and {INT32_MAX}, got "
-                f"{name}[{int(np.argmax(values == bad))}] = {bad}; number the labels from 0"
-            )
+    if not traced:
+        check_labels(values, name)
     return values.astype(np.int32)
 
 
 def _names(names: Sequence[Hashable] | np.ndarray) -> np.ndarray:
-    if isinstance(names, np.ndarray):
-        if names.ndim != 1:
-            raise ValueError(f"node_names must have one dimension, got shape {names.shape}")
-        return names
-    return np.fromiter(names, object, len(names))
+    check_sequence(names, "node_names")
+    shape = getattr(names, "shape", (len(names),))
+    if len(shape) != 1:
+        raise ValueError(f"node_names must have one dimension, got shape {shape}")
+    return names if isinstance(names, np.ndarray) else np.fromiter(names, object, len(names))
 
 
 def _node_count(
@@ -358,10 +369,7 @@ def _node_count(
     sizes = {"node_labels": node_labels, "node_names": node_names}
     sizes_given = {name: array.shape[0] for name, array in sizes.items() if array is not None}
     if num_nodes is not None:
-        try:
-            sizes_given = {"num_nodes": operator.index(num_nodes)} | sizes_given
-        except TypeError:
-            raise TypeError(f"num_nodes must be an integer, got {num_nodes!r}") from None
+        sizes_given = {"num_nodes": whole_number(num_nodes, "num_nodes")} | sizes_given
     if not sizes_given:
         return highest + 1, False
     n = next(iter(sizes_given.values()))

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from jaxmotif.arrays._compile import jit64, put64
 from jaxmotif.arrays._rows import offsets_of
 from jaxmotif.arrays._sizes import bucket_size
-from jaxmotif.graph._fields import Fields, Rows, capacities
+from jaxmotif.graph._fields import Array, Fields, Rows, capacities
 
 _NONE = np.uint64(2**64 - 1)  # the key of padding, which follows every real key: their highest bit is clear
 _LOW_WORD = np.uint64(0xFFFFFFFF)
@@ -121,7 +121,7 @@ def device_rows(
     return Rows(fields, m, duplicates, reverse_duplicates, bool(conflict))
 
 
-def traced_fields(edge_index: ArrayLike, labels: jax.Array | None, n: int, directed: bool) -> Fields:
+def traced_fields(edge_index: ArrayLike, labels: Array | None, n: int, directed: bool) -> Fields:
     """Build the arrays of a graph of ``n`` nodes from columns of ids, also inside a user's ``jax.jit``.
 
     No value is looked at.

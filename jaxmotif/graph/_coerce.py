@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeAli
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxmotif.arrays._checks import check_switch
 from jaxmotif.arrays._fork import using_jax
 from jaxmotif.arrays._present import PerGraph, counted
 from jaxmotif.graph._attributes import Attributes
@@ -87,6 +88,8 @@ def as_graph(thing: GraphLike, directed: bool | None = None, name: str = "graph"
       >>> as_graph(nx.DiGraph([("a", "b"), ("b", "c")])).node_names.tolist()
       ['a', 'b', 'c']
     """
+    if directed is not None:
+        check_switch(directed, "directed")
     using_jax()  # work on a graph that was inherited by a forked process would wait for ever
     if isinstance(thing, Graph):
         refuse_traced(thing.num_nodes)
@@ -143,7 +146,7 @@ def as_graphs(
     if not isinstance(thing, list | tuple) or not thing or _is_row(thing[0]):
         return None
     if all(isinstance(one, list | tuple) or hasattr(one, "__dlpack__") for one in thing):
-        return Graphs.from_edges(cast(Sequence[ArrayLike], thing), directed=bool(directed))
+        return Graphs.from_edges(cast(Sequence[ArrayLike], thing), directed=False if directed is None else directed)
     token = _notes.set({})
     try:
         graphs = [

@@ -20,18 +20,18 @@ from jaxmotif.arrays._fork import using_jax
 from jaxmotif.arrays._present import counted
 from jaxmotif.graph import _convert as convert
 from jaxmotif.graph import _saved as saved
-from jaxmotif.graph._attributes import Attributes, Values, as_column, pair_keys
-from jaxmotif.graph._build import build, refuse_traced
+from jaxmotif.graph._attributes import Attributes, as_columns, pair_keys
+from jaxmotif.graph._build import as_labels, build, host_array, refuse_traced
 from jaxmotif.graph._build_device import traced_fields
 from jaxmotif.graph._fields import Array, BuildReport, EdgesLike, Fields, Pad, Placement, capacities, pad_fields
+from jaxmotif.graph._lent import borrow
 
 if TYPE_CHECKING:
     import networkx
-    import pandas
     import scipy.sparse
     from matplotlib.axes import Axes
 
-    Columns = Mapping[str, Values] | pandas.DataFrame
+    from jaxmotif.graph._attributes import Columns
 
 
 _HOST_FIELDS = ("report", "node_names", "node_label_names", "edge_label_names", "attributes")
@@ -176,7 +176,8 @@ class Graph:
           A graph of capacities ``num_nodes`` and E slots (2 E where not directed).
 
         Raises:
-          TypeError, ValueError: arrays of another shape or kind, when traced.
+          TypeError, ValueError: arrays of another shape or kind, when traced; labels of NumPy or in lists that do not
+            fit int32.
 
         Example:
           >>> @jax.jit
@@ -187,14 +188,16 @@ class Graph:
           >>> triangles(jax.numpy.array([0, 1, 2, 2]), jax.numpy.array([1, 2, 0, 3]))
           Array(1., dtype=float32)
         """
-        if np.ndim(edge_index) != 2 or np.shape(edge_index)[0] != 2:
-            raise ValueError(f"edge_index must have shape (2, E), got {np.shape(edge_index)}; from_edges takes rows")
+        check_switch(directed, "directed")
+        if not isinstance(edge_index, jax.Array):
+            edge_index = host_array(edge_index, "edge_index")
+            edge_index = edge_index if edge_index.size else edge_index.astype(np.int32)
+        if edge_index.ndim != 2 or edge_index.shape[0] != 2:
+            raise ValueError(f"edge_index must have shape (2, E), got {edge_index.shape}; from_edges takes rows")
         num_nodes = whole_number(num_nodes, "num_nodes")
         if num_nodes < 0:
             raise ValueError(f"num_nodes must be at least 0, got {num_nodes}")
-        if not isinstance(edge_index, jax.Array):
-            edge_index = np.asarray(edge_index)
-            edge_index = edge_index if edge_index.size else edge_index.astype(np.int32)
+        capacities(None, num_nodes, 0)
         if not jax.numpy.issubdtype(edge_index.dtype, np.integer):
             raise TypeError(f"edge_index must hold integers, got {edge_index.dtype}")
         if isinstance(edge_index, np.ndarray):  # JAX would drop the upper halves of 64-bit ids
@@ -202,17 +205,11 @@ class Graph:
             edge_index = np.where(inside, edge_index, -1).astype(np.int32)
         elif edge_index.dtype.itemsize < 4:  # whose type may not hold the number of nodes
             edge_index = edge_index.astype(np.int32)
-        expected = {"node_labels": (node_labels, num_nodes), "edge_labels": (edge_labels, edge_index.shape[1])}
-        for name, (labels, size) in expected.items():
-            if labels is not None and np.shape(labels) != (size,):
-                raise ValueError(f"{name} must have shape ({size},), got {np.shape(labels)}")
-            kind = None if labels is None else getattr(labels, "dtype", None) or np.asarray(labels).dtype
-            if size and kind is not None and not jax.numpy.issubdtype(kind, np.integer):
-                raise TypeError(f"{name} must hold integers, got {kind}")
-        labels = None if edge_labels is None else jax.numpy.asarray(edge_labels, np.int32)
-        fields = traced_fields(edge_index, labels, num_nodes, directed)
+        E = edge_index.shape[1]
+        labels = None if edge_labels is None else as_labels(edge_labels, "edge_labels", E, traced=True)
+        fields = traced_fields(edge_index, labels, num_nodes, bool(directed))
         if node_labels is not None:
-            at_nodes = jax.numpy.asarray(node_labels, np.int32)
+            at_nodes = jax.numpy.asarray(as_labels(node_labels, "node_labels", num_nodes, traced=True))
             fields = fields._replace(node_labels=at_nodes if num_nodes else np.full(1, -1, np.int32))
         return cls(*fields, directed=bool(directed))
 
@@ -293,10 +290,12 @@ class Graph:
         """Return the same graph with columns of values beside it, for queries to ask about (host).
 
         Args:
-          nodes: columns ``[n]`` by name: a mapping to arrays or sequences, or a pandas table.
+          nodes: columns ``[n]`` by name: a mapping to arrays or sequences, or a pandas table. Values are taken by their
+            places; the index of a table or a series is not looked at.
           edges: columns ``[m]`` by name, in the order of :meth:`edge_list`.
 
         Raises:
+          TypeError: no columns by name, or a column that has no order, such as a dictionary from nodes to values.
           ValueError: a column of another length.
 
         Example:
@@ -304,12 +303,9 @@ class Graph:
           >>> graph.attributes.nodes["kind"].tolist()
           ['KC', 'KC', 'MBON']
         """
-        of_nodes, of_edges = (
-            {} if table is None else {str(name): as_column(values, str(name), size) for name, values in table.items()}
-            for table, size in ((nodes, self.n), (edges, self.m))
-        )
+        columns = as_columns(nodes, "nodes", self.n), as_columns(edges, "edges", self.m)
         graph = Graph(*self.fields, directed=self.directed)._with_host_fields(*self._host_fields())
-        return graph._with_attributes(Attributes(of_nodes, of_edges))
+        return graph._with_attributes(Attributes(*columns))
 
     def _with_attributes(self, attributes: Attributes | None) -> Graph:
         object.__setattr__(self, "attributes", attributes)
@@ -450,8 +446,7 @@ class Graph:
             raise ValueError(
                 "save keeps labels and names, no attributes; graph.with_attributes() is the same graph without them"
             )
-        labels = *self._labels(), self.node_names, *self._label_words
-        saved.write(path, saved.Saved(self.edge_list(), self.n, self.directed, *labels))
+        saved.write(path, self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, pad: Pad = "bucket", device: Placement = None) -> Graph:
@@ -465,24 +460,8 @@ class Graph:
           GraphFileError: (a ValueError) the file is something else, or damaged.
           OSError: the file cannot be opened.
         """
-        contents = saved.read(path)
-        try:
-            graph = cls.from_edges(
-                contents.edges,
-                contents.num_nodes,
-                contents.directed,
-                contents.node_labels,
-                contents.edge_labels,
-                self_loops="error",
-                duplicates="error",
-                node_names=contents.node_names,
-                pad=pad,
-                device=device,
-            )
-            words = contents.node_label_names, contents.edge_label_names
-            return graph._with_host_fields(graph.report, graph.node_names, *words)
-        except (TypeError, ValueError) as error:
-            raise saved.GraphFileError(f"{os.fspath(path)}: {error}", os.fspath(path)) from error
+        strict = {"isolated": "keep", "self_loops": "error", "duplicates": "error"}
+        return borrow("read_graph")(path, format="npz", **strict, pad=pad, device=device)
 
     @property
     def _names(self) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import operator
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -11,6 +10,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._present import counted
 from jaxmotif.arrays._sizes import bucket_size
 
@@ -119,7 +119,7 @@ def capacities(pad: Pad, num_nodes: int, num_slots: int) -> tuple[int, int]:
             raise ValueError(f'pad must be None, "bucket" or (nodes, slots), got {pad!r}')
         return min(bucket_size(num_nodes), INT32_MAX), min(bucket_size(num_slots), INT32_MAX)
     try:
-        N, S = (operator.index(size) for size in pad)
+        N, S = (whole_number(size, "pad") for size in pad)
     except (TypeError, ValueError):
         raise TypeError(f'pad must be None, "bucket" or two integers (nodes, slots), got {pad!r}') from None
     if not (max(num_nodes, 1) <= N <= INT32_MAX and max(num_slots, 1) <= S <= INT32_MAX):

@@ -1,4 +1,4 @@
-"""Graphs in NumPy's npz files: no pickles, whole or not at all, checked as edges are when they are read again."""
+"""Graphs written to NumPy's npz files, without pickles, whole or not at all; ``jaxmotif.io`` reads them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import contextlib
 import json
 import os
 import secrets
-import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from jaxmotif.graph._container import Graph
+
 FORMAT, VERSION = "jaxmotif graph", 1
-_HEADER, _NAMES = "jaxmotif", "node_names"
-_WORDS = ("node_label_names", "edge_label_names")
+HEADER, LABELS = "jaxmotif", ("node_labels", "edge_labels")
+WORDS = ("node_label_names", "edge_label_names")
 
 
 class GraphFileError(ValueError):
@@ -30,23 +32,6 @@ class GraphFileError(ValueError):
         super().__init__(message)
         self.path = path
         self.line = line
-
-
-LabelNames: TypeAlias = Mapping[int, str] | None
-"""The word of each label."""
-
-
-class Saved(NamedTuple):
-    """Contents of a file: arguments of ``Graph.from_edges``, and the words of node and edge labels."""
-
-    edges: np.ndarray
-    num_nodes: int
-    directed: bool
-    node_labels: np.ndarray | None
-    edge_labels: np.ndarray | None
-    node_names: np.ndarray | None
-    node_label_names: LabelNames = None
-    edge_label_names: LabelNames = None
 
 
 @contextlib.contextmanager
@@ -79,57 +64,21 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
-def write(path: str | os.PathLike[str], saved: Saved) -> None:
-    """Write a file, or leave the file that was there before as it was."""
-    header = {"format": FORMAT, "version": VERSION, "nodes": saved.num_nodes, "directed": saved.directed}
-    for kind in _WORDS:
-        words = getattr(saved, kind)
+def write(path: str | os.PathLike[str], graph: Graph) -> None:
+    """Write a file, or leave the file that was there before as it was; :func:`jaxmotif.read_graph` reads it."""
+    header = {"format": FORMAT, "version": VERSION, "nodes": graph.n, "directed": graph.directed}
+    for kind, words in zip(WORDS, graph._label_words, strict=True):
         header[kind] = None if words is None else [[int(label), word] for label, word in words.items()]
-    arrays = {"edges": saved.edges.astype(np.int32), "node_labels": saved.node_labels, "edge_labels": saved.edge_labels}
-    names = saved.node_names
+    arrays = {"edges": graph.edge_list().astype(np.int32), **dict(zip(LABELS, graph._labels(), strict=True))}
+    names = graph.node_names
     if names is not None:
         header["names"] = names.dtype.kind
         # Numbers are kept as they are; words as JSON, since NumPy's own text takes the longest word's room for all.
-        arrays[_NAMES] = names if names.dtype.kind in "iu" else _json(names.tolist())
+        arrays["node_names"] = names if names.dtype.kind in "iu" else _json(names.tolist())
     present = {name: array for name, array in arrays.items() if array is not None}
     header["arrays"] = list(present)  # so that a name that damage changes is missed
     with written_whole(path) as partial, open(partial, "xb") as file:
-        np.savez(file, **{_HEADER: _json(header)}, **present)
-
-
-def read(path: str | os.PathLike[str]) -> Saved:
-    """Read a graph that :func:`write` wrote.
-
-    Raises:
-      GraphFileError: something else, or damaged.
-      OSError: the file cannot be opened.
-    """
-    path = os.fspath(path)
-    with open(path, "rb") as file:
-        try:
-            return contents(file)
-        except Exception as error:  # zipfile and NumPy raise a dozen kinds at a damaged file
-            message = f"{path}: this is not a graph that Graph.save wrote, or it is damaged: {error}"
-            raise GraphFileError(message, path) from error
-
-
-def contents(file: BinaryIO) -> Saved:
-    """Return the contents of an open file; a damaged file raises an exception of any kind."""
-    with zipfile.ZipFile(file) as archive:
-        if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
-            raise ValueError("it is compressed")  # write() never compresses, so a small file cannot ask for much memory
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as arrays:
-        header = json.loads(bytes(arrays[_HEADER]))
-        if (header["format"], header["version"]) != (FORMAT, VERSION):
-            raise ValueError(f"it is a {header['format']} of version {header['version']}, not {VERSION}")
-        arrays_by_name = {name: arrays[name] for name in header["arrays"]}
-    names = arrays_by_name.get(_NAMES)
-    if names is not None and header["names"] not in "iu":
-        names = _words([_tuples(name) for name in json.loads(bytes(names))], header["names"])
-    labels = arrays_by_name.get("node_labels"), arrays_by_name.get("edge_labels")
-    words = [None if header[kind] is None else dict(header[kind]) for kind in _WORDS]
-    return Saved(arrays_by_name["edges"], header["nodes"], header["directed"], *labels, names, *words)
+        np.savez(file, **{HEADER: _json(header)}, **present)
 
 
 def _json(value: object) -> np.ndarray:
@@ -143,14 +92,3 @@ def _plain(name: object) -> Any:
     raise TypeError(
         f"node_names must be words, numbers or tuples of these to be saved, got {name!r}; rename the nodes before"
     )
-
-
-def _tuples(name: object) -> Any:
-    """Return a name as it was before JSON made a list of each tuple, which networkx allows as names."""
-    return tuple(map(_tuples, name)) if isinstance(name, list) else name
-
-
-def _words(names: Sequence[object], kind: str) -> np.ndarray:
-    if kind != "O":
-        return np.array(names, dtype=str if kind in "UT" else None)
-    return np.fromiter(names, object, len(names))  # an assignment of all would take tuples apart

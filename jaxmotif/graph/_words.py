@@ -47,6 +47,6 @@ def joined_words(kind: str, given: Iterable[Mapping[int, str] | None]) -> dict[i
 
 
 def _only_numbers(graph: Graph, kind: str) -> bool:
-    from_file = graph.report is not None and graph.report.format != ""
+    from_file = graph.report is not None and graph.report.format not in ("", "npz")
     labelled = getattr(graph, f"{kind}_labels") is not None
     return from_file and labelled and getattr(graph, f"{kind}_label_names") is None

@@ -19,7 +19,7 @@ _MOST_EDGES = 1 << 18
 
 _DOT = re.compile(
     r'(?P<skip>[ \t\r\n\f\v]+|//[^\n]*|(?<![^\n])#[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)|"(?P<text>(?:[^"\\]|\\.)*)"'
-    r"|(?P<mark>->|--|[\[\]{};,=:+])|(?P<word>[^\W\d]\w*|-?(?:\.\d+|\d+(?:\.\d*)?))",
+    r"|(?P<mark>->|--|[\[\]{};,=:+])|(?P<word>[^\W\d]\w*|-?(?:\.\d+|\d+(?:\.\d*)?)(?![\w.]))",
     re.S,
 )
 
@@ -121,7 +121,7 @@ class _Dot:
             name += tokens.take("text").text
         while tokens.taken(":"):
             tokens.take("word", "text")
-        return [name.replace('\\"', '"')]
+        return [name]
 
     def _attributes(self) -> dict[str, str]:
         tokens, own = self.tokens, {}

@@ -28,6 +28,8 @@ _TARGET = re.compile(
 )
 _LEADING_ZERO = re.compile(rb"0\d+")
 _QUOTED = re.compile(rb'"[^"]*"')
+_DECIMAL = re.compile(rb"(?<![^;\s])[+-]?\d+,\d+(?![^;\s])")
+"""A number that has a comma for its point, between semicolons or blanks."""
 _DICT = re.compile(rb"\s\{['\"].*\}$")
 """The attributes of an edge, as networkx writes them."""
 _ROW_NUMBER = re.compile(r"|id|index|row(id)?|key|no|nr|num(ber)?|#|suid|edge(id)?|interactionid|unnamed:0")
@@ -58,7 +60,7 @@ class Layout(NamedTuple):
 def read_csv(file: TextFile, options: Options) -> Contents:
     """Read columns separated by commas or semicolons, whichever comes first."""
     rows = file.first_rows(1)
-    return read_list(file, options, (_first_mark(_QUOTED.sub(b"", rows[0])) if rows else b"") or b",")
+    return read_list(file, options, (first_mark(_QUOTED.sub(b"", rows[0])) if rows else b"") or b",")
 
 
 def read_any_list(file: TextFile, options: Options) -> Contents:
@@ -109,7 +111,7 @@ def delimiter_of(row: bytes) -> bytes:
         return b""
     row = _QUOTED.sub(b"name", _DICT.sub(b"", row.strip()))
     aligned = re.search(rb"[,;] *\t|\t *[,;]", row)
-    return b"\t" if b"\t" in row and not aligned else _first_mark(row)
+    return b"\t" if b"\t" in row and not aligned else first_mark(row)
 
 
 def read_list(
@@ -146,6 +148,10 @@ def read_list(
         layout = layout if titled.header is None else titled
     if not data:
         return Contents(np.zeros((0, 2), np.int64))
+    titles = layout.header or []
+    for title in titles if options.attributes else [*(options.columns or ()), options.edge_label]:
+        if title and isinstance(title, str) and titles.count(title) > 1:
+            raise file.error(f"several columns are called {title!r}; give them different names")
     width, sample = len(rows[0]), data[0]
     chosen: list[int] = []
     for column in layout.chosen:
@@ -184,6 +190,9 @@ def read_list(
     if names is None:
         return contents
     notes = (*contents.notes, *_first_row_notes(layout, contents.edges, names.known, sample, chosen))
+    if missing := missing_words(names.known):
+        shown = ", ".join(map(repr, sorted(missing)))
+        notes = (*notes, f"there are nodes called {shown}, which often means a missing value")
     return sorted_names(contents._replace(notes=notes), names.known)
 
 
@@ -267,7 +276,7 @@ def _unread(header: list[str] | None, sample: list[bytes], chosen: list[int]) ->
     """Return the note on columns that are passed over."""
     left = [column for column in range(len(sample)) if column not in chosen]
     if header is not None:
-        shown = [repr(header[column]) for column in left if column < len(header)]
+        shown = [repr(header[column]) for column in left]
     else:
         shown = [f"{column} ({sample[column].decode()[:20]!r} in the first row)" for column in left]
     remedy = ", counted from 0" if header is None else ""
@@ -279,16 +288,16 @@ def layout_of(rows: list[list[bytes]], options: Options) -> Layout:
     """Choose the columns that are read, from the first few rows.
 
     The first row is a header when an option names its fields; when two fields have usual names such as source and
-    target; when its ids are words and those of the second row numbers; or when all its fields are words and the rows
-    below have numbers beside the ids.
+    target; when its ids are words and those of the second row numbers; when all its fields are words and the rows
+    below have numbers beside the ids; or when the first column numbers the rows below.
     """
     columns, label = options.columns, options.edge_label
     if columns is not None and len(columns) == 3:
         label = columns[2]
-    fields = [field.decode() for field in rows[0]] if rows else []
+    fields = [field.decode() for field in rows[0]]
     named = [column for column in (*(columns or ())[:2], label) if isinstance(column, str)]
     usual = usual_ends(fields)
-    if usual is not None and fields[:2] != ["source", "target"]:  # which are titles whatever stands below
+    if usual is not None and not {"source", "target"} <= {*fields}:  # which are titles whatever stands below
         titles = {rows[0][i] for i in usual}
         usual = None if any(field in titles for row in rows[1:] for field in row) else usual
     first_column: Literal["", "numbers", "unclear"] = ""
@@ -304,10 +313,10 @@ def layout_of(rows: list[list[bytes]], options: Options) -> Layout:
         left = [i for i in range(max(4, len(fields))) if i != (None if label is None else place(label))]
         first_column = "" if options.text_ids else _first_column(rows, _plain(fields), left)
         ends = (left[1], left[2]) if first_column else (left[0], left[1])
+        if first_column and not rows[0][left[0]].isdigit():  # the rows are numbered from the second one on
+            usual = ends
     found = all(column in fields for column in named)
-    is_header = (
-        bool(fields) and found and (bool(named) or usual is not None or _words_above_numbers(rows, ends, options))
-    )
+    is_header = found and (bool(named) or usual is not None or _words_above_numbers(rows, ends, options))
     return Layout(fields if is_header else None, ends, None if label is None else place(label), first_column)
 
 
@@ -343,12 +352,17 @@ def _first_column(rows: list[list[bytes]], titles: list[str], columns: list[int]
     numbers = [row[first] for row in body]
     if len(set(numbers)) < len(numbers):
         return ""
-    counts = int(numbers[0]) in (0, 1) and numbers == [b"%d" % (int(numbers[0]) + i) for i in range(len(body))]
+    counts = counts_up(numbers)
     words = not any(is_number(row[end]) or row[end].lower() in MISSING for row in body for end in ends)
     named = titled and _ROW_NUMBER.fullmatch(titles[first]) is not None
     if words:
         return "numbers" if named or counts else "unclear"
     return "numbers" if named and counts and all(row[end].isdigit() for row in body for end in ends) else ""
+
+
+def counts_up(numbers: list[bytes]) -> bool:
+    """Tell whether fields count from 0 or 1 on, as numbers of rows do."""
+    return numbers[0] in (b"0", b"1") and numbers == [b"%d" % (int(numbers[0]) + i) for i in range(len(numbers))]
 
 
 def _words_above_numbers(rows: list[list[bytes]], ends: tuple[int | str, int | str], options: Options) -> bool:
@@ -370,8 +384,11 @@ def is_number(word: bytes) -> bool:
     return _NUMBER.fullmatch(word) is not None
 
 
-def _first_mark(line: bytes) -> bytes:
-    """Return the comma or semicolon that comes first in the line, or none."""
+def first_mark(line: bytes) -> bytes:
+    """Return the comma or semicolon that comes first in the line, or none; commas may also be points of numbers."""
+    words = line.split()
+    if b";" in line or (len(words) > 2 and b"," not in words[0] + words[1]):
+        line = _DECIMAL.sub(b"number", line)
     return min((mark for mark in (b",", b";") if mark in line), key=line.index, default=b"")
 
 

@@ -22,7 +22,7 @@ def read_workbook(file: TextFile, options: Options) -> Contents:
             file.check_growth(sum(entry.file_size for entry in archive.infolist()), len(data))
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         sheet = book.worksheets[0]
-        csv.writer(text).writerows(
+        csv.writer(text, quoting=csv.QUOTE_ALL).writerows(  # a row that begins with # is no comment
             [_word(value) for value in row]
             for row in sheet.iter_rows(values_only=True)
             if any(x is not None for x in row)
@@ -36,12 +36,12 @@ def read_workbook(file: TextFile, options: Options) -> Contents:
 
 
 def _word(value: object) -> str:
-    """Return a cell as text, as Excel does; whole numbers, which it keeps as floats, are without a point."""
+    """Return a cell as text; whole numbers, which Excel keeps as floats of 15 digits, are without a point."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return str(value).upper()
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else str(value)
 
 
 FORMATS = {

@@ -23,7 +23,7 @@ def read_fanmod(file: TextFile, options: Options) -> Contents:
         raise file.error("expected two ends, perhaps their two colors, and perhaps the edge's", file.line + 1, rows[0])
     first_line = file.line + 1
     colors = [Column(column, f"a color below {_COLORS}", high=_COLORS - 1) for column in range(2, width)]
-    table = read_table(file, width, [Column(0, ID), Column(1, ID), *colors])
+    table = read_table(file, width, [Column(0, ID, zeros=False), Column(1, ID, zeros=False), *colors])
     edges = np.ascontiguousarray(table[:, :2])
     edge_labels = LabelColumn(table[:, -1]) if width in (3, 5) else None
     contents = Contents(edges, directed=True, edge_labels=edge_labels)

@@ -52,7 +52,7 @@ def _gml_entry(
             raise tokens.error("expected directed 0 or directed 1", token)
         settings[key] = "1" if settings.get(key) == "1" else value
         return
-    own = _gml_list(tokens)
+    own = _gml_list(tokens, unknown)
     needed = ("id",) if key == "node" else ("source", "target")
     for name in needed:
         if not re.fullmatch(r"-?\d+", own.get(name, "")):
@@ -66,23 +66,26 @@ def _gml_entry(
         graph.edge(names[0], names[1], own, line=line)
 
 
-def _gml_list(tokens: Tokens) -> dict[str, str]:
+def _gml_list(tokens: Tokens, unknown: dict[str, None]) -> dict[str, str]:
+    """Read the keys of a node or an edge without lists, which are nested or (as networkx writes them) repeated keys."""
     tokens.take("[")
     own: dict[str, str] = {}
     while not tokens.taken("]"):
         token = tokens.take("word")
-        value = _gml_value(tokens)
-        if token.text in own and token.text in ("id", "source", "target", "label"):
-            raise tokens.error(f"{token.text} is there twice", token)
-        own[token.text] = value
-    return own
+        if token.text in own or tokens.next.kind == "[":
+            if token.text in ("id", "source", "target", "label"):
+                raise tokens.error(f"{token.text} is there twice, or is a list", token)
+            unknown[token.text] = None
+        own[token.text] = _gml_value(tokens)
+    return {key: value for key, value in own.items() if key not in unknown}
 
 
 def _gml_value(tokens: Tokens) -> str:
     """Read a number or text; a list is stepped over, and gives ``""``."""
     token = tokens.take("word", "text", "[")
     if token.kind != "[":
-        return html.unescape(token.text) if token.kind == "text" else token.text
+        unescaped = re.sub(r"&#?\w+;", lambda entity: html.unescape(entity[0]), token.text)
+        return unescaped if token.kind == "text" else token.text
     depth = 1
     while depth:
         inner = tokens.take("word", "text", "[", "]")

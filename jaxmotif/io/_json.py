@@ -26,6 +26,8 @@ def read_cytoscape(file: TextFile, options: Options) -> Contents:
     else:
         raise file.error('expected "elements", lists of nodes and edges')
     nodes, edges = ([_data(file, element) for element in _objects(file, part)] for part in (nodes, edges))
+    if all(str(node.get("value")) == node.get("id") for node in nodes):  # networkx writes the id again
+        nodes = [{key: value for key, value in node.items() if key != "value"} for node in nodes]
     return _graph(file, options, nodes, edges, document.get("directed"))
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from jaxmotif.io._edge_list import delimiter_of, no_rows, usual_ends
+from jaxmotif.io._edge_list import counts_up, delimiter_of, no_rows, usual_ends
 from jaxmotif.io._format import SAMPLE, Contents, Options, Reader, Sample, passed_over
 from jaxmotif.io._text import TextFile, fields_of
 
@@ -77,21 +77,25 @@ def _entries(edges: np.ndarray, weights: np.ndarray, n: int, symmetric: bool, op
     return contents._replace(notes=passed_over("the values of the matrix", [str(weights.dtype)], remedy))
 
 
-def _names_of(rows: list[list[bytes]]) -> tuple[list[bytes] | None, int] | None:
-    """Return the names above a matrix, and how many fields stand before the numbers of a row; ``None``: no matrix.
+def _names_of(rows: list[list[bytes]]) -> tuple[list[bytes] | None, list[bytes]] | None:
+    """Return the names above a matrix, and the first fields of its rows, if no numbers of it; ``None``: no matrix.
 
-    The names stand above and before the numbers (perhaps with a field in the corner), above alone, or nowhere.
+    Names stand above (perhaps with a field in the corner) and also before the rows, in whose place the rows may be
+    numbered; or above alone, or nowhere.
     """
     if len(rows) < 3:
         return None
-    width = len(rows[1])
-    if len(rows[0]) == width - 1 or (len(rows[0]) == width and not _is_number(rows[0][0] or b"corner")):
+    width, firsts = len(rows[1]), [row[0] for row in rows[1:]]
+    has_corner = len(rows[0]) == width and not _is_number(rows[0][0] or b"corner")
+    if has_corner or len(rows[0]) == width - 1:
         names = rows[0][1 - width :]
-        if [row[0] for row in rows[1:3]] == names[:2]:
-            return names, 1
+        if 2 * len(set(names) & set(firsts)) > len(firsts):
+            return names, names
+        if counts_up(firsts) and len(firsts) < width and (has_corner or not any(map(_is_number, names))):
+            return names, [b"%d" % (int(firsts[0]) + i) for i in range(len(names))]
     if len(rows[0]) == width and (not any(map(_is_number, rows[0])) or _is_header(rows[0], len(rows))):
-        return rows[0], 0
-    return None, 0
+        return rows[0], []
+    return None, []
 
 
 def _is_header(first: list[bytes], rows: int) -> bool:
@@ -106,9 +110,9 @@ def _is_number(field: bytes) -> bool:
         return False
 
 
-def _as_number(field: bytes) -> bytes:
-    """Return the number that a word of a matrix stands for, and any other field as it is."""
-    return _WORDS.get(field.lower(), field)
+def _as_number(field: bytes, comma: bytes = b".") -> bytes:
+    """Return the number that a word of a matrix stands for, and any other field with its comma as a point."""
+    return _WORDS.get(field.lower(), field).replace(b",", comma)
 
 
 def is_matrix(sample: Sample) -> bool:
@@ -116,7 +120,11 @@ def is_matrix(sample: Sample) -> bool:
 
     A small square of numbers without names could be either. It is a matrix if all its entries are 0 or 1, or if its
     diagonal is 0; with three rows and a diagonal of 0 it must also be symmetric. Titles of a table's ends, such as
-    source and target, are no names of nodes where they stand above alone.
+    source and target, are no names of nodes where they stand above alone. With names both above and before the rows it
+    is a matrix though it may have a mistake, which :func:`read_matrix` names.
+
+    Raises:
+      GraphFileError: something stands before each row of such a square, and nothing above.
     """
     lines = sample.lines
     delimiter = delimiter_of(lines[0]) if lines else b""
@@ -124,22 +132,34 @@ def is_matrix(sample: Sample) -> bool:
     found = _names_of(rows)
     if found is None:
         return False
-    names, before = found
-    if names and not before and usual_ends([name.decode() for name in names]):
+    names, firsts = found
+    named, body = names is not None and firsts is names, rows if names is None else rows[1:]
+    if names and not named and usual_ends([name.decode() for name in names]):
         return False
-    body = rows if names is None else rows[1:]
-    width = len(body[0]) - before
-    if any(len(row) != width + before or not all(map(_is_number, row[before:])) for row in body):
-        return False
+    cells = [row[1:] if firsts else row for row in body]
+    numbers = [_is_number(field) for row in cells for field in row]
+    if named and not any(map(_is_number, firsts)):
+        return 2 * sum(numbers) > len(numbers)
     whole = sample.file.head()[1] and len(rows) < SAMPLE
-    if whole and len(body) != width:
+    is_distinct = len({row[0] for row in rows}) == len(rows)
+    if whole and names is None and is_distinct and _is_adjacency([row[1:] for row in rows]):
+        raise sample.file.error(
+            "these may be the rows of a matrix, each behind its name, or edges; write the names above, too, or say "
+            "columns=(0, 1)"
+        )
+    if not all(numbers) or {len(row) for row in cells} != {len(cells[0])}:
         return False
-    if before:
-        return [row[0] for row in body] == (names or [])[: len(body)]
-    if not whole:
-        return width >= SAMPLE
-    values = np.array([[float(_as_number(field)) for field in row] for row in body])
-    hollow = not values.diagonal().any() and (width > 3 or np.array_equal(values, values.T))
+    if named:
+        return [row[0] for row in body] == firsts[: len(body)] and (not whole or len(body) == len(cells[0]))
+    return _is_adjacency(cells) if whole else len(cells[0]) >= len(cells)
+
+
+def _is_adjacency(rows: list[list[bytes]]) -> bool:
+    """Tell whether rows are a square of numbers, 0 and 1 alone or with a diagonal of 0 (of three: and symmetric)."""
+    if any(len(row) != len(rows) or not all(map(_is_number, row)) for row in rows):
+        return False
+    values = np.array([[float(_as_number(field)) for field in row] for row in rows])
+    hollow = not values.diagonal().any() and (len(rows) > 3 or np.array_equal(values, values.T))
     return hollow or bool(np.isin(values, (0, 1)).all())
 
 
@@ -149,22 +169,24 @@ def read_matrix(file: TextFile, options: Options) -> Contents:
     if not lines:
         raise no_rows(file)
     delimiter = delimiter_of(lines[0])
-    names, before = _names_of([fields_of(line, delimiter) for line in lines]) or (None, 0)
+    names, firsts = _names_of([fields_of(line, delimiter) for line in lines]) or (None, [])
     rows, above = list[np.ndarray](), names is not None
+    comma = b"," if delimiter == b"," else b"."
     for number, line in file.lines():
         fields = fields_of(line, delimiter)
         if above:
             above = False
             continue
-        if before and (len(rows) >= len(names or ()) or fields[0] != (names or ())[len(rows)]):
+        if firsts and fields[:1] != firsts[len(rows) : len(rows) + 1]:
             raise file.error("expected rows with the names that stand above, in their order", number, line)
         try:
-            rows.append(np.array([_as_number(field) for field in fields[before:]]).astype(np.float64))
+            cells = [_as_number(field, comma) for field in fields[bool(firsts) :]]
+            rows.append(np.array(cells).astype(np.float64))
         except ValueError:
             raise file.error("expected numbers alone in a row of the matrix", number, line) from None
         if len(rows[-1]) != len(rows[0]):
             raise file.error(f"expected {len(rows[0])} numbers, found {len(rows[-1])}", number, line)
-    n = len(rows[0]) if rows else 0
+    n = len(rows[0])
     first = fields_of(lines[0], delimiter)
     if names is None and _is_header(first, len(rows)):  # the sample above did not show how many rows there are
         names, rows = first, rows[1:]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 import zipfile
+from typing import Any
 
 import numpy as np
 
-from jaxmotif.graph._saved import LabelNames, contents
+from jaxmotif.graph._saved import FORMAT, HEADER, LABELS, VERSION, WORDS
 from jaxmotif.io._format import INT32_MAX, Contents, LabelColumn, Options, Reader, Sample
 from jaxmotif.io._matrix import matrix_contents, sparse_contents
 from jaxmotif.io._text import TextFile
@@ -37,10 +39,9 @@ def read_npz(file: TextFile, options: Options) -> Contents:
 
     A matrix is undirected if it is symmetric.
     """
-    data = file.data()
-    arrays = _members(file, data)
-    if "jaxmotif" in arrays:
-        return _saved_graph(file, data, options)
+    arrays = _members(file, file.data())
+    if HEADER in arrays:
+        return _saved_graph(file, arrays, options)
     kind = str(arrays["format"].astype(str)) if "format" in arrays and arrays["format"].ndim == 0 else None
     needed = {"row", "col", "shape"} if kind == "coo" else {"indices", "indptr", "shape"}
     if kind not in _SPARSE or not needed <= set(arrays):
@@ -72,23 +73,38 @@ def read_npz(file: TextFile, options: Options) -> Contents:
     return sparse_contents(file, values, rows, columns, n, options)
 
 
-def _saved_graph(file: TextFile, data: bytes, options: Options) -> Contents:
+def _saved_graph(file: TextFile, arrays: dict[str, np.ndarray], options: Options) -> Contents:
     """Read a graph that ``Graph.save`` wrote."""
     with file.refuse_damage("this graph of Graph.save is damaged"):
-        graph = contents(io.BytesIO(data))
-    n, m = graph.num_nodes, len(graph.edges)
-    names, given = graph.node_names, ((graph.node_labels, n), (graph.edge_labels, m), (graph.node_names, n))
-    if not isinstance(n, int) or not isinstance(graph.directed, bool) or graph.edges.shape != (m, 2):
+        header = json.loads(arrays[HEADER].tobytes())
+        if (header["format"], header["version"]) != (FORMAT, VERSION):
+            raise ValueError(f"it is a {header['format']} of version {header['version']}, not {VERSION}")
+        kept = {name: arrays[name] for name in header["arrays"]}
+        edges, names, labels = kept["edges"], kept.get("node_names"), [kept.get(kind) for kind in LABELS]
+        n, m, directed = header["nodes"], len(edges), header["directed"]
+        if names is not None and header["names"] not in "iu":
+            words, kind = [_tuples(name) for name in json.loads(names.tobytes())], header["names"]
+            if kind == "O":  # an assignment of all would take tuples apart
+                names = np.fromiter(words, object, len(words))
+            else:
+                names = np.array(words, str if kind in "UT" else None)
+        node_words, edge_words = (None if header[kind] is None else dict(header[kind]) for kind in WORDS)
+    if not isinstance(n, int) or not isinstance(directed, bool) or edges.shape != (m, 2):
         raise file.error("this graph of Graph.save is damaged: its sizes are none")
-    if any(array is not None and array.shape != (size,) for array, size in given):
+    sized = zip((*labels, names), (n, m, n), strict=True)
+    if any(array is not None and array.shape != (size,) for array, size in sized):
         raise file.error(f"this graph of Graph.save is damaged: its arrays do not fit {n} nodes and {m} edges")
-    edges = np.stack([checked_ids(file, graph.edges[:, end], n) for end in range(2)], axis=1)
-    node_labels = _saved_labels(graph.node_labels, graph.node_label_names, options)
-    edge_labels = _saved_labels(graph.edge_labels, graph.edge_label_names, options)
-    return Contents(edges, n, graph.directed, names, node_labels, edge_labels)
+    edges = checked_ids(file, edges.reshape(-1), n).reshape(m, 2)
+    node_labels = _saved_labels(labels[0], node_words, options)
+    return Contents(edges, n, directed, names, node_labels, _saved_labels(labels[1], edge_words, options))
 
 
-def _saved_labels(values: np.ndarray | None, words: LabelNames, options: Options) -> LabelColumn | None:
+def _tuples(name: object) -> Any:
+    """Return a name as it was before JSON made a list of each tuple, which networkx allows as names."""
+    return tuple(map(_tuples, name)) if isinstance(name, list) else name
+
+
+def _saved_labels(values: np.ndarray | None, words: dict[int, str] | None, options: Options) -> LabelColumn | None:
     if values is None or options.shared is None:
         return None if values is None else LabelColumn(values, words)
     return options.shared.of([(words or {}).get(value, str(value)) for value in values.tolist()])

@@ -100,6 +100,8 @@ class _Pajek:
         directed = bool(kinds.any()) if len(kinds) else None
         distinct = len(set(self.labels.values())) == len(self.labels) > 0
         names = self._names if distinct else one_based
+        if self.labels and not distinct:
+            self.notes["several vertices have one name, so that all are called by their numbers"] = None
         return Contents(pairs, self.n, directed, names, notes=tuple(self.notes)).with_undirected(~kinds)
 
     def _names(self, ids: np.ndarray) -> np.ndarray:

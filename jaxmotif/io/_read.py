@@ -58,8 +58,8 @@ def read_graph(
     With ``format="auto"`` the format is recognised from the content of the file, never from its name alone. Banners and
     brackets are looked for first; then numbers of nodes and edges, if the lines after them fit; then relations between
     names. Any other file is read as a table of edges. A file that fits two formats, or whose format is known but not
-    read, is refused with a message that says what to do. A table whose first row ``n m`` is followed by exactly m rows
-    of ids below n is taken for ORCA's format, with a note. To read METIS from a pipe, name the format.
+    read, is refused with a message that says what to do. A table whose first row ``n m`` is followed by exactly m rows,
+    at least one, of ids below n is taken for ORCA's format, with a note. To read METIS from a pipe, name the format.
 
     A file that says whether it is directed is read accordingly. Interactions of a kind that has no direction by
     convention (``pp`` of Cytoscape) are edges. Everything else is undirected, with a note that names ``directed=True``.
@@ -237,7 +237,8 @@ def _choose_nodes(
         labels = None if labels is None else labels._replace(values=labels.values[ids])
     else:
         n = highest + 1 if n is None else n
-        if n > INT32_MAX or n > _FREE_NODES + _NODES_PER_ROW * len(edges):
+        meant = isolated == "keep" and contents.num_nodes is not None
+        if n > INT32_MAX or (not meant and n > _FREE_NODES + _NODES_PER_ROW * len(edges)):
             limit = INT32_MAX if n > INT32_MAX else f"{_FREE_NODES} and {_NODES_PER_ROW} for each of {len(edges)} edges"
             raise GraphFileError(
                 f'{path}: {n} nodes are over the limit of {limit}; isolated="drop" leaves out those without an edge',

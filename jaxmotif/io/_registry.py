@@ -64,7 +64,7 @@ def read_contents(file: TextFile, format: str, options: Options) -> Contents:
     unused = "columns" if options.columns is not None else "text_ids" if options.text_ids and name != "adjlist" else ""
     if unused and name not in (None, *TABLES):
         raise UnusedOption(unused, f"is for tables of edges ({', '.join(TABLES)}), and {file.path} is read as {name}")
-    read = entry.read if entry is not None and entry.read is not None else read_any_list
+    read = (entry and entry.read) or read_any_list
     contents = read(file, options)
     return contents._replace(format=contents.format or name or "edges")
 

@@ -16,7 +16,7 @@ from jaxmotif.io._edge_list import (
 )
 from jaxmotif.io._format import Contents, Options, Reader, Sample, is_undirected, passed_over
 from jaxmotif.io._table import Numbering
-from jaxmotif.io._text import TextFile, fields_of, split_fields
+from jaxmotif.io._text import TextFile, fields_of
 
 _LABELS = (None, 1, "relation", "interaction")
 """The options that mean the relation."""
@@ -32,7 +32,7 @@ def read_sif(file: TextFile, options: Options) -> Contents:
     rows = list(file.lines())
     delimiter = b"\t" if any(b"\t" in row for _, row in rows) else b""
     for number, row in rows:
-        fields = [field.strip() for field in row.split(delimiter)] if delimiter else split_fields(row, b"")
+        fields = fields_of(row, delimiter)
         if len(fields) == 2 or b"" in fields:
             raise file.error("expected source, relation and target", number, b"\t".join(fields))
         source, *targets = numbering.codes([fields[0], *fields[2:]]).tolist()

@@ -259,7 +259,7 @@ def split_fields(line: bytes, delimiter: bytes) -> list[bytes]:
     if b'"' not in line:
         return [field.strip() for field in line.strip(b"\r\n").split(delimiter)]
     reader = csv.reader([line.decode().strip("\r\n")], delimiter=delimiter.decode(), strict=True, skipinitialspace=True)
-    return [field.strip().encode() for field in next(reader)]
+    return [field.encode().strip() for field in next(reader)]
 
 
 def fields_of(row: bytes, delimiter: bytes) -> list[bytes]:
@@ -267,7 +267,7 @@ def fields_of(row: bytes, delimiter: bytes) -> list[bytes]:
     try:
         return split_fields(row, delimiter)
     except csv.Error:
-        return row.split(delimiter)
+        return [field.strip() for field in row.split(delimiter)]
 
 
 def shown(word: bytes | str, most: int = 30) -> str:

@@ -34,7 +34,7 @@ class Tokens:
                 raise self.file.error("expected a word, a quoted text or a bracket", self.line(place), text)
             kind = match.lastgroup or "skip"
             if kind != "skip":
-                yield Token(match[kind] if kind == "mark" else kind, match[kind], place)
+                yield Token(match[kind] if kind == "mark" else kind, match[kind].replace('\\"', '"'), place)
             place = match.end()
         while True:
             yield Token("end", "the end of the file", place)

@@ -40,7 +40,7 @@ def weight_column(path: str, contents: Contents, column: int | str) -> tuple[str
         if is_missing:
             remedy = "leave the edge out, or fill in its weight"
         elif re.fullmatch(r"\d+,\d+", str(value)):
-            remedy = "write decimals with a point"
+            remedy = "write decimals with a point, and thousands without a mark"
         else:
             remedy = "a sign may be the edges' label: edge_label="
         raise GraphFileError(

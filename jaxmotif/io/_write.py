@@ -77,7 +77,7 @@ _JSON_EDGE = ("source", "target", "id", "key", "SUID")
 _LIMITS = {
     "csv": _Limits("CSV", _NO_FIELD, _NO_TITLE, _LINE_ENDS, holds=lambda value: True),
     "tsv": _Limits("TSV", _NO_FIELD, _NO_TITLE, _LINE_ENDS, holds=lambda value: True),
-    "sif": _Limits("SIF", rf"{_NO_FIELD}|\t|^[#%\ufeff]", _NOTHING, rf"{_NO_FIELD}|\t"),
+    "sif": _Limits("SIF", rf'{_NO_FIELD}|\t|^[#%"\ufeff]', _NOTHING, rf'{_NO_FIELD}|\t|^"'),
     "graphml": _Limits("GraphML", _CONTROLS, _CONTROLS, rf"{_CONTROLS}|\r", ()),
     "gexf": _Limits("GEXF", _CONTROLS, _CONTROLS, _CONTROLS, _GEXF_NODE, _GEXF_EDGE),
     "gml": _Limits(
@@ -115,7 +115,10 @@ def _columns_for(format: str, graph: Graph) -> GraphColumns:
     if len(set(map(str, names))) < len(names):
         raise ValueError("several nodes have one name, by which files tell nodes apart; give others as node_names")
     _check_texts(limits.title, "name", map(str, names), limits.names)
-    nodes = {} if limits.node_keys is None else rename_columns(columns.nodes, limits.node_keys, "node")
+    keys = limits.node_keys
+    if keys is not None and columns.nodes.get("name") == names:  # then it may be taken for the names of the nodes
+        keys = [key for key in keys if key != "name"]
+    nodes = {} if keys is None else rename_columns(columns.nodes, keys, "node")
     edges = rename_columns(columns.edges, limits.edge_keys, "edge")
     for kind, named in (("node", nodes), ("edge", edges)):
         _check_texts(limits.title, f"{kind} attribute", named, limits.titles)
@@ -163,7 +166,7 @@ def _write_sif(graph: Graph, path: Path) -> None:
     """Write ``source relation target`` between tabs; the relation is the label, else ``pd`` of arcs and ``pp``."""
     names, _, ends, columns = _columns_for("sif", graph.with_attributes())
     if not ends:  # where no line has a tab, words are fields
-        _check_texts("SIF without edges", "name", map(str, names), r'\s|^"')
+        _check_texts("SIF without edges", "name", map(str, names), r"\s")
     relations = columns.get("label", ["pd" if graph.directed else "pp"] * len(ends))
     rows = {(*end, relation) for end, relation in zip(ends, relations, strict=True)}
     one_way = [relation for u, v, relation in rows if is_undirected(relation) and (v, u, relation) not in rows]

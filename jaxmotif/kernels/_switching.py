@@ -98,6 +98,7 @@ class Fixed:
       groups: groups of labels that exchange heads only with each other. With ``None`` all arcs are one group, and all
         pairs are another.
       kinds: kinds of dyads, if moves keep how many dyads there are of each kind; else ``None``.
+      labelled: static; whether labels of the graph's edges ride along, so that graphs with the same arcs may differ.
     """
 
     by_tail: Array
@@ -110,6 +111,7 @@ class Fixed:
     ordered: bool = dataclasses.field(metadata={"static": True})
     groups: Groups | None = None
     kinds: Kinds | None = None
+    labelled: bool = dataclasses.field(default=False, metadata={"static": True})
 
 
 class Ends(NamedTuple):
@@ -413,6 +415,9 @@ def turn_triples(fixed: Fixed, where: Lanes, ends: Ends, salts: Array, used: Arr
     turned = jnp.concatenate([head[1:], head[:1]])
     # Arcs with the same tail, or with the same head, would only exchange their labels.
     same = (tail == tail[:1]).all(axis=0) | (head == head[:1]).all(axis=0)
+    if not fixed.labelled:
+        # So would two arcs with the same tail, if the third has the head of one of them.
+        same |= ((tail == jnp.roll(tail, -1, axis=0)) & (head == jnp.roll(head, 1, axis=0))).any(axis=0)
     proposed = whole & (tail != turned).all(axis=0) & ~same
     if fixed.groups is not None:
         proposed = proposed & one_group(fixed.groups, members)

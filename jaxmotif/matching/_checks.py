@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.graph import Graph
+from jaxmotif.graph._build import host_array
 from jaxmotif.graph._coerce import GraphLike, as_graph, as_graphs
 from jaxmotif.language import Query
 from jaxmotif.matching._bind import bind
@@ -87,23 +88,22 @@ def check_domains(domains: Domains | None, pattern: Pattern, target: Graph) -> n
     if isinstance(domains, Mapping):
         allowed = np.ones((k, n), bool)
         for u, given in domains.items():
-            nodes = np.asarray(given).reshape(-1)
+            nodes = host_array(given, f"domains[{u}]").reshape(-1)
             if nodes.dtype == bool and nodes.size == n:
                 nodes = np.flatnonzero(nodes)
             elif nodes.dtype.kind not in "iu" and nodes.size:
                 raise TypeError(f"domains[{u}] must be ids of target nodes or bool [{n}], got {given!r}")
-            nodes = nodes.astype(np.int64)
             if not 0 <= whole_number(u, "a query node in domains") < k:
                 raise ValueError(f"domains names query node {u}; there are 0..{k - 1}")
             if nodes.size and not (nodes.min() >= 0 and nodes.max() < n):
                 bad = int(nodes[(nodes < 0) | (nodes >= n)][0])
                 raise ValueError(f"domains[{u}] names target node {bad}; there are 0..{n - 1}")
             allowed[u] = False
-            allowed[u, nodes] = True
+            allowed[u, nodes.astype(np.int64)] = True
         return allowed
     if not hasattr(domains, "shape"):
         raise TypeError(f"domains must be a mapping or bool [{k}, {n}], got {type(domains).__name__}")
-    allowed = np.asarray(domains)
+    allowed = host_array(domains, "domains")
     if allowed.shape != (k, n) or allowed.dtype != bool:
         raise ValueError(f"domains must be a mapping or bool [{k}, {n}], got {allowed.dtype} {list(allowed.shape)}")
     return allowed

@@ -184,6 +184,8 @@ def count_queries(
     """
     if search.max_steps is not None:
         raise ValueError(f"max_steps={search.max_steps} stops one search; give count_queries a time_limit")
+    if isinstance(queries, str) or not isinstance(queries, Iterable):
+        raise TypeError(f"queries must be a list, got {queries!r}; count_matches takes one query")
     queries = list(queries)
     target = checks.load_target(target, *queries)
     patterns = [checks.check_query(query, target, wildcard, per) for query in queries]

@@ -24,6 +24,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._bits import bit_of, pack_bits
+from jaxmotif.arrays._checks import check_labels, check_switch, whole_number
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.graph._container import Graph
 from jaxmotif.kernels._expand import take
@@ -137,9 +138,10 @@ def dense_match_count(
 
     Raises:
       ValueError: while tracing, for a query and a target of which only one is directed, for a query with labels that
-        the target lacks, for a wildcard that is no scalar, for capacities over the limits, or for a batch outside
-        ``jax.vmap``.
-      TypeError: while tracing, for a wildcard that is no integer.
+        the target lacks, for a wildcard that is no scalar or does not fit int32, for capacities over the limits, or
+        for a batch outside ``jax.vmap``.
+      TypeError: while tracing, for a wildcard or a limit that is no integer, or an ``induced`` that is not True or
+        False.
 
     Example:
       >>> import jax
@@ -248,6 +250,9 @@ def search_dense(
         none.
     """
     _check(query, target, wildcard)
+    check_switch(induced, "induced")
+    max_steps = min(whole_number(max_steps, "max_steps"), np.iinfo(np.int32).max)  # steps are counted in int32
+    lanes = whole_number(lanes, "lanes")
     if lanes < 1:
         raise ValueError(f"lanes must be at least 1, got {lanes}")
     query, target = jax.tree.map(jnp.asarray, (query, target))
@@ -301,6 +306,8 @@ def _check(query: Graph, target: Graph, wildcard: ArrayLike | None) -> None:
             raise ValueError(f"wildcard must be one label, got shape {np.shape(wildcard)}")
         if not jnp.issubdtype(getattr(wildcard, "dtype", type(wildcard)), np.integer):
             raise TypeError(f"wildcard must be an integer, got {wildcard!r}")
+        if isinstance(wildcard, int | np.integer):  # a number of JAX may be traced
+            check_labels(wildcard, "wildcard")
     directions = 1 + query.directed
     matrices = directions * (1 + (query.edge_labels is not None) * query.slot_capacity)
     words = matrices * target.node_capacity * -(-target.node_capacity // 32)

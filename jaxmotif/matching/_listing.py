@@ -240,7 +240,8 @@ def find_matches(
         raise ValueError("a checkpoint keeps what is written to a sink: give sink= too")
     if certify is not None:
         if sink is not None or per != "map":
-            raise ValueError("a certificate is of maps that are returned; leave sink and per out")
+            extra = 'per="occurrence"' if sink is None else "sink"
+            raise ValueError(f"a certificate is of maps that are returned; leave {extra} out")
         target = checks.load_target(target, query)
         query = checks.check_query(query, target, wildcard, per)
         checks.check_certifiable(query, domains, time_limit, limit)

@@ -127,6 +127,8 @@ class Options:
     def __post_init__(self) -> None:
         object.__setattr__(self, "memory", check_memory(self.memory))
         check_switch(self.induced, "induced")
+        if not isinstance(self.search, Search):
+            raise TypeError(f"search must be a jaxmotif.matching.Search, got {self.search!r}")
         if self.wildcard is not None:
             object.__setattr__(self, "wildcard", whole_number(self.wildcard, "wildcard"))
             check_labels(self.wildcard, "wildcard")

@@ -627,7 +627,6 @@ def _batch(graph: Graph, size: int, num: int, every: int, memory: int | None, de
     # that edges take decides.
     if fits < least:
         fits = max(1, budget // max(64 * graph.m, 1))
-    # The given graph, and one in `every` at the longer length, are counted with them.
     most = max(1, (min(fits, _together(graph, size)) - 2) * every // (every + 1))
     # Batches are equal, so that no device waits for another's last one.
     pieces = devices * -(-num // (devices * most))  # a multiple of the number of devices

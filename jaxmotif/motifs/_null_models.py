@@ -454,7 +454,7 @@ class Wiring:
         for one in np.random.default_rng(0).permutation(members)[:MOST_COMPARED]:
             u, v = (np.full(members.size, side[one], np.int64) for side in self.ends)
             for other_tail, other_head in ((head, tail) if turned else (tail, head) for turned in turns):
-                free = (u != other_tail) & (v != other_head) & (u != other_head) & (v != other_tail)
+                free = (u != other_head) & (v != other_tail)
                 if (free & ~np.isin(names(u, other_head), taken) & ~np.isin(names(other_tail, v), taken)).any():
                     return True
         return False
@@ -478,7 +478,9 @@ class Wiring:
             kinds = kinds._replace(place=np.pad(kinds.place, ((0, 0), (0, room))))  # pyright: ignore[reportArgumentType]
         arrays: Any = (by_tail, starts, *sizes, *focused), groups, kinds
         arrays, groups, kinds = put64(arrays, device)
-        return Fixed(*arrays, ordered=self.ordered, groups=groups, kinds=kinds)
+        # In a group all edges have the same label.
+        labelled = groups is None and self.edge_labels is not None
+        return Fixed(*arrays, ordered=self.ordered, groups=groups, kinds=kinds, labelled=labelled)
 
     def edges(self, ends: States) -> tuple[np.ndarray, np.ndarray]:
         """Return the tails and heads ``[.., m]`` of the edges of states ``[.., labels]``.

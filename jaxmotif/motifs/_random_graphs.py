@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import jax
 import numpy as np
 
-from jaxmotif.arrays._checks import whole_number
+from jaxmotif.arrays._checks import check_number, whole_number
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._fetch import fetch_arrays
 from jaxmotif.arrays._keys import as_key
@@ -135,10 +135,9 @@ def plan_chains(
     which would bias them.
     """
     model = null_model_of(keep, graph.directed)
-    if not (switches >= 0 and math.isfinite(switches)):
-        raise ValueError(f"switches must be a number of moves for each edge, at least 0, got {switches}")
-    if attempts is not None and not (attempts >= 0 and math.isfinite(attempts)):
-        raise ValueError(f"attempts must be a number of tries per edge, at least 0, got {attempts}")
+    check_number(switches, "switches", 0, "a number of moves for each edge")
+    if attempts is not None:
+        check_number(attempts, "attempts", 0, "a number of tries per edge")
     wiring = Wiring.of(graph, model)
     labels, per_step = wiring.labels, wiring.pairs_a_step
     plain = Pace(0, np.zeros(labels, bool), 0)

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxmotif.arrays._checks import check_switch, whole_number
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.kernels._chains import run_chains
@@ -55,7 +56,8 @@ def rewire_edges(
 
     Raises:
       ValueError: edges of another shape, or an option out of range, when traced.
-      TypeError: edges that are no integers, or a ``keep`` that is no name.
+      TypeError: edges or a ``num_nodes`` that are no integers, a ``directed`` that is not True or False, or a ``keep``
+        that is no name.
 
     Example:
       >>> ring = jax.numpy.array([(i, (i + 1) % 40) for i in range(40)])
@@ -69,9 +71,11 @@ def rewire_edges(
         raise ValueError(f"edges must have shape (m, 2), got {edges.shape}; vmap over batches")
     if not jnp.issubdtype(edges.dtype, np.integer):
         raise TypeError(f"edges must hold integers, got {edges.dtype}")
+    check_switch(directed, "directed")
+    num_nodes = whole_number(num_nodes, "num_nodes")
     if not 0 <= num_nodes < 2**31:
         raise ValueError(f"num_nodes must be at least 0 and less than 2**31, got {num_nodes}")
-    if not (0 <= attempts <= 10**6 and math.isfinite(attempts)):
+    if not 0 <= attempts <= 10**6:
         raise ValueError(f"attempts must be from 0 to a million for each edge, got {attempts}")
     if not isinstance(keep, str):  # other models are divided on the host
         raise TypeError(f"keep must be the name of a null model, got {type(keep).__name__}")
@@ -80,7 +84,7 @@ def rewire_edges(
     model = null_model_of(keep, directed)
     steps = np.int32(whole_rounds(math.ceil(2 * attempts)))  # a step tries one switch for every two labels
     options = {"directed": directed, "ordered": model.ordered, "mutual": directed and model is NULL_MODELS["bidegree"]}
-    return _rewired(edges, as_key(key), steps, nodes=int(num_nodes), **options)
+    return _rewired(edges, as_key(key), steps, nodes=num_nodes, **options)
 
 
 def _divided(

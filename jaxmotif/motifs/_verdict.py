@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from jaxmotif.arrays._checks import check_number, check_probability
 from jaxmotif.arrays._present import counted
 from jaxmotif.motifs._significance import Correction, Significance, correction_factor
 
@@ -26,11 +27,13 @@ class Rule:
 
     A motif has ``q <= alpha``, a count of at least ``min_count`` and ``(count + 1/2) / (mean + 1/2) >= min_fold``. An
     anti-motif has ``q <= alpha``, a *mean* of at least ``min_count``, since a class that is hardly expected cannot be
-    missed, and a ratio of at most ``1 / min_fold``. z decides nothing: it grows with the size of a network, and where
-    counts are small it is not normal.
+    missed, and a ratio of at most ``1 / min_fold``. A class is neither if its count is below the mean and yet unusually
+    large, or above the mean and unusually small, since its random counts are skewed; not so with ``"max"``, whose q is
+    that of the deviation from the mean. z decides nothing: it grows with the size of a network, and where counts are
+    small it is not normal.
 
     Attributes:
-      alpha: the largest q of a motif.
+      alpha: the largest q of a motif, at least 1e-12.
       min_count: the least count of a motif, and the least mean of an anti-motif.
       min_fold: the least ratio of count and mean, with a half added to both, above 1.
       correction: how q accounts for the number of classes. ``"bh"``: false discovery rate of Benjamini and Hochberg
@@ -56,12 +59,10 @@ class Rule:
     family: Family = "closed"
 
     def __post_init__(self) -> None:
-        if not 0 < self.alpha < 1:
-            raise ValueError(f"alpha must be between 0 and 1, got {self.alpha}")
-        if not 0 <= self.min_count < math.inf:
-            raise ValueError(f"min_count must be a number of at least 0, got {self.min_count}")
-        if not 1 <= self.min_fold < math.inf:
-            raise ValueError(f"min_fold must be a ratio of at least 1, got {self.min_fold}")
+        check_probability(self.alpha, "alpha")
+        check_number(self.alpha, "alpha", 1e-12)
+        check_number(self.min_count, "min_count", 0)
+        check_number(self.min_fold, "min_fold", 1, "a ratio")
         for name, kinds in (("correction", Correction), ("family", Family)):
             if getattr(self, name) not in get_args(kinds):
                 raise ValueError(f"{name} must be one of {', '.join(get_args(kinds))}, got {getattr(self, name)!r}")
@@ -134,12 +135,15 @@ def judge(
     large = np.where(more, s.fold >= rule.min_fold, s.fold <= 1 / rule.min_fold)
     fixed = (s.scale == 0) & (values == s.mean)
     unusual = tested & ~fixed & (s.q <= rule.alpha) & (not too_short)
-    found = unusual & enough & large
+    # A few large counts may raise the mean above a count that is itself larger than almost all.
+    one_side = (more == (s.p_high < s.p_low)) | (rule.correction == "max")
+    found = unusual & one_side & enough & large
     least = np.minimum(s.p_high, s.p_low) * (1 + graphs) < 1.5
     verdict = np.where(found, np.where(more, *kinds), "").astype(object)
     why = np.empty(values.size, object)
     for i in range(values.size):
         limit = rule.min_fold if more[i] else 1 / rule.min_fold
+        against = f"{_number(values[i])} against {_number(s.mean[i])} expected"
         at_limit = ", at the limit" if s.fold_low[i] < limit < s.fold_high[i] else ""
         if not tested[i]:
             why[i] = "follows from closed classes"
@@ -151,10 +155,13 @@ def judge(
             why[i] = f"cannot be decided: {graphs:,} {drawn}s of {needed:,} needed"
         elif not unusual[i]:
             why[i] = f"not unusual: q = {s.q[i]:.2g}"
+        elif not one_side[i]:
+            side = "fewer" if more[i] else "more"
+            why[i] = f"unusual, but skewed: {against}, and yet {side} than in most {drawn}s, q = {s.q[i]:.2g}"
         elif not enough[i] and counts is not None:
             why[i] = f"too few: {counted(int(counts[i]), 'occurrence')}, q = {s.q[i]:.2g}"
         elif not enough[i]:
-            why[i] = f"too few: {_number(values[i])} against {_number(s.mean[i])} expected, q = {s.q[i]:.2g}"
+            why[i] = f"too few: {against}, q = {s.q[i]:.2g}"
         elif not large[i]:
             why[i] = f"unusual, but small: {s.fold[i]:.3g}-fold{at_limit}, q = {s.q[i]:.2g}"
         else:

@@ -17,16 +17,23 @@ class Graphlet:
     """A small graph whose induced occurrences are counted.
 
     Attributes:
-      name: PGD's name.
+      name: PGD's name for up to four nodes, a name of the field for five.
       num_nodes: the number of nodes, which are ``0 .. num_nodes - 1``.
       edges: pairs ``(u, v)`` with ``u < v``.
-      connected: whether it is connected.
+      node_orbits: ORCA's orbit of each node; empty for a disconnected graph.
+      edge_orbits: ORCA's orbit of each edge; empty for a disconnected graph, and for the single edge.
     """
 
     name: str
     num_nodes: int
     edges: tuple[Edge, ...]
-    connected: bool
+    node_orbits: tuple[int, ...]
+    edge_orbits: tuple[int, ...]
+
+    @property
+    def connected(self) -> bool:
+        """Whether the graph is connected."""
+        return bool(self.node_orbits)
 
 
 @dataclass(frozen=True)
@@ -84,26 +91,44 @@ def edges_of(text: str) -> tuple[Edge, ...]:
     return tuple((int(edge[0]), int(edge[1])) for edge in text.split())
 
 
-_CONNECTED = {name for name, *_ in TABLES["connected"]}
+def _graphlet(name: str, size: str, edges: str, *orbits: str) -> Graphlet:
+    """Read a line of the table."""
+    node_orbits, edge_orbits = (tuple(map(int, text.split())) for text in orbits)
+    return Graphlet(name, int(size), edges_of(edges), node_orbits, edge_orbits)
 
-GRAPHLETS: tuple[Graphlet, ...] = tuple(
-    Graphlet(name, int(size), edges_of(edges), name in _CONNECTED) for name, size, edges in TABLES["graphlets"]
-)
+
+GRAPHLETS_5: tuple[Graphlet, ...] = tuple(_graphlet(*line) for line in TABLES["graphlets"])
+"""All 51 graphs of two to five nodes; those of five are connected first."""
+
+GRAPHLETS: tuple[Graphlet, ...] = tuple(g for g in GRAPHLETS_5 if g.num_nodes < 5)
 """All graphlets of 2, 3 and 4 nodes, in the order of every global result."""
+
+CONNECTED = tuple(sorted((g for g in GRAPHLETS_5 if g.connected), key=lambda g: min(g.node_orbits)))
+"""The 30 connected graphs of two to five nodes, in ORCA's order (G0 to G29)."""
+
+_NAMED = {g.name: g for g in GRAPHLETS}
 
 GRAPHLET_NAMES: tuple[str, ...] = tuple(g.name for g in GRAPHLETS)
 
 NODE_ORBITS: tuple[NodeOrbit, ...] = tuple(
-    NodeOrbit(index, f"orbit-{index}", graphlet, role, tuple(map(int, nodes.split())))
-    for index, (graphlet, role, nodes) in enumerate(TABLES["node orbits"])
+    NodeOrbit(i, f"orbit-{i}", name, role, tuple(x for x, orbit in enumerate(_NAMED[name].node_orbits) if orbit == i))
+    for i, (name, role) in enumerate(TABLES["node orbits"])
 )
 """ORCA's 15 node orbits, in the order of every per-node result."""
 
 NODE_ORBIT_NAMES: tuple[str, ...] = tuple(o.name for o in NODE_ORBITS)
 
+
+def _edge_orbit(number: int, name: str, graphlet: Graphlet) -> EdgeOrbit:
+    """Return the orbit of a column; a disconnected graphlet has a single one, which ORCA does not number."""
+    if not graphlet.connected:
+        return EdgeOrbit(None, name, graphlet.name, graphlet.edges)
+    edges = zip(graphlet.edges, graphlet.edge_orbits, strict=True)
+    return EdgeOrbit(number, name, graphlet.name, tuple(edge for edge, orbit in edges if orbit == number))
+
+
 EDGE_ORBITS: tuple[EdgeOrbit, ...] = tuple(
-    EdgeOrbit(index if graphlet in _CONNECTED else None, name, graphlet, edges_of(edges))
-    for index, (name, graphlet, edges) in enumerate(TABLES["edge orbits"])
+    _edge_orbit(number, name, _NAMED[graphlet]) for number, (name, graphlet) in enumerate(TABLES["edge orbits"])
 )
 """The edge orbits of 3 and 4 nodes: ORCA's 12 in its order, then those of disconnected graphlets."""
 

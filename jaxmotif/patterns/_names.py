@@ -17,11 +17,9 @@ import numpy as np
 from jaxmotif.arrays._label_words import plain_word, split_words
 from jaxmotif.arrays._present import meant
 from jaxmotif.patterns._canonical import canonical_string
-from jaxmotif.patterns._catalogue import GRAPHLETS, TABLES, Edge, edges_of
-from jaxmotif.patterns._orbits import CONNECTED
+from jaxmotif.patterns._catalogue import CONNECTED, GRAPHLETS_5, TABLES, Edge, edges_of
 from jaxmotif.patterns._pattern import Pattern
 from jaxmotif.patterns._readings import describe, number_signs, signed_type
-from jaxmotif.patterns._totals import DISCONNECTED_5
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph, GraphLike
@@ -60,7 +58,7 @@ def class_names(directed: bool) -> dict[str, str]:
     """
     if directed:
         return {canonical_string(Pattern.from_edges(arcs, directed=True)): name for name, arcs in _CLASSES.items()}
-    return {canonical_string(Pattern.from_edges(g.edges, g.size)): g.name for g in CONNECTED}
+    return {canonical_string(Pattern.from_edges(g.edges, g.num_nodes)): g.name for g in CONNECTED}
 
 
 def short_name(text: str, directed: bool) -> str:
@@ -85,7 +83,7 @@ def przulj_names() -> dict[str, str]:
       >>> przulj_names()["001001110"], przulj_names()["011101110"]
       ('G1', 'G2')
     """
-    return {canonical_string(Pattern.from_edges(g.edges, g.size)): f"G{i}" for i, g in enumerate(CONNECTED)}
+    return {canonical_string(Pattern.from_edges(g.edges, g.num_nodes)): f"G{i}" for i, g in enumerate(CONNECTED)}
 
 
 def class_id(text: str) -> int | None:
@@ -212,10 +210,8 @@ def _named(directed: bool) -> dict[str, tuple[Edges, int]]:
         shapes = {name: (arcs, max(map(max, arcs)) + 1) for name, arcs in _CLASSES.items()}
         shapes |= {"003": ([], 3), "012": ([(0, 1)], 3), "102": ([(0, 1), (1, 0)], 3)}
     else:
-        shapes = {g.name: (g.edges, g.num_nodes) for g in GRAPHLETS}
-        shapes |= {g.name: (g.edges, g.size) for g in CONNECTED}
-        shapes |= {name: (edges, 5) for name, edges in DISCONNECTED_5.items()}
-        shapes |= {f"G{i}": (g.edges, g.size) for i, g in enumerate(CONNECTED)}
+        shapes = {g.name: (g.edges, g.num_nodes) for g in GRAPHLETS_5}
+        shapes |= {f"G{i}": (g.edges, g.num_nodes) for i, g in enumerate(CONNECTED)}
     aliases = TABLES["directed aliases" if directed else "undirected aliases"]
     shapes |= {alias: shapes[name] for alias, name in aliases}
     return {_plain(name): shape for name, shape in shapes.items()}

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxmotif.arrays._checks import check_labels, whole_numbers
+from jaxmotif.arrays._checks import check_labels, check_switch, whole_number, whole_numbers
 
 if TYPE_CHECKING:
     from jaxmotif.graph import Graph
 
 T = TypeVar("T")
+
+MOST_NODES = 2**15
+"""Most nodes of a pattern that is built from edges: its matrix takes 1 GiB."""
 
 MOST_SHARED_NODES = 64
 """Most nodes of a pattern that is shared by its content: with the facts kept of it, it takes some 100 KB at most."""
@@ -68,37 +71,35 @@ class Pattern:
 
         Raises:
           TypeError: for edges or labels that are not integers.
-          ValueError: for an id out of range, a self loop, arrays of wrong shape, an edge with two labels, or labels
-            that do not fit int32.
+          ValueError: for an id out of range, a self loop, arrays of wrong shape, an edge with two labels, labels that
+            do not fit int32, or more than 32768 nodes.
 
         Example:
           >>> Pattern.from_edges([(0, 1), (1, 2)])
           Pattern(undirected, 3 nodes, 2 edges)
         """
-        rows = whole_numbers(np.asarray(edges), "edges")
-        rows = rows if rows.size else rows.reshape(0, 2)
-        if rows.ndim != 2 or rows.shape[1] != 2:
-            raise ValueError(f"edges must have shape (E, 2), one edge a row, got {rows.shape}")
-        labels = None if node_labels is None else whole_numbers(np.asarray(node_labels), "node_labels")
-        size = num_nodes
+        from jaxmotif.graph._build import as_labels, edge_array
+
+        check_switch(directed, "directed")
+        rows = whole_numbers(edge_array(edges), "edges")
+        size = None if num_nodes is None else whole_number(num_nodes, "num_nodes")
+        labels = None if node_labels is None else as_labels(node_labels, "node_labels", size).astype(np.int64)
         if size is None:
             size = int(rows.max(initial=-1)) + 1 if labels is None else labels.size
+        if not 0 <= size <= MOST_NODES:
+            raise ValueError(f"a pattern has 0 to {MOST_NODES} nodes, numbered from 0, got {size}")
         bad = ((rows < 0) | (rows >= size)).any(axis=1) | (rows[:, 0] == rows[:, 1])
         if bad.any():
             row = int(np.argmax(bad))
             raise ValueError(
                 f"edges[{row}] = {tuple(rows[row].tolist())} must join two different nodes in 0..{size - 1}"
             )
-        if labels is not None and labels.shape != (size,):
-            raise ValueError(f"node_labels must have shape ({size},), got {labels.shape}")
         ends = tuple((rows if directed else np.concatenate([rows, rows[:, ::-1]])).T)
         adjacency = np.zeros((size, size), bool)
         adjacency[ends] = True
         values = None
         if edge_labels is not None:
-            row_labels = whole_numbers(np.asarray(edge_labels), "edge_labels")
-            if row_labels.shape != rows.shape[:1]:
-                raise ValueError(f"edge_labels must have shape ({rows.shape[0]},), got {row_labels.shape}")
+            row_labels = as_labels(edge_labels, "edge_labels", rows.shape[0])
             values = np.zeros((size, size), np.int64)
             values[ends] = np.resize(row_labels, ends[0].shape)
             differ = values[tuple(rows.T)] != row_labels

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, Pattern, canonical_order, canonical_string, stabilizer_chain
-from jaxmotif.patterns._orbits import (
-    EDGE_NAMES_5,
-    NUM_ORBITS,
-    corrections,
-    inclusion,
-    orbit_at,
-    roles,
-    to_mask,
-)
+from jaxmotif.patterns._orbits import EDGE_NAMES_5, NUM_ORBITS, Rooted, column_matrices
 
 Per = Literal["graph", "node", "edge"]
 Place = tuple[int, ...]
@@ -127,79 +119,65 @@ def place_orbits(pattern: Pattern, places: Sequence[Place], generators: Sequence
 
 
 class OrbitWeights(NamedTuple):
-    """Weights by which the occurrences at a node or edge follow from ORCA's orbits there.
+    """Weights by which counts at a node or edge follow from ORCA's orbits there.
 
     Attributes:
       size: nodes of the pattern.
-      first: the first orbit of that size.
-      weights: int64, a weight for each orbit of that size.
-      sharing: how many nodes of the pattern share the role.
+      weights: int64, a weight for each orbit of up to that size.
+      sharing: how many nodes of the pattern share the role, at each of which an occurrence is counted; 1 for maps.
     """
 
     size: int
-    first: int
     weights: np.ndarray
     sharing: int
 
 
-def orbit_weights(pattern: Pattern, place: Place, induced: bool) -> OrbitWeights | None:
+def orbit_weights(pattern: Pattern, place: Place, count: Literal["induced", "copies", "homs"]) -> OrbitWeights | None:
     """Return the weights of a place of a pattern, or ``None`` where ORCA has no orbit for it.
 
     ORCA has none for patterns that are directed, labelled, not connected, or not of two to five nodes, nor for an edge
     that is the whole pattern.
 
+    Args:
+      pattern: The pattern.
+      place: A node or an edge of it.
+      count: Whether induced occurrences are counted, all occurrences, or all homomorphisms that send the place there.
+
     Example:
       >>> wedge = Pattern.from_edges([(0, 1), (1, 2)])
-      >>> orbit_weights(wedge, (0,), induced=False)  # an end of two in each triangle
-      OrbitWeights(size=3, first=1, weights=array([1, 0, 2]), sharing=2)
+      >>> orbit_weights(wedge, (0,), "copies")  # an end of two in each triangle
+      OrbitWeights(size=3, weights=array([0, 1, 0, 2]), sharing=2)
+      >>> orbit_weights(wedge, (1,), "homs")  # the square of the degree
+      OrbitWeights(size=3, weights=array([1, 0, 2, 2]), sharing=1)
     """
-    k = pattern.num_nodes
+    k, root = pattern.num_nodes, "node" if len(place) == 1 else "edge"
     plain = not pattern.directed and pattern.node_labels is None and pattern.edge_labels is None
     if not plain or not 2 <= k <= 5 or k == len(place):
         return None
-    orbits = roles(k)
-    mask = to_mask(k, [(int(u), int(v)) for u, v in np.argwhere(np.triu(pattern.adjacency))])
-    if mask not in orbits.graph:
+    orbits = NUM_ORBITS[root][k]
+    every, edges = column_matrices(root, orbits), [(u, v) for u, v in np.argwhere(np.triu(pattern.adjacency)).tolist()]
+    numbers = [every.number.get(Rooted(k, edges, at).key()) for at in [place, *((x,) for x in range(k))]]
+    if (number := numbers[0]) is None:
         return None
-    root = "node" if len(place) == 1 else "edge"
-    first, last = NUM_ORBITS[root][k - 1], NUM_ORBITS[root][k]
-    orbit = orbit_at(k, mask, place)
-    matrix = np.eye(last - first, dtype=np.int64) if induced else inclusion(k, root)
-    return OrbitWeights(k, first, matrix[orbit - first], orbits.node[mask].count(orbit))
-
-
-def homomorphism_weights(pattern: Pattern, place: Place) -> OrbitWeights | None:
-    """Return the weights that give the homomorphisms of a pattern at the images of one of its nodes.
-
-    Returns:
-      The weights, ``None`` where :func:`orbit_weights` has none. They cover the orbits of all sizes up to that of the
-      pattern, since a map that merges nodes has a smaller image.
-
-    Example:
-      >>> homomorphism_weights(Pattern.from_edges([(0, 1), (1, 2)]), (1,))  # the square of the degree
-      OrbitWeights(size=3, first=0, weights=array([1, 0, 2, 2]), sharing=1)
-    """
-    own = orbit_weights(pattern, place, induced=True)
-    if own is None:
-        return None
-    merged, row = corrections(own.size, "node"), int(own.weights.argmax())
-    injective = merged.stabilizer[row] * inclusion(own.size, "node")[row]
-    return OrbitWeights(own.size, 0, np.concatenate([merged.matrix[row], injective]), 1)
+    matrix = np.eye(len(every.homs), dtype=np.int64) if count == "induced" else getattr(every, count)
+    first = len(place) - 1  # ORCA's orbits of edges come after the single edge
+    # Of all maps of a pattern, each sends the place to one node.
+    sharing = 1 if count == "homs" else numbers[1:].count(number)
+    return OrbitWeights(k, matrix[number, first : first + orbits], sharing)
 
 
 def known_weights(
-    patterns: list[Pattern], roles: list[list[Role]], weigh: Callable[[Pattern, Place], OrbitWeights | None]
+    patterns: list[Pattern], roles: list[list[Role]], count: Literal["induced", "copies", "homs"]
 ) -> list[list[OrbitWeights]]:
     """Return the weights of each pattern's roles, or an empty list for a pattern with a role that has none.
 
     Args:
       patterns: The patterns.
       roles: The roles of each pattern.
-      weigh: :func:`orbit_weights` or :func:`homomorphism_weights`.
     """
     result = []
     for pattern, own_roles in zip(patterns, roles, strict=True):
-        weights = [weigh(pattern, role.places[0] or (0,)) for role in own_roles]
+        weights = [orbit_weights(pattern, role.places[0] or (0,), count) for role in own_roles]
         known = [w for w in weights if w is not None]
         result.append(known if len(known) == len(weights) else [])
     return result
@@ -212,5 +190,5 @@ def weight_table(weights: list[OrbitWeights], per: Per) -> tuple[Literal[4, 5], 
     names = {4: EDGE_COLUMN_NAMES, 5: EDGE_NAMES_5}[size] if per == "edge" else range(NUM_ORBITS["node"][size])
     table = np.zeros((len(names), len(weights)), np.int64)
     for column, w in enumerate(weights):
-        table[w.first : w.first + w.weights.size, column] = w.weights
+        table[: w.weights.size, column] = w.weights
     return size, table

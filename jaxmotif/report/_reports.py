@@ -117,7 +117,7 @@ def _graphlet_table(counts: Mapping[str, int]) -> str:
 def _draw_orbit(number: int) -> Drawing:
     """Draw the graphlet of an orbit with the nodes of the orbit marked."""
     graphlet = next(graphlet for graphlet in CONNECTED if number in graphlet.node_orbits)
-    pattern = Pattern.from_edges(graphlet.edges, graphlet.size)
+    pattern = Pattern.from_edges(graphlet.edges, graphlet.num_nodes)
     marked = [v for v, orbit in enumerate(graphlet.node_orbits) if orbit == number]
     return draw_pattern(pattern, marked=marked, title=f"{graphlet.name}, orbit {number}")
 

@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from jaxmotif.arrays._checks import whole_number
+from jaxmotif.graph._build import host_array
 from jaxmotif.sieve._polynomials import check_size
 
 ColorsLike: TypeAlias = Mapping[Hashable, object] | Iterable[object]
@@ -76,8 +77,9 @@ def vertex_shades(
     """Return the shades that each vertex may take.
 
     Args:
-      colors: one entry a vertex, or a mapping from vertices (their names, where the graph has names) to entries. An
-        entry is a color, a collection of colors any of which the vertex may stand for, or ``None`` for none.
+      colors: one entry a vertex (the index of a pandas series is not looked at), or a mapping from vertices (their
+        names, where the graph has names) to entries. An entry is a color, a collection of colors any of which the
+        vertex may stand for, or ``None`` for none.
       motif: the motif.
       num_nodes: number of vertices.
       names: the names of the vertices, or ``None`` where they are 0..n-1.
@@ -98,7 +100,7 @@ def vertex_shades(
         colors = _from_mapping(colors, num_nodes, names)
     elif isinstance(colors, str | bytes | Set) or not isinstance(colors, Iterable):  # a set has no order
         raise TypeError(f"colors must have one entry a vertex, got {colors!r}")
-    array = colors if isinstance(colors, np.ndarray) else getattr(colors, "__array__", lambda: None)()
+    array = host_array(colors, "colors") if hasattr(colors, "__array__") else None
     if array is not None and array.ndim != 1:
         raise ValueError(f"an array of colors has one dimension, got shape {array.shape}; use sets for several colors")
     entries = array if array is not None else list(colors)

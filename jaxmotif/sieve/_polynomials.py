@@ -23,9 +23,11 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
+from jaxmotif.arrays._checks import check_vectors, whole_number
 from jaxmotif.arrays._compile import Target, target
+from jaxmotif.arrays._keys import as_key
 from jaxmotif.graph import Graph
 from jaxmotif.kernels import _gf256 as gf256
 from jaxmotif.kernels import _sieve_round as sieve_round
@@ -132,7 +134,7 @@ def sums(planes: jax.Array, size: int) -> jax.Array:
     return jnp.sum(odd << places, axis=1, dtype=jnp.uint32).astype(jnp.uint8)
 
 
-def sieve_values(graph: Graph, shades: jax.Array, key: jax.Array, size: int, words: int | None = None) -> jax.Array:
+def sieve_values(graph: Graph, shades: Array, key: int | Array, size: int, words: int | None = None) -> jax.Array:
     """Run the sieve once, and return a field element a vertex, zero wherever the vertex lies in no match.
 
     ``Q_i = sum over subsets L of the k shades of P_{i,k}(zeta^L)`` is nonzero with probability at least
@@ -143,8 +145,8 @@ def sieve_values(graph: Graph, shades: jax.Array, key: jax.Array, size: int, wor
       graph: a graph. In a directed one the value is nonzero only where the vertex is the root of a match, from which
         all others are reached along arcs inside the match.
       shades: uint32 ``[N]``, or ``[n]`` without the padding. Bit ``l`` is set where the vertex may take the place of
-        element ``l`` of the motif; elements of one color are allowed together.
-      key: a random key; the same key gives the same values on any device, whatever ``words`` is.
+        element ``l`` of the motif; elements of one color are allowed together. Bits from ``size`` on mean nothing.
+      key: a seed, or a random key; the same key gives the same values on any device, whatever ``words`` is.
       size: number of vertices of the motif, 1 to 30, static.
       words: words of 32 subsets that are worked on at a time, a power of two, static; chosen by default.
 
@@ -152,7 +154,9 @@ def sieve_values(graph: Graph, shades: jax.Array, key: jax.Array, size: int, wor
       uint8 ``[N]``.
 
     Raises:
-      ValueError: for a size out of range, or words that are no power of two.
+      ValueError: for a size out of range, words that are no power of two, shades of another kind or shape, or a batch
+        outside ``jax.vmap``.
+      TypeError: for a size or words that are no integers, or another kind of key.
 
     Example:
       >>> import jax, jax.numpy as jnp
@@ -166,14 +170,20 @@ def sieve_values(graph: Graph, shades: jax.Array, key: jax.Array, size: int, wor
     Reference:
       Kaski, Lauri, Thejaswi: Engineering Motif Search for Large Motifs. SEA 2018, section 2, steps (a)-(e).
     """
+    size = whole_number(size, "size")
     check_size(size)
-    if words is not None and (words < 1 or words & (words - 1)):
+    if words is not None and (whole_number(words, "words") < 1 or words & (words - 1)):
         raise ValueError(f"words must be a power of two, got {words}")
+    check_vectors({"out_offsets": graph.out_offsets, "out_targets": graph.out_targets})
     vertices, slots = graph.out_offsets.shape[0] - 1, graph.out_targets.shape[0]
     words = block_words(size, vertices, target()) if words is None else min(words, num_words(size))
     rows, rank = sieve_rows.plan_rows(graph.out_offsets, graph.out_targets, sieve_rows.max_pieces(slots))
-    shades = jnp.pad(shades, (0, vertices - shades.shape[0]))
-    return accumulate(draw(rows, rank, shades, key, size), 0, num_words(size) // words, words)[rank]
+    shades = jnp.asarray(shades)
+    if not jnp.issubdtype(shades.dtype, np.integer) or shades.ndim != 1 or shades.shape[0] > vertices:
+        got = f"{shades.dtype} {shades.shape}; vmap over batches"
+        raise ValueError(f"shades must be integers of shape (n,), n at most {vertices}, got {got}")
+    shades = jnp.pad(shades.astype(jnp.uint32), (0, vertices - shades.shape[0]))
+    return accumulate(draw(rows, rank, shades, as_key(key), size), 0, num_words(size) // words, words)[rank]
 
 
 def check_size(size: int) -> None:

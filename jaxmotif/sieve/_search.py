@@ -118,7 +118,8 @@ def find_color_motif(
     Args:
       graph: a graph, or what :func:`jaxmotif.graph.as_graph` takes for one.
       colors: one entry a vertex, or a mapping from vertices (by name where the graph has names) to entries. An entry
-        is a color (a string or a number), a set of colors any of which the vertex may stand for, or ``None``.
+        is a color (a string or a number), a set of colors any of which the vertex may stand for, or ``None``. A series
+        of pandas has one entry a vertex, by position; its index is not looked at.
       motif: how many vertices of each color a match has; at most 30 in all.
       key: a random key, or a seed; seed 0 when not given. The same key gives the same result on any number of devices.
       edge_labels: labels of the edges that count, as numbers, or as words where the graph's labels have any; all edges

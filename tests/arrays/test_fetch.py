@@ -124,4 +124,3 @@ def test_python_integers_where_a_sum_passes_63_bits(values, kind):
 
 def test_other_arrays():
     assert with_exact_sums(np.array([1, 2], np.uint32)).dtype == np.int64
-    assert with_exact_sums(np.array([0.5])).dtype == np.float64

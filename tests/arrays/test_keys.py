@@ -26,6 +26,7 @@ def test_a_seed_is_a_key(x64):
     [
         ("a", TypeError, "integer seed"),
         (1.5, TypeError, "integer seed"),
+        (True, TypeError, "integer seed or jax.random.key"),
         (2**64, ValueError, "less than"),
         (jax.random.split(jax.random.key(0)), ValueError, "one key"),
     ],

@@ -87,6 +87,13 @@ def test_labels_that_codes_do_not_hold():
         dense_census(Graph.from_edges([(0, 1)]), 3, edge_labels=(1,))
 
 
+@pytest.mark.parametrize("labels", [(0.9, 1), ("0", "1"), (True, False)])
+@pytest.mark.parametrize("name", ["node_labels", "edge_labels"])
+def test_labels_that_are_no_integers(name, labels):
+    with pytest.raises(TypeError, match=f"each of {name} must be an integer, got "):
+        dense_census_classes(3, directed=False, **{name: labels})
+
+
 def test_arrays_of_another_dtype():
     graph = Graph.from_edges([(0, 1)])
     with pytest.raises(TypeError, match="out_targets must be of dtype int32, got float32"):

@@ -153,7 +153,7 @@ def test_the_table_of_options_holds_nothing_in_vain():
     assert included == {heading for heading in _blocks() if " | " not in heading}
     text = "\n".join(line for lines in _blocks().values() for line in lines)
     kinds = {name for name, value in vars(_values).items() if inspect.isfunction(value) and name[0] != "_"}
-    kinds -= {"load_extra", "path_with_ending", "number"}  # another module's; "ending" and "float" in the table
+    kinds -= {"load_extra", "path_with_ending"}  # another module's; "ending" in the table
     unused = {kind for kind in kinds if not re.search(rf"\| (required )?{kind}( = \S+)? \|", text)}
     assert unused == set()
     assert kinds > {"whole_number", "memory_size", "probability"}

@@ -39,6 +39,7 @@ def test_one_query(capsys, files):
     assert list(result) == ["query", "matches", "exact", "seconds", "run"]
     assert (result["query"], result["matches"], result["exact"]) == ("path.txt", 4, True)
     assert {"filter", "search"} <= set(result["seconds"])
+    assert "limit" not in result["run"]
 
 
 def test_a_folder_of_queries(capsys, files):
@@ -57,10 +58,12 @@ def test_listing(capsys, files):
     result = json.loads(shown.out)
     assert result["rows"] == [[0, 1], [0, 3], [2, 1]]
     assert (result["listed"], result["exact"], result["status"]) == (3, False, "stopped at limit=3")
+    assert result["run"]["limit"] == 3
     shown = run(capsys, files / "queries" / "edge.txt", files / "target.txt", "--format", "json", "--limit", "all")
     result = json.loads(shown.out)
     assert result["rows"] == [[0, 1], [0, 3], [2, 1], [2, 3]]
     assert (result["listed"], result["exact"]) == (4, True)
+    assert result["run"]["limit"] == "all"
 
 
 def test_a_query_is_directed_if_its_target_is(capsys, tmp_path):

@@ -6,6 +6,8 @@ import pytest
 
 from jaxmotif import count_matches, datasets, subgraph_census
 from jaxmotif.cli import main
+from jaxmotif.cli._parser import as_options, parser_of
+from jaxmotif.cli._verify import _read_answer
 
 FILES = {
     "karate.txt": "1 2\n2 3\n",
@@ -47,13 +49,15 @@ WRONG = {
     "motifs karate --size 3.5": "argument -k/--size: '3.5' is not a whole number",
     "motifs karate --alpha small": "argument --alpha: 'small' is not a number; write for example 0.05",
     "motifs karate --alpha 2": "--alpha must be between 0 and 1, got 2.0",
-    "motifs karate --min-fold -1": "--min-fold must be a ratio of at least 1, got -1.0",
+    "motifs karate --min-fold -1": "--min-fold must be a ratio, at least 1, got -1.0",
+    "motifs karate --switches 1e400": "argument --switches: '1e400' is not a number; write for example 0.05",
     "motifs karate --switches -3": "--switches must be a number of moves for each edge, at least 0, got -3.0",
     "census karate --size 9": "--size must be between 2 and 8, got 9; larger ones are estimated (--estimate)",
     "sample karate --num -5": "--num must not be negative, got -5",
     "census karate --estimate --level 95": "--level must be between 0 and 1, got 95.0",
     "match triangle karate --limit -3": "'-3' is neither 'all' nor a whole number of at least 0",
     "match triangle karate --seconds 0": "'0' is not a number of seconds above 0",
+    "verify blocks.txt karate --seconds -1": "'-1' is not a number of seconds above 0; write for example 60, or leave",
     "census karate --memory 900GiB": "allow less, or leave it out: the default is half of what is free",
     "graphlets karate --memory -1GB": "'-1GB' is not a size; write bytes or a unit, for example 256MiB",
     "graphlets karate --memory 10": "--memory 10 bytes is too little for 34 nodes and 78 edges",
@@ -98,6 +102,7 @@ WRONG = {
     "census celegans --subnetwork fffl:loops.graphml": "the class of --subnetwork: 'fffl' is no pattern (near: ffl",
     # Files and their columns.
     "census karat": "there is no file 'karat', nor a bundled network of that name; did you mean 'karate'?",
+    "census nowhere/size=30.txt": "there is no file 'nowhere/size=30.txt', nor a bundled network",
     "census nowhere.txt": "there is no file 'nowhere.txt', nor a bundled network of that name; bundled networks are",
     "motifs karate --keep blocks --blocks nowhere.txt": "--blocks nowhere.txt: No such file or directory",
     "motifs karate.txt --keep blocks --blocks blocks.txt": "blocks.txt, line 3: expected a node, once, and what it has",
@@ -105,7 +110,8 @@ WRONG = {
     "graphlets signed.tsv --columns source,,effect": "'source,,effect' is not two or three columns",
     "census karate.txt --node-labels short.txt": "short.txt: 1 node without a label here, first '3'",
     "graphlets signed.tsv --columns sorce,target": "line 1: expected a column 'sorce', found 4 columns",
-    "census signed.tsv --weight weight --min-weight nan": "--min-weight must be a number, got nan",
+    "census signed.tsv --weight weight --min-weight nan": "argument --min-weight: 'nan' is not a number; write",
+    "census signed.tsv --weight weight --min-weight=-inf": "argument --min-weight: '-inf' is not a number; write",
     "census signed.tsv --edge-label efect": "did you mean 'effect'?",
     "census signed.tsv --weight wieght": "no column 'wieght' of weights; there are 'effect', 'weight'; did you mean",
     "graphlets ragged.txt": "ragged.txt, line 2: expected 2 columns, found 1: '3'",
@@ -147,6 +153,34 @@ def test_a_wrong_command_is_told_what_to_do(command, capsys, tmp_path, monkeypat
     assert WRONG[command] in shown.err.splitlines()[-1]
     assert "Traceback" not in shown.err
     assert {file.name for file in tmp_path.iterdir()} == FILES.keys()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "jaxmotif: size=30.txt: read as edges",
+        "seed=1,size=30.csv, line 2: expected 2 columns",
+        "report written to runs/size=3/page",
+        """lab.graphml, line 1: expected a node, found "<?xml version='1.0' encoding='utf-8'?>\"""",
+        """lab.gexf, line 1: expected a node, found '<?xml encoding="utf-8"?>'""",
+        r"""a.txt, line 1: expected 2 columns, found 'it\'s "red" size=3'""",
+    ],
+)
+def test_what_the_user_wrote_is_no_argument(text):
+    assert as_options(text, parser_of("census")) == text
+    assert as_options(f"{text}; encoding=utf-16 names another", parser_of("census")) == (
+        f"{text}; --encoding utf-16 names another"
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\0\xff", "node\tedge\nc\t2\n", '{"rows": [\n["c", 2]\n]}\n', "node,a,b\n0,1,2\n1,2\n"]
+)
+def test_an_answer_that_is_no_table_is_named(text, tmp_path):
+    path = tmp_path / "answer"
+    path.write_text(text, encoding="latin-1")
+    with pytest.raises(ValueError, match=r"answer: expected a table of counts .* in CSV, as graphlets --per node"):
+        _read_answer(path, None)
 
 
 def test_marks_in_labels_are_no_query(capsys, tmp_path):

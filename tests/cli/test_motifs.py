@@ -2,10 +2,13 @@
 
 import csv
 import json
+import types
 
+import numpy as np
 import pytest
 
 from jaxmotif.cli import main
+from jaxmotif.cli._motifs import _pairs
 from jaxmotif.motifs import NULL_MODELS
 from tests.more import more
 
@@ -181,12 +184,32 @@ def test_census_at_nodes_and_edges(capsys, tmp_path):
     assert "--disjoint is for the whole graph" in capsys.readouterr().err
 
 
+def test_correlations_without_an_interval_have_none():
+    """Profiles of which one is constant have no correlation, and no interval of it."""
+    matrix = np.array([[1.0, np.nan], [np.nan, 1.0]])
+    compared = types.SimpleNamespace(names=("a", "b"), summary="2 networks", tested=np.ones(3, bool))
+    compared.correlation = compared.low = compared.high = matrix
+    assert _pairs(compared, {})["correlation_95 (a, b)"] is None
+    compared.low, compared.high = matrix - 2, matrix - 1
+    compared.low[0, 1], compared.high[0, 1] = -0.5, 0.25
+    assert _pairs(compared, {})["correlation_95 (a, b)"] == "-0.500 to 0.250"
+
+
+def test_correlation_distances_of_five_nodes(capsys):
+    options = "karate", "florentine", "--random", 2, "--attempts", 1, "--gcd", 73
+    assert document(capsys, "motifs", *options)["GCD-73 (karate, florentine)"] == pytest.approx(24.006, abs=5e-4)
+
+
 def test_strengths_of_classes(capsys, tmp_path):
     rows = ["pre,post,n", *(f"{u},{v},{1 + u % 5}" for i in range(9) for u, v in ((i, i + 1), (i, i + 2), (i, i + 1)))]
     (tmp_path / "g.csv").write_text("\n".join(rows) + "\n")
     options = "census", tmp_path / "g.csv", "--directed", "--weight", "n"
     found = document(capsys, *options, "--strengths", "senders", "--random-weights", 20)
-    assert "leave every node" in found["random_weights"]
+    assert "leave every node" in found["null_model"]
+    by_number = document(capsys, *options[:-1], 2, "--strengths", "senders", "--random-weights", 20)
+    assert by_number["classes"] == found["classes"]
+    assert main([*map(str, options), "--strengths", "all", "--random-weights", "3", "--format", "csv"]) == 0
+    assert "# random_weights: 3" in capsys.readouterr().out.splitlines()
     for row in found["classes"]:
         assert 0 < row["coherence"] <= 1
         assert {"intensity", "expected_intensity", "ratio", "z", "q", "why"} <= set(row)

@@ -49,6 +49,15 @@ def test_the_three_formats_agree(capsys, network, tmp_path):
     assert json.loads(table.schema.metadata[b"jaxmotif"])["command"] == "census"
 
 
+def test_without_occurrences_there_are_the_names_of_columns(network, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    network.write_text("0 0\n1 1\n")
+    run("census", network, "--occurrences", tmp_path / "o.csv")
+    assert pandas.read_csv(tmp_path / "o.csv", comment="#").to_dict("list") == {
+        "class": [], "id": [], "name": [], "roles": [],
+    }  # fmt: skip
+
+
 def test_names_that_a_spreadsheet_or_a_terminal_would_run_are_escaped(network, tmp_path):
     network.write_text("=1+1 b\nb a\x1bb\n")
     for options, first in (([], "=1+1"), (["--escape-formulas"], "'=1+1")):

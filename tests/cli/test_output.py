@@ -261,6 +261,20 @@ def test_no_file_replaces_what_is_read_or_another(network, capsys, options, said
     assert sorted(os.listdir()) == ["labels.txt", "net.txt"]
 
 
+@pytest.mark.parametrize(
+    "option",
+    [("-o", "queries/t.txt"), ("-o", "queries/new.csv"), ("--report", "queries/page.html"), ("--figures", "queries")],
+)
+def test_no_file_becomes_a_query(network, capsys, option):
+    Path("queries").mkdir()
+    Path("queries/t.txt").write_text("0 1\n1 2\n2 0\n")
+    Path("queries/p.txt").write_text("0 1\n1 2\n")
+    assert main(["match", "queries/", "net.txt", *option]) == 1
+    assert f"{option[1]}: each file in queries/ is a query, and this would be one" in capsys.readouterr().err
+    assert sorted(os.listdir("queries")) == ["p.txt", "t.txt"]
+    assert Path("queries/t.txt").read_text() == "0 1\n1 2\n2 0\n"
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device")
 def test_what_cannot_be_written_beside_the_result_does_not_cost_it(network, capsys):
     assert main(["match", "triangle", "net.txt", "--report", "/dev/full", "-o", "out.csv"]) == 1
@@ -280,6 +294,40 @@ def test_no_mistake_in_a_page_or_a_certificate_costs_the_result(network, capsys,
     assert "triangle" in Path("census.csv").read_text()
     assert "and the checker reads 100 at most" in capsys.readouterr().err
     assert not Path("c.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "part"),
+    [
+        ("graphlets net.txt --report page.html", "jaxmotif.graphlets.node_orbits"),
+        ("census net.txt --roles roles.csv", "jaxmotif.features.role_table"),
+        ("match triangle net.txt --roles roles.csv", "jaxmotif.matching.subnetwork"),
+        ("match triangle net.txt --report page.html", "jaxmotif.report.Matched"),
+        ("census net.txt --figures figs", "jaxmotif.report.drawing_figures"),
+    ],
+)
+def test_no_memory_for_what_stands_beside_the_result(network, capsys, monkeypatch, command, part):
+    def fail(*_, **__):
+        raise MemoryError("too little")
+
+    if "--figures" in command:
+        pytest.importorskip("matplotlib")
+    monkeypatch.setattr(part, fail)
+    assert main([*command.split(), "-o", "out.csv"]) == 1
+    shown = capsys.readouterr().err.splitlines()
+    assert "jaxmotif: too little; going on to the result" in shown
+    assert shown[-1] == "jaxmotif: error: too little"
+    assert "triangle" in Path("out.csv").read_text()
+    assert sorted(os.listdir()) == ["net.txt", "out.csv"]
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "parquet"])
+def test_single_values_are_one_row(network, form):
+    pandas = pytest.importorskip("pandas")
+    out = f"out.{form}"
+    assert main(["convert", "net.txt", "net.sif", "-o", out]) == 0
+    read = {"csv": pandas.read_csv, "tsv": pandas.read_table, "parquet": pandas.read_parquet}[form]
+    assert read(out).to_dict("list") == {"file": ["net.sif"], "nodes": [3], "edges": [3], "directed": [False]}
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device")

@@ -90,7 +90,7 @@ def test_unknown_names():
         select_devices("tpu")
 
 
-@pytest.mark.parametrize("asked", [[], ["cpu"], [0], 2.5, {"cpu": 1}])
+@pytest.mark.parametrize("asked", [[], ["cpu"], [0], 2.5, {"cpu": 1}, True])
 def test_no_devices(asked):
     with pytest.raises(TypeError, match="must be a name, a number, a list of jax.Device or a Mesh, got"):
         select_devices(asked)

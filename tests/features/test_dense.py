@@ -60,5 +60,7 @@ def test_patterns_that_are_searched_for_beside_sums_of_orbits(per, directed, ind
 def test_what_does_not_suit_is_refused():
     with pytest.raises(ValueError, match="target has none"):
         dense_pattern_features(GRAPHS[0], [Pattern.from_edges([(0, 1)], node_labels=[0, 1])])
+    with pytest.raises(TypeError, match="induced must be True or False, got 'no'"):
+        dense_pattern_features(GRAPHS[0], ["edge"], induced="no")
     with pytest.raises(ValueError, match="build both alike"):
         dense_pattern_features(GRAPHS[0], [Pattern.from_edges([(0, 1)], directed=True)])

@@ -5,7 +5,7 @@ import pytest
 
 from jaxmotif import node_orbits, pattern_features
 from jaxmotif.features import _patterns
-from jaxmotif.patterns._orbits import CONNECTED
+from jaxmotif.patterns._catalogue import CONNECTED
 from tests.laws.test_large import LEAVES, hub
 from tests.more import more
 

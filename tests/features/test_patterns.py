@@ -11,7 +11,13 @@ import pytest
 
 import jaxmotif
 from jaxmotif import Graph
-from jaxmotif.features import _patterns, all_patterns, dense_pattern_features, pattern_features
+from jaxmotif.features import (
+    _patterns,
+    all_patterns,
+    dense_pattern_features,
+    homomorphism_counts,
+    pattern_features,
+)
 from jaxmotif.graph import Graphs, stack_graphs
 from jaxmotif.matching import _stacks
 from jaxmotif.patterns import Pattern, automorphism_count, named_pattern
@@ -197,6 +203,11 @@ def test_refusals():
         pattern_features(Graphs.from_edges([]), ["triangle"])
     with pytest.raises(ValueError, match="per must be"):
         pattern_features(graph, ["triangle"], per="nodes")
+    for options in ({"induced": "no"}, {"log": "no"}):
+        with pytest.raises(TypeError, match="(induced|log) must be True or False, got 'no'"):
+            pattern_features(graph, ["triangle"], **options)
+    with pytest.raises(TypeError, match="log must be True or False, got 1"):
+        homomorphism_counts(graph, ["triangle"], log=1)
     with pytest.raises(ValueError, match="normalize must be"):
         pattern_features(graph, ["triangle"], normalize="l2")
     with pytest.raises(ValueError, match="directed"):

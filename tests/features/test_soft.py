@@ -127,6 +127,8 @@ def test_refusals_and_small_graphs():
             soft_counts(jnp.ones((2, 2)), [pattern])
     with pytest.raises(ValueError, match="n\\^4 numbers"):
         soft_counts(jnp.ones((200, 200)), ["5-clique"])
+    with pytest.raises(TypeError, match="induced must be True or False, got 'no'"):
+        soft_counts(jnp.ones((2, 2)), ["edge"], induced="no")
     with pytest.raises(ValueError, match="'graph' or 'node'"):
         soft_counts(jnp.ones((2, 2)), ["edge"], per="edge")
 

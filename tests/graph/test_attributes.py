@@ -89,6 +89,20 @@ def test_arrays_of_words_and_dates_and_of_several_axes():
         as_column(words, "kind", 3)
 
 
+@pytest.mark.parametrize("values", [{0: 1, 1: 2, 2: 3}, {1, 2, 3}, "abc", b"abc", (i for i in range(3)), 5, None])
+def test_columns_without_an_order_are_refused(values):
+    graph = Graph.from_edges([(0, 1), (1, 2), (0, 2)])
+    for options in ({"nodes": {"kind": values}}, {"edges": {"kind": values}}):
+        with pytest.raises(TypeError, match="attribute 'kind' must be an array or a list, with the values in their"):
+            graph.with_attributes(**options)
+
+
+def test_columns_have_names():
+    graph = Graph.from_edges([(0, 1)])
+    with pytest.raises(TypeError, match="edges must be columns by name, .*, got list"):
+        graph.with_attributes(None, [5])
+
+
 def test_attributes_where_they_cannot_be_kept(tmp_path):
     source = nx.Graph([(0, 1)])
     source.add_node(2, kind="KC")

@@ -224,11 +224,11 @@ def test_bad_data_sets():
         Graphs.from_edges([[(0, 1)], [(0, 5)]], [2, 5])
     with pytest.raises(ValueError, match=r"graphs\[1\] has the node id -2"):
         Graphs.from_edges([[(0, 1)], [(0, -2)]])
-    with pytest.raises(ValueError, match=r"graphs\[1\]: edges must have shape \(E, 2\), got \(1, 3\)"):
+    with pytest.raises(ValueError, match=r"graphs\[1\]: edges must be pairs of node ids, got .* = \(0, 1, 2\)"):
         Graphs.from_edges([[(0, 1)], [(0, 1, 2)]])
     with pytest.raises(TypeError, match=r"graphs\[0\]: edges must be integers"):
         Graphs.from_edges([[(0.5, 1)]])
-    with pytest.raises(ValueError, match=r"edge_labels must have for each graph as many as there are: \[1, 2\]"):
+    with pytest.raises(ValueError, match=r"graphs\[0\]: edge_labels must have shape \(1,\), got \(2,\)"):
         Graphs.from_edges([[(0, 1)], [(0, 1), (1, 2)]], edge_labels=[[1, 2], [3]])
     with pytest.raises(ValueError, match=r"graphs\[1\]: .*: 3 for edges\[1\] = \(2, 1\), 4 for edges\[2\] = \(1, 2\);"):
         Graphs.from_edges([[(0, 1)], [(0, 1), (2, 1), (1, 2)]], edge_labels=[[1], [2, 3, 4]])
@@ -248,6 +248,35 @@ def test_bad_data_sets():
         Graphs.from_edge_index([[0], [1]], [1, 4])
     with pytest.raises(ValueError, match="Graphs.from_edges takes rows"):
         Graphs.from_edge_index([(0, 1), (1, 2), (2, 3)], [0, 4])
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "message"),
+    [
+        ([[True, False], [1, 2]], TypeError, r"graphs\[0\]: node_labels must be integers, got bool"),
+        ([3, 4, 3, 4], ValueError, r"node_labels must have one entry for each of 2 graphs, got 4"),
+        ([3, 4], ValueError, r"graphs\[0\]: node_labels must have shape \(2,\), got \(\)"),
+        ([[1, 2], [[1], [2]]], TypeError, r"graphs\[1\]: node_labels must be one integer a node; several are"),
+        ([[1, 2], {0: 1, 1: 2}], TypeError, r"graphs\[1\]: node_labels must be an array or a list"),
+        ([[1, 2], [1, 2**32 + 1]], ValueError, r"graphs\[1\]: node_labels must fit int32, .* = 4294967297"),
+    ],
+)
+def test_bad_labels_are_named_by_their_graph(labels, error, message):
+    with pytest.raises(error, match=message):
+        Graphs.from_edges([[(0, 1)], [(0, 1)]], [2, 2], node_labels=labels)
+
+
+@pytest.mark.parametrize("kind", [np.uint64, np.int8])
+def test_labels_of_any_integers_and_from_a_generator(kind):
+    for labels in ([np.array([1, 2], kind), [3, 4]], (row for row in ([1, 2], [3, 4]))):
+        graphs = Graphs.from_edges([[(0, 1)], [(0, 1)]], node_labels=labels, edge_labels=[np.array([5], kind), [6]])
+        assert graphs.union().node_labels[:4].tolist() == [1, 2, 3, 4]
+        assert graphs.union().edge_labels[:4].tolist() == [5, 5, 6, 6]
+
+
+def test_ids_whose_sum_passes_64_bits():
+    with pytest.raises(ValueError, match="9223372036854775810 nodes are over the limit"):
+        Graphs.from_edges([[(0, 2**62)], [(0, 2**62)]])
 
 
 def test_edges_of_any_integers():

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 
@@ -223,12 +224,30 @@ def test_number_of_nodes():
         ([(0, 2**31 - 1)], {}, ValueError, "2147483648 nodes are over the limit of 2147483647"),
         ([(0, 2**32)], {}, ValueError, "4294967297 nodes are over"),
         (np.array([[0, 2**63]], np.uint64), {}, ValueError, "9223372036854775808"),
+        ([(1, 2), (0, 2**63)], {}, ValueError, r"node ids must be .*, got edges\[1\] = \(0, 9223372036854775808\)"),
+        ([(0, 2**64)], {}, ValueError, r"got edges\[0\] = \(0, 18446744073709551616\)"),
+        ([(-1, 2**63)], {}, ValueError, r"got edges\[0\] = \(-1, 9223372036854775808\)"),
+        ([(0, 2.5), (0, 2**63)], {}, TypeError, "edges must be integers, got float64"),
         ([(0, 1)], {"num_nodes": -1}, ValueError, "-1"),
         ([(0, 1)], {"num_nodes": 2.0}, TypeError, "num_nodes must be an integer, got 2.0"),
         ([(0, 1)], {"num_nodes": 3, "node_labels": [1, 2]}, ValueError, "num_nodes 3, node_labels 2"),
         ([(0, 1)], {"node_labels": [0.5, 1]}, TypeError, "node_labels must be integers"),
         ([(0, 1)], {"node_labels": [[0, 1], [1]]}, TypeError, "several are an attribute, with_attributes"),
         ([(0, 1)], {"node_labels": [{0, 1}, {1}]}, TypeError, "A.labels contains 'x'"),
+        ([(0, 1)], {"node_labels": [0, None]}, TypeError, "node_labels must be integers, got object"),
+        ([(0, 1)], {"node_labels": pd.Series(["x", "y"])}, TypeError, r"node_labels must be integers, .* = 'x'\)"),
+        ([(0, 1)], {"node_labels": {0: 3, 1: 4}}, TypeError, "node_labels must be an array or a list, .*, got dict"),
+        ([(0, 1)], {"node_labels": {3, 4}}, TypeError, "node_labels must be an array or a list, .*, got set"),
+        ([(0, 1)], {"node_labels": (i for i in (3, 4))}, TypeError, "node_labels must .*, got generator"),
+        ([(0, 1)], {"node_names": {0: "a", 1: "b"}}, TypeError, "node_names must be an array or a list, .*, got dict"),
+        ([(0, 1)], {"node_names": {"a", "b"}}, TypeError, "node_names must be an array or a list, .*, got set"),
+        ([(0, 1)], {"node_names": "ab"}, TypeError, "node_names must be an array or a list, .*, got str"),
+        ([(0, 1)], {"node_names": iter("ab")}, TypeError, "node_names must be an array or a list, .*_iterator"),
+        ([(0, 1)], {"node_names": pd.DataFrame({"n": ["a", "b"]})}, ValueError, r"dimension, got shape \(2, 1\)"),
+        ([], {"num_nodes": True}, TypeError, "num_nodes must be an integer, got True"),
+        ([], {"pad": (True, True)}, TypeError, r"two integers \(nodes, slots\), got \(True, True\)"),
+        (scipy.sparse.eye_array(3), {}, TypeError, "edges must be integers .* got dia_array; as_graph takes"),
+        (None, {}, TypeError, "edges must be integers .* got NoneType; as_graph takes"),
         ([(0, 1)], {"node_labels": [0, 2**31]}, ValueError, r"node_labels\[1\] = 2147483648; number"),
         (
             [(0, 1)],

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 import pytest
 
 import jaxmotif
@@ -86,6 +87,26 @@ def test_other_kinds_are_refused():
         with pytest.raises(error, match=message):
             Graph.from_edge_index(ends, nodes)
     for labels in ([0.5, 1.7, 2], jnp.ones(3)):
-        with pytest.raises(TypeError, match="node_labels must hold integers, got float"):
+        with pytest.raises(TypeError, match="node_labels must be integers, got float"):
             Graph.from_edge_index(ends, 3, node_labels=labels)
     assert Graph.from_edge_index([[], []], 3).m == 0
+    with pytest.raises(ValueError, match="2147483648 nodes are over the limit"):
+        Graph.from_edge_index(ends, 2**31)
+    with pytest.raises(ValueError, match="rows of several lengths in edge_index"):
+        Graph.from_edge_index([[0, 1], [1]], 3)
+    masked = np.ma.array(ends, mask=[[0, 1], [0, 1]])
+    with pytest.raises(ValueError, match="masked values in edge_index"):
+        Graph.from_edge_index(masked, 3)
+
+
+@pytest.mark.parametrize("labels", [np.array([1, 2**32 + 1, 2]), [1, 2**31, 2]])
+def test_labels_do_not_wrap(labels):
+    ends = np.array([[0, 1], [1, 2]])
+    for name, values in (("node_labels", labels), ("edge_labels", labels[:2])):
+        with pytest.raises(ValueError, match=rf"{name} must fit int32, .* got {name}\[1\] = {labels[1]}"):
+            Graph.from_edge_index(ends, 3, **{name: values})
+
+
+def test_labels_of_pandas():
+    labels = pd.Series([7, 8, 9], dtype="Int64")
+    assert Graph.from_edge_index([[0, 1], [1, 2]], 3, node_labels=labels).node_labels.tolist() == [7, 8, 9]

@@ -3,6 +3,7 @@
 import collections
 import errno
 import io
+import json
 import logging
 import os
 import pickle
@@ -19,7 +20,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from jaxmotif.graph import Graph, GraphFileError, as_graph, read_graph, stack_graphs, unstack
+from jaxmotif.graph import Graph, GraphFileError, Graphs, as_graph, as_graphs, read_graph, stack_graphs, unstack
 
 PAIRS = [(0, 1), (1, 2), (2, 0), (2, 3)]
 
@@ -244,6 +245,44 @@ def test_files_that_are_not_saved_graphs(tmp_path):
         same(again, graph)
 
 
+@pytest.mark.parametrize("change", ["array", "names", "words"])
+def test_a_saved_graph_whose_header_lacks_something_is_refused(change, tmp_path):
+    path = tmp_path / "g.npz"
+    Graph.from_edges(PAIRS, node_labels=range(4), edge_labels=[5, 6, 7, 8], node_names=list("abcd")).save(path)
+    arrays = dict(np.load(path))
+    header = json.loads(arrays["jaxmotif"].tobytes())
+    if change == "array":
+        header["arrays"][header["arrays"].index("node_labels")] = "node_labelt"
+    else:
+        del header["names" if change == "names" else "node_label_names"]
+    np.savez(path, **(arrays | {"jaxmotif": np.frombuffer(json.dumps(header).encode(), np.uint8)}))
+    for read in (Graph.load, read_graph):
+        with pytest.raises(GraphFileError, match=r"g\.npz: this graph of Graph.save is damaged"):
+            read(path)
+
+
+def test_declared_isolated_nodes_are_kept_where_they_are_asked_for(tmp_path):
+    """A file may declare 64 nodes for each edge beyond 2^20 of them; more are taken for a mistake."""
+    n = (1 << 20) + 64 + 1
+    edge = np.zeros(1, np.int64)
+    (tmp_path / "g.mtx").write_text(f"%%MatrixMarket matrix coordinate pattern symmetric\n{n} {n} 1\n2 1\n")
+    sparse = {"format": b"coo", "shape": [n, n], "row": edge, "col": edge + 1, "data": edge + 1}
+    np.savez(tmp_path / "g.npz", **sparse)
+    for name in ("g.mtx", "g.npz"):
+        with pytest.raises(
+            GraphFileError, match=f"{n} nodes are over the limit of {1 << 20} and 64 for each of 1 edges"
+        ):
+            read_graph(tmp_path / name)
+        graph = read_graph(tmp_path / name, isolated="keep")
+        assert (graph.n, graph.edge_list().tolist()) == (n, [[0, 1]])
+
+
+def test_a_saved_graph_of_isolated_nodes_loads_again(tmp_path):
+    Graph.from_edges([], 2_000_000).save(tmp_path / "g.npz")
+    graph = Graph.load(tmp_path / "g.npz")
+    assert (graph.n, graph.m) == (2_000_000, 0)
+
+
 def test_saving_is_whole_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "g.npz"
     Graph.from_edges(PAIRS).save(path)
@@ -391,3 +430,20 @@ def test_masked_edges_are_refused():
     assert Graph.from_edges(np.ma.array([(0, 1), (2, 3)])).m == 2
     with pytest.raises(ValueError, match="masked values"):
         Graph.from_edges([(0, 1)], node_labels=np.ma.array([4, 5], mask=[1, 0]))
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: Graphs.from_edges([[(0, 1)]], directed="no"),
+        lambda: Graphs.from_edge_index([[0], [1]], [0, 2], directed=1),
+        lambda: Graph.from_edge_index([[0], [1]], 2, directed="no"),
+        lambda: Graph.from_edge_index([[0], [1]], 2, directed=np.array(True)),
+        lambda: as_graph([(0, 1)], directed="no"),
+        lambda: as_graph(Graph.from_edges([(0, 1)]), directed=0),
+        lambda: as_graphs([[(0, 1)]], directed="no"),
+    ],
+)
+def test_directed_is_true_or_false(build):
+    with pytest.raises(TypeError, match="directed must be True or False, got"):
+        build()

@@ -16,7 +16,7 @@ from jaxmotif.graphlets import _tuning as tuning
 from jaxmotif.graphlets._units import units
 from jaxmotif.graphlets.five import hubs, matrices, orbits, results
 from jaxmotif.patterns import NODE_ORBIT_NAMES
-from jaxmotif.patterns._orbits import CONNECTED
+from jaxmotif.patterns._catalogue import CONNECTED
 from tests.graphlets.test_five import MATRICES, ONE
 from tests.laws.graphs import KINDS, adjacency, build
 

@@ -10,14 +10,13 @@ import jaxmotif
 from jaxmotif import Graph
 from jaxmotif.graphlets import _count
 from jaxmotif.patterns import EDGE_ORBITS, GRAPHLETS, NODE_ORBITS
-from jaxmotif.patterns._orbits import CONNECTED
-from jaxmotif.patterns._totals import DISCONNECTED_5
-from tests.oracles import random_edges
+from jaxmotif.patterns._catalogue import CONNECTED
+from tests.oracles import DISCONNECTED_5, random_edges
 
 NODES = 8
 EDGES = random_edges(NODES, 0.6, 5)
 GRAPH = Graph.from_edges(EDGES, NODES, pad=(16, 64))
-SHAPES = {g.name: (g.num_nodes, g.edges) for g in GRAPHLETS} | {g.name: (g.size, g.edges) for g in CONNECTED}
+SHAPES = {g.name: (g.num_nodes, g.edges) for g in GRAPHLETS} | {g.name: (g.num_nodes, g.edges) for g in CONNECTED}
 SHAPES |= {name: (5, edges) for name, edges in DISCONNECTED_5.items()}
 
 
@@ -31,10 +30,10 @@ def roles(size):
         nodes, edges = {}, {}
         for g in CONNECTED:
             for orbit in set(g.node_orbits):
-                nodes[orbit] = (g.size, g.edges), [x for x, o in enumerate(g.node_orbits) if o == orbit]
-            for orbit in set(g.edge_orbits) if g.size > 2 else ():
+                nodes[orbit] = (g.num_nodes, g.edges), [x for x, o in enumerate(g.node_orbits) if o == orbit]
+            for orbit in set(g.edge_orbits) if g.num_nodes > 2 else ():
                 some = [e for e, o in zip(g.edges, g.edge_orbits, strict=True) if o == orbit]
-                edges[orbit] = (g.size, g.edges), some
+                edges[orbit] = (g.num_nodes, g.edges), some
     return [[found[i] for i in range(len(found))] for found in (nodes, edges)]
 
 

@@ -27,11 +27,13 @@ def table(content, mark=None):
     numbered = _is_numbered(rest) and not cells[0][0].isdigit()
     ends_named = len(cells) > 1 and not any(map(_number, cells[0][:2])) and all(map(_number, cells[1][:2]))
     others_named = len(cells) > 1 and not any(map(_number, cells[0])) and any(map(_number, cells[1][2:]))
-    if ends_named or ((others_named or numbered) and not {"source", "target"} <= set(cells[0])):
+    titles = [re.sub(r"[\s_.-]", "", cell.lower()) for cell in cells[0]]
+    usual = {"source", "target"} <= set(titles)
+    if (ends_named or others_named or numbered) and not usual:
         cells = cells[1:]  # column names
     ends = (1, 2) if _is_numbered(cells[:8]) else (0, 1)
-    if {"source", "target"} <= set(cells[0]):
-        ends = cells[0].index("source"), cells[0].index("target")
+    if usual:
+        ends = titles.index("source"), titles.index("target")
         cells = cells[1:]
     return None, [tuple(row[end] for end in ends) for row in cells]
 

@@ -81,6 +81,16 @@ CORNERS = {
     "comments in an adjacency list": ("# x\n# GMT x\n#\na b # a note\nb c#1\n", {("a", "b"), ("b", "c#1")}),
     "a multiline adjacency list": (
         "# x\n# GMT x\n#\na 1\nb {'w': 1}\nb 0\n", "line 5: .*multiline adjacency list; .* nx.write_adjlist"),
+    "commas in an adjacency list": ("# x\n# GMT x\n#\n0,1\n1,2\n2,3\n3\n", {("0", "1"), ("1", "2"), ("2", "3")}),
+    "tabs in an adjacency list": ("# x\n# GMT x\n#\nNew York\tSan Jose\nSan Jose\n", {("New York", "San Jose")}),
+    "commas among blanks in an adjacency list": ("# x\n# GMT x\n#\n2,3-BPG Hb\nHb\n", {("2,3-BPG", "Hb")}),
+    "an empty neighbour": ("# x\n# GMT x\n#\na,b\nb,,c\n", "line 5: expected a node and its neighbours, found ''"),
+    "relations in quotes between tabs": ('"A"\t"acts on"\t"B"\n"B"\t"acts on"\t"C"\n', {("A", "B"), ("B", "C")}),
+    "a number before a word in DOT": ("graph {\n 1abc -- 2xyz }", "line 2: expected a word, .*: '1abc -- 2xyz }'"),
+    "numbers in DOT": ("graph { 1--.5; -2 -- 3.25 }", {("1", ".5"), ("-2", "3.25")}),
+    "entities in GML": (
+        'graph [ node [ id 1 label "R&notD" ] node [ id 2 label "&#228;&amp;b" ] edge [ source 1 target 2 ] ]',
+        {("R&notD", "ä&b")}),
     "names in quotes beside a matrix": (
         '"a b" "b" "c"\n"a b" 0 1 0\n"b" 0 0 1\n"c" 0 0 0\n', {("a b", "b"), ("b", "c")}),
     "relations in quotes": ('"A" "acts on" "B"\n"B" "acts on" "C"\n', {("A", "B"), ("B", "C")}),
@@ -239,6 +249,7 @@ def test_what_is_passed_over_is_named(write):
     assert "edge attributes w" in notes("graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 w 3 ] ]")
     assert "node attributes kind" in notes('{"nodes": [{"id": 1, "kind": "x"}], "links": []}')
     assert "weights of edges" in notes("2 1 1\n2 5\n1 5\n")
+    assert "called by their numbers" in notes('*Vertices 2\n1 "a"\n2 "a"\n*Edges\n1 2\n')
     assert "lists edgf" in notes("graph [ node [ id 1 ] node [ id 2 ] edgf [ source 1 target 2 ] ]")
     assert "the first row declares" in notes("5 2\n0 1\n3 4\n")
     assert "relations in one network are read as one" in notes("*Vertices 2\n*Arcs :1\n1 2\n*Arcs :2\n2 1\n")
@@ -396,6 +407,20 @@ def test_attributes_stay_with_their_nodes_and_edges_where_nodes_are_dropped(writ
     assert graph.attributes.nodes["kind"].tolist() == ["kind of a", "kind of d", "kind of c"]
     assert graph.edge_list().tolist() == [[0, 2], [1, 2]]
     assert (graph.attributes.edges["weight"].tolist(), graph.attributes.rows) == ([8, 2], None)
+
+
+def test_lists_of_values_in_gml_are_passed_over(write):
+    """Of networkx, which repeats the key, and nested ones."""
+    nodes = 'node [ id 0 tags "x" tags "y" w 2 graphics [ x 1 ] ] node [ id 1 tags "u" w 3 ]'
+    graph = read_graph(write(f"graph [ {nodes} edge [ source 0 target 1 ] ]"), attributes=True)
+    assert {name: values.tolist() for name, values in graph.attributes.nodes.items()} == {"w": [2, 3]}
+    assert graph.report.notes == ("passed over: lists tags, graphics",)
+
+
+def test_quotes_in_attributes_of_dot(write):
+    graph = read_graph(write(r'digraph { "x\"y" -> b ["k\"1"="p\"q"] }'), attributes=True)
+    assert named_edges(graph) == {('x"y', "b")}
+    assert graph.attributes.edges['k"1'].tolist() == ['p"q']
 
 
 def test_settings_and_lists_of_attributes_in_dot_are_no_nodes(write):
@@ -656,6 +681,8 @@ def test_a_first_row_that_may_be_a_header_is_told(write):
     toys = "node1 node2\nnode2 node3\nnode3 node1\n"
     assert read_graph(write(toys)).m == 3  # what the next rows have, too, is no name of a column
     assert named_edges(read_graph(write("source,target\nsource,b\nb,c\n"))) == {("b", "source"), ("b", "c")}
+    twice = "SUID,source,target\nSUID,source,target\n7,a,b\n"  # as of two tables in one file
+    assert named_edges(read_graph(write(twice))) == {("source", "target"), ("a", "b")}
     late = "node1,node2\n" + "".join(f"x{i},x{i + 1}\n" for i in range(9)) + "node2,x1\n"
     assert "'node2' is taken for the name of a column" in notes(late)
     assert "the first row, 3 2, is taken for an edge" in notes("3 2\n1 2\n2 3\n")
@@ -680,6 +707,8 @@ def test_ids_keep_their_zeros(write):
             with pytest.raises(GraphFileError, match=r"line 41: .*text_ids=True.*found '007'"):
                 read_graph(write(quoted.replace('"', "") if mark == " " else quoted))
         assert ("007", "50") in named_edges(read_graph(write(late), text_ids=True))
+    with pytest.raises(GraphFileError, match="line 2: .*found '007'"):
+        read_graph(write("1 2 0 1\n2 007 1 1\n"), format="fanmod")
     listed = read_graph(write("7 8 9\n007 8 9\n8 9\n"), format="adjlist")
     assert listed.node_names.tolist() == ["007", "7", "8", "9"]
 

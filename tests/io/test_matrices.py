@@ -118,6 +118,25 @@ def test_a_sheet_of_edges_is_a_table(tmp_path):
     assert any("and not more" in note for note in graph.report.notes)
 
 
+def test_names_like_comments_in_a_workbook(tmp_path):
+    path = tmp_path / "edges.xlsx"
+    pd.DataFrame({"source": ["#1", "A", "%B"], "target": ["A", "%B", "C"]}).to_excel(path, index=False)
+    assert arcs(read_graph(path, directed=True)) == {("#1", "A"), ("A", "%B"), ("%B", "C")}
+
+
+def test_ids_that_a_workbook_has_rounded_are_refused(tmp_path):
+    path = tmp_path / "edges.xlsx"
+    pd.DataFrame({"pre": [7 * 10.0**14], "post": [3.0], "size": [7.2e17]}).to_excel(path, index=False)
+    graph = read_graph(path, weight="size")
+    assert graph.node_names.tolist() == [3, 7 * 10**14]
+    assert graph.attributes.edges["size"].tolist() == [7.2e17]
+    pd.DataFrame({"pre": [720575940618000001.0], "post": [720575940618000002.0]}).to_excel(path, index=False)
+    with pytest.raises(
+        GraphFileError, match=r"line 2: expected a non-negative integer id .*found '7.20575940618e\+17'"
+    ):
+        read_graph(path)
+
+
 def test_truth_values_of_a_workbook(tmp_path):
     path = tmp_path / "truth.xlsx"
     near = pd.DataFrame([[False, True, False], [True, False, True], [False, True, False]])
@@ -168,6 +187,72 @@ def test_three_edges_of_two_columns_are_no_matrix(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("0,1\n1,0\n0,2\n")
     assert read_graph(path).edge_list().tolist() == [[0, 1], [0, 2]]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx"])
+@pytest.mark.parametrize("n", [4, 63, 64, 150])
+def test_numbers_of_rows_before_a_matrix_are_no_names(n, ending, tmp_path):
+    values, path = np.triu(np.random.default_rng(n).integers(0, 2, (n, n)), 1), tmp_path / f"table.{ending}"
+    names = [f"g{i}" for i in range(n)]
+    table = pd.DataFrame(values, columns=names)
+    for index in (True, False):
+        if ending == "xlsx":
+            table.to_excel(path, index=index)
+        else:
+            table.to_csv(path, index=index, sep="," if ending == "csv" else "\t")
+        assert arcs(read_graph(path)) == arcs_of(values, names)
+
+
+@pytest.mark.parametrize("content", [
+    '"","V1","V2","V3"\n"1",0,1,0\n"2",1,0,1\n"3",0,1,0\n',  # R's write.csv
+    '"V1" "V2" "V3"\n"1" 0 1 0\n"2" 1 0 1\n"3" 0 1 0\n',  # and write.table
+    "id;V1;V2;V3\n0;0;0,5;0\n1;0,5;0;1,5\n2;0;1,5;0\n",
+])  # fmt: skip
+def test_numbers_of_rows_in_files_of_other_programs(content, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(content)
+    assert arcs(read_graph(path, directed=True)) == {("V1", "V2"), ("V2", "V1"), ("V2", "V3"), ("V3", "V2")}
+    if ";" in content:
+        assert read_graph(path, weight="weight").attributes.edges["weight"].tolist() == [0.5, 1.5]
+
+
+@pytest.mark.parametrize(("content", "edges"), [
+    (",source,target\n0,0,1\n1,1,0\n", {(0, 1)}),
+    ('"","x","y","w"\n1,11,12,3\n2,12,13,4\n3,13,11,1\n', {(11, 12), (12, 13), (11, 13)}),
+    (",0,1\n0,5,6\n1,6,7\n2,7,8\n", {(5, 6), (6, 7), (7, 8)}),
+    ("X A B 1 2\nA B C 1 2\nB C D 1 2\n", {("A", "X"), ("A", "B"), ("B", "C")}),  # the second column repeats the first
+])  # fmt: skip
+def test_tables_with_numbers_of_rows_stay_tables(content, edges, tmp_path):
+    path = tmp_path / "table.txt"
+    path.write_text(content)
+    assert arcs(read_graph(path)) == edges | {(v, u) for u, v in edges}
+
+
+def test_decimal_commas_in_a_matrix(tmp_path):
+    path = tmp_path / "table.csv"
+    for mark in ";\t":
+        path.write_text(f"0{mark}0,5{mark}0\n0,5{mark}0{mark}1\n0{mark}1{mark}0\n")
+        graph = read_graph(path, weight="weight")
+        assert (graph.edge_list().tolist(), graph.attributes.edges["weight"].tolist()) == ([[0, 1], [1, 2]], [0.5, 1])
+    path.write_text('a,b\n0,"1,234"\n"1,234",0\n')  # a thousand or little more than one
+    with pytest.raises(GraphFileError, match="line 2: expected numbers alone in a row of the matrix"):
+        read_graph(path)
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    ("gene,A,B,C\nA,0,1,0\nB,1,0,x\nC,0,1,0\n", "line 3: expected numbers alone in a row of the matrix"),
+    ("gene,A,B,C\nA,0,1,0\nC,0,1,0\nB,1,0,1\n", "line 3: expected rows with the names that stand above"),
+    (",A,B,C\nA,0,1,0\nB,1,0,1\nc,0,1,0\n", "line 4: expected rows with the names that stand above, in their order"),
+    ("A\tB\tC\nA\t0\t1\t0\nB\t1\t0\n", "line 3: expected 3 numbers, found 2"),
+    ("gene,A,B,C\nA,0,1,0\nB,1,0,1\n", "expected a square matrix, found 2 rows of 3 numbers"),
+    ("A\t0\t1\t0\t1\nB\t1\t0\t1\t0\nC\t0\t1\t0\t0\nD\t1\t0\t0\t0\n", r"names above, too, or say columns=\(0, 1\)"),
+    ("0,0,1,0\n1,1,0,1\n2,0,1,0\n", r"names above, too, or say columns=\(0, 1\)"),
+])  # fmt: skip
+def test_a_matrix_that_is_not_quite_tidy_is_no_table(content, message, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(content)
+    with pytest.raises(GraphFileError, match=message):
+        read_graph(path)
 
 
 @pytest.mark.parametrize("title", ["from,to", "source,target"])

@@ -415,6 +415,23 @@ def test_bad_options(options, message, write):
         read_graph(write("0 1\n1 1\n"), **options)
 
 
+@pytest.mark.parametrize(
+    "options", [{"attributes": True}, {"edge_label": "x"}, {"weight": "x"}, {"columns": ("A", "x")}]
+)
+def test_two_columns_of_one_name(options, write):
+    path = write("A,B,x,x\na,b,1,2\nb,c,3,4\n")
+    with pytest.raises(GraphFileError, match="several columns are called 'x'; give them different names"):
+        read_graph(path, **options)
+    assert edge_set(read_graph(path)) == {("a", "b"), ("b", "c")}
+    assert list(edge_labels(read_graph(path, edge_label=3)).values()) == [2, 4]
+
+
+def test_nodes_that_are_called_like_missing_values_are_told(write):
+    graph = read_graph(write("source,target\nA,NA\nB,-\nA,B\n"))
+    assert graph.node_names.tolist() == ["-", "A", "B", "NA"]
+    assert "there are nodes called '-', 'NA', which often means a missing value" in graph.report.notes
+
+
 def test_label_ids_must_be_a_dict(write):
     with pytest.raises(TypeError, match="label_ids"):
         read_graph(write("0 1\n"), label_ids=["a"])
@@ -467,6 +484,12 @@ def test_integer_ids_are_names(write):
         ("a b {'w': 3, 'kind': 'x'}\nb c {'w': 4, 'kind': 'y'}\n", {}, {("a", "b"), ("b", "c")}),
         ('"source" "target"\n"TP 53" "A"\n"A"\t "B"\n', {}, {("A", "TP 53"), ("A", "B")}),
         ('"TP 53" "MDM 2"\n"MDM 2" 5"UTR\n', {}, {("MDM 2", "TP 53"), ('5"UTR', "MDM 2")}),
+        ("A B 0,5\nB C 0,7\n", {}, {("A", "B"), ("B", "C")}),
+        ("A;B;0,5\nB;C;0,7\n", {}, {("A", "B"), ("B", "C")}),
+        ("0,5;A;B\n0,7;B;C\n", {"columns": (1, 2)}, {("A", "B"), ("B", "C")}),
+        ("11,12,2020-01-01 10:00\n12,13,2020-01-02 11:00\n", {"text_ids": True}, {("11", "12"), ("12", "13")}),
+        ("Caspase 3,5 HT\nA,5 HT\n", {}, {("5 HT", "Caspase 3"), ("5 HT", "A")}),
+        ('a\xa0,b\n"a\xa0",c\n', {}, {("a\xa0", "b"), ("a\xa0", "c")}),
         ("% asym\nB A\nA B\n", {}, {("A", "B"), ("B", "A")}),
         ("% bip\na x\nb x\n", {}, {("a", "x"), ("b", "x")}),
         ("% bip\n1 1\n2 1\n", {}, {("L1", "R1"), ("L2", "R1")}),

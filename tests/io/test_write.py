@@ -163,6 +163,25 @@ def test_attributes_with_names_of_the_format(name, kind, tmp_path):
             assert columns[written_as].tolist() == values, (side, key)
 
 
+@pytest.mark.parametrize(("name", "read"), [("cyjs", ["name"]), ("json", [])])
+def test_names_of_nodes_become_no_further_attributes(name, read, tmp_path):
+    graph = Graph.from_edges([(0, 1)], node_names=["a", "b"])
+    for number in range(3):
+        write_graph(graph, tmp_path / f"{number}.{name}")
+        graph = read_graph(tmp_path / f"{number}.{name}", attributes=True)
+        assert list(graph.attributes.nodes) == read
+    write_graph(graph.with_attributes(nodes={"name": ["a", "b"]}), tmp_path / f"same.{name}")
+    same = read_graph(tmp_path / f"same.{name}", attributes=True).attributes.nodes
+    assert {key: values.tolist() for key, values in same.items()} == {"name": ["a", "b"]}
+    kept = graph.with_attributes(nodes={"value": ["a", "c"], "name": ["a", "c"]})
+    write_graph(kept, tmp_path / f"kept.{name}")
+    again = read_graph(tmp_path / f"kept.{name}", attributes=True)
+    assert again.attributes.nodes["node_name"].tolist() == ["a", "c"]
+    assert ["a", "c"] in [
+        again.attributes.nodes[key].tolist() for key in ("value", "node_value") if key in again.attributes.nodes
+    ]
+
+
 def test_labels_beside_an_attribute_label(tmp_path):
     first = tmp_path / "first.csv"
     first.write_text("source,target,kind,label\na,b,act,L1\nb,c,inh,\n")
@@ -189,7 +208,7 @@ def test_names_like_comments(name, tmp_path):
 @pytest.mark.parametrize(
     ("name", "title", "bad"),
     [
-        *(("sif", "SIF", bad) for bad in ("#1", "a\tb", " a", "a\nb")),
+        *(("sif", "SIF", bad) for bad in ("#1", "a\tb", " a", "a\nb", '"a"')),
         *(("csv", "CSV", bad) for bad in ("a ", "\ta", "a\nb", "a\rb", "", "\ud800")),
         *(("tsv", "TSV", bad) for bad in ("a ", "a\nb")),
         *(("graphml", "GraphML", bad) for bad in ("a\x0b", "\x01", "\ud800")),
@@ -271,7 +290,7 @@ def test_relations_that_sif_cannot_hold(tmp_path):
     write_graph(both._with_host_fields(both.report, both.node_names, None, {0: "pp"}), tmp_path / "graph.sif")
     assert read_graph(tmp_path / "graph.sif", directed=True).edge_list().tolist() == [[0, 1], [1, 0]]
     graph = Graph.from_edges([(0, 1)], edge_labels=[0])
-    for word in ("a\tb", "a\nb", ""):
+    for word in ("a\tb", "a\nb", "", '"a"'):
         worded = graph._with_host_fields(graph.report, graph.node_names, None, {0: word})
         with pytest.raises(ValueError, match="SIF cannot hold the edge attribute 'label' with the value"):
             write_graph(worded, tmp_path / "graph.sif")

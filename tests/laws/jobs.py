@@ -13,13 +13,13 @@ import jaxmotif
 from jaxmotif import Graph
 from jaxmotif.patterns import EDGE_ORBITS, NODE_ORBITS, Pattern, as_pattern, node_orbits
 from jaxmotif.patterns._canonical import canonical_string
-from jaxmotif.patterns._orbits import CONNECTED
+from jaxmotif.patterns._catalogue import CONNECTED
 
 Table = dict[str, np.ndarray]
 
 UNDIRECTED = ("triangle", "4-cycle", "tailed-triangle", "4-star", "5-path", "house", "bipartite-2-3", "butterfly")
 DIRECTED = ("ffl", "3-cycle", "021D", "bifan", "111U")
-CLASSES = {g.name: canonical_string(Pattern.from_edges(g.edges, g.size)) for g in CONNECTED}
+CLASSES = {g.name: canonical_string(Pattern.from_edges(g.edges, g.num_nodes)) for g in CONNECTED}
 """The class of the census that a graphlet of two to five nodes is."""
 
 
@@ -66,9 +66,9 @@ def _graphlets(size: int, induced: bool) -> Job:
         edges = [orbit.graphlet for orbit in EDGE_ORBITS][:12]
     else:
         of_node = {orbit: g.name for g in CONNECTED for orbit in g.node_orbits}
-        of_edge = {orbit: g.name for g in CONNECTED if g.size > 2 for orbit in g.edge_orbits}
+        of_edge = {orbit: g.name for g in CONNECTED if g.num_nodes > 2 for orbit in g.edge_orbits}
         nodes, edges = ([of[i] for i in range(len(of))] for of in (of_node, of_edge))
-    connected = {g.name for g in CONNECTED if g.size <= size}
+    connected = {g.name for g in CONNECTED if g.num_nodes <= size}
 
     def count(graph: Graph, **options) -> dict[str, int]:
         found = jaxmotif.graphlet_counts(graph, size=size, induced=induced, **options).counts

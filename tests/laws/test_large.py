@@ -9,7 +9,7 @@ import jaxmotif
 from jaxmotif import Graph
 from jaxmotif.matching._participation import MOST_MATCHES
 from jaxmotif.patterns import Pattern
-from jaxmotif.patterns._orbits import CONNECTED
+from jaxmotif.patterns._catalogue import CONNECTED
 from tests.laws.graphs import copies_in
 
 LEAVES = {2**32: 800, 2**53: 30_004, 2**63: 122_000}
@@ -53,7 +53,7 @@ def test_graphlets_of_five_nodes(limit):
     for g in CONNECTED:  # the last leaf is without edges now
         assert counts[g.name] == fewer[g.name] + sum(int(table[leaves, orbit]) for orbit in set(g.node_orbits))
     every = jaxmotif.graphlet_counts(graph, size=5, induced=False).counts
-    shapes = {g.name: Pattern.from_edges(g.edges, 5).adjacency for g in CONNECTED if g.size == 5}
+    shapes = {g.name: Pattern.from_edges(g.edges, 5).adjacency for g in CONNECTED if g.num_nodes == 5}
     for name, pattern in shapes.items():
         assert every[name] == sum(copies_in(pattern, host) * counts[x] for x, host in shapes.items())
     assert every["4-star"] == stars(graph)

@@ -18,11 +18,10 @@ from jaxmotif.graphlets import dense_graphlet_counts, dense_node_orbits
 from jaxmotif.motifs import dense_census, dense_census_classes
 from jaxmotif.patterns import Pattern, as_pattern
 from jaxmotif.patterns._canonical import canonical_string
-from jaxmotif.patterns._orbits import CONNECTED
-from jaxmotif.patterns._totals import DISCONNECTED_5
+from jaxmotif.patterns._catalogue import CONNECTED
 from tests.laws.graphs import KINDS, NODES, adjacency, build, complement, copies_in, union
 from tests.laws.jobs import CLASSES, JOBS, size_of
-from tests.oracles import MIRROR
+from tests.oracles import DISCONNECTED_5, MIRROR
 
 every_job = pytest.mark.parametrize("name", JOBS)
 every_graph = pytest.mark.parametrize("kind", KINDS)
@@ -138,7 +137,7 @@ def test_a_linear_map_leads_to_all_subgraphs(size, kind):
     graph = made(kind, False)
     induced = jaxmotif.graphlet_counts(graph, size=size).counts
     every = jaxmotif.graphlet_counts(graph, size=size, induced=False).counts
-    shapes = {g.name: Pattern.from_edges(g.edges, g.size).adjacency for g in CONNECTED if g.size <= size}
+    shapes = {g.name: Pattern.from_edges(g.edges, g.num_nodes).adjacency for g in CONNECTED if g.num_nodes <= size}
     for name, pattern in shapes.items():
         hosts = {x: host for x, host in shapes.items() if len(host) == len(pattern)}
         assert every[name] == sum(copies_in(pattern, host) * induced[x] for x, host in hosts.items())
@@ -152,7 +151,7 @@ def test_complements_mirror(kind):
         jaxmotif.graphlet_counts(build(x, False, (64, 1024)), size=5).counts for x in (near, complement(near))
     )
     mirror = MIRROR | {b: a for a, b in MIRROR.items()}
-    shapes = {g.name: g.edges for g in CONNECTED if g.size == 5} | DISCONNECTED_5
+    shapes = {g.name: g.edges for g in CONNECTED if g.num_nodes == 5} | DISCONNECTED_5
     classes = {canonical_string(Pattern.from_edges(edges, 5)): name for name, edges in shapes.items()}
     for name, edges in shapes.items():
         other = complement(Pattern.from_edges(edges, 5).adjacency)
@@ -185,7 +184,7 @@ def test_engines_agree(kind):
     counts = jaxmotif.graphlet_counts(graph, size=5).counts
     for size in (3, 4, 5):
         census = jaxmotif.subgraph_census(graph, size)
-        names = [g.name for g in CONNECTED if g.size == size]
+        names = [g.name for g in CONNECTED if g.num_nodes == size]
         found = dict(zip(census.classes, census.counts.tolist(), strict=True))
         assert {name: found.get(CLASSES[name], 0) for name in names} == {name: counts[name] for name in names}
     features = jaxmotif.pattern_features(graph, [g.name for g in CONNECTED])
@@ -193,7 +192,7 @@ def test_engines_agree(kind):
         g.name: counts[g.name] for g in CONNECTED
     }
     for g in CONNECTED[::4]:
-        matches = jaxmotif.count_matches(Pattern.from_edges(g.edges, g.size), graph, True, per="occurrence")
+        matches = jaxmotif.count_matches(Pattern.from_edges(g.edges, g.num_nodes), graph, True, per="occurrence")
         assert matches.count == counts[g.name]
     small = jaxmotif.graphlet_counts(graph).counts
     assert small == {name: counts[name] for name in small}

@@ -253,6 +253,10 @@ def test_mistakes():
         ({"wildcard": 2**31}, "wildcard must fit int32, between -2147483648 and 2147483647, got 2147483648"),
         ({"domains": {5: [0]}}, "domains names query node 5; there are 0..1"),
         ({"domains": {0: [9]}}, "domains[0] names target node 9; there are 0..1"),
+        ({"domains": {0: [2**63]}}, "domains[0] names target node 9223372036854775808; there are 0..1"),
+        ({"domains": {0: [[0], [0, 1]]}}, "rows of several lengths in domains[0]"),
+        ({"domains": {0: np.ma.array([0, 1], mask=[0, 1])}}, "masked values in domains[0]"),
+        ({"domains": np.ma.array(np.ones((2, 2), bool), mask=np.eye(2))}, "masked values in domains"),
         ({"domains": np.ones((1, 1), bool)}, "domains must be a mapping or bool [2, 2]"),
         ({"per": "occurrence", "domains": {0: [0]}}, "use per='map'"),
         ({"memory": 10, "search": Search(leaves=False)}, "memory=10 bytes is too little"),
@@ -267,6 +271,7 @@ def test_mistakes():
         ({"domains": {"0": [1]}}, "a query node in domains must be an integer, got '0'"),
         ({"domains": [[0], None]}, "domains must be a mapping or bool [2, 2], got list"),
         ({"wildcard": "1"}, "wildcard must be an integer, got '1'"),
+        ({"search": "equations"}, "search must be a jaxmotif.matching.Search, got 'equations'"),
         ({"induced": 5}, "induced must be True or False, got 5"),
         ({"time_limit": "1"}, "time_limit must be a number of seconds, got '1'"),
     ):

@@ -106,6 +106,13 @@ def test_a_larger_search_shares_its_work_and_says_when_it_stops():
     assert 0 < int(stopped.count.to_numpy()) <= expected
 
 
+@pytest.mark.parametrize("max_steps", [2**31 - 1, 2**31, 2**40])
+def test_more_steps_than_are_counted(max_steps):
+    edge = Graph.from_edges([(0, 1)], pad=(2, 2))
+    found = jax.jit(partial(dense_match_count, max_steps=max_steps))(edge, edge)
+    assert (int(found.count.to_numpy()), bool(found.exact)) == (2, True)
+
+
 def test_small_and_empty():
     empty, node, edge = (Graph.from_edges(rows, n, pad=(2, 2)) for rows, n in (([], 0), ([], 1), ([(0, 1)], 2)))
     count = jax.jit(dense_match_count)
@@ -123,11 +130,20 @@ def test_mistakes():
         (Graph.from_edges([], 65, pad=None), edge, {}, "takes a query of up to 64 nodes, got room for 65"),
         (edge, edge, {"lanes": 0}, "lanes must be at least 1, got 0"),
         (edge, edge, {"wildcard": np.zeros(2, np.int32)}, "wildcard must be one label"),
+        (edge, edge, {"wildcard": 2**32 + 1}, "wildcard must fit int32"),
+        (edge, edge, {"wildcard": np.int64(-(2**31) - 1)}, "wildcard must fit int32"),
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
             dense_match_count(query, target, **options)
-    with pytest.raises(TypeError, match="wildcard must be an integer, got '1'"):
-        dense_match_count(edge, edge, wildcard="1")
+    for options, message in (
+        ({"wildcard": "1"}, "wildcard must be an integer, got '1'"),
+        ({"induced": "no"}, "induced must be True or False, got 'no'"),
+        ({"lanes": 2.0}, "lanes must be an integer, got 2.0"),
+        ({"max_steps": 2.5}, "max_steps must be an integer, got 2.5"),
+    ):
+        for count in (dense_match_count, dense_participation):
+            with pytest.raises(TypeError, match=message):
+                count(edge, edge, **options)
     labelled = Graph.from_edges([(0, 1)], edge_labels=[1], pad=(2, 2**14))
     with pytest.raises(ValueError, match="16385 bit matrices of 1024 nodes take 536903680 words, over the limit"):
         dense_match_count(labelled, Graph.from_edges([(0, 1)], edge_labels=[1], pad=(1024, 2)))

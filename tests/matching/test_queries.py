@@ -56,3 +56,6 @@ def test_mistakes(target):
         count_queries([Pattern.from_edges(CYCLE)], target, search=Search(max_steps=5))
     with pytest.raises(ValueError, match="the query has 0 nodes"):
         count_queries([Pattern.from_edges(CYCLE), Pattern.from_edges([], 0)], target)
+    for query in ("triangle", Pattern.from_edges(CYCLE), target):
+        with pytest.raises(TypeError, match="queries must be a list, got .*; count_matches takes one query"):
+            count_queries(query, target)

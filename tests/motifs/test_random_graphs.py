@@ -126,6 +126,35 @@ def test_turns_of_triples_alone_reverse_a_cycle(monkeypatch):
     assert scipy_stats.binomtest(int(counts[0]), 400).pvalue > 0.001
 
 
+TOURNAMENT = [(u, v) for u in range(6) for v in range(u + 1, 6)]  # transitive: the only one with its degrees
+
+
+@pytest.mark.parametrize(
+    ("edges", "keep"),
+    [
+        (TOURNAMENT, "bidegree"),
+        *more((TOURNAMENT, "degree"), ([(0, 3), (0, 4), (0, 5), (1, 3), (1, 4), (2, 3)], "bidegree")),
+        ([(0, 2), (3, 1), (3, 0), (0, 1), (0, 3), (3, 2)], "degree"),
+    ],
+)
+def test_turns_that_lead_to_the_same_arcs_are_no_moves(edges, keep):
+    sample = random_graphs(Graph.from_edges(edges, 6, directed=True), 20, 0, keep, attempts=100)
+    assert set(drawn_sets(sample)) == {frozenset(edges)}
+    assert not sample.triples.any()
+    assert "no chain could move" in sample.notes[0]
+
+
+def test_turns_that_exchange_labels_of_edges_are_moves():
+    labels = np.arange(15)
+    graph = Graph.from_edges(TOURNAMENT, 6, directed=True, edge_labels=labels)
+    sample = random_graphs(graph, 20, 0, attempts=100)
+    assert sample.triples.any()
+    tails = np.array([u for u, _ in TOURNAMENT])
+    drawn = np.array([one.edge_labels[:15] for one in sample])
+    assert (tails[drawn] == tails).all()  # a label stays with its tail
+    assert (drawn != labels).any()
+
+
 def test_a_biased_step_is_caught(monkeypatch):
     """Deciding by 'new dyads free now and asked for once' looks right and is not."""
 
@@ -439,6 +468,12 @@ def test_as_many_steps_as_an_int32_counts():
     for attempts in (most + 1, 1e308):
         with pytest.raises(ValueError, match="attempts must be at most 2.52e\\+08 per edge of this graph"):
             random_graphs(path, 1, 0, attempts=attempts)
+
+
+@pytest.mark.parametrize("options", [{"switches": "100"}, {"switches": None}, {"switches": [15]}, {"attempts": "x"}])
+def test_what_is_no_number_of_moves(options):
+    with pytest.raises(TypeError, match=f"{next(iter(options))} must be a number of (moves for each|tries per) edge"):
+        random_graphs(Graph.from_edges([(0, 1), (2, 3)]), 1, 0, **options)
 
 
 def test_chains_without_a_move_are_told():

@@ -53,6 +53,20 @@ def test_each_reason_has_its_words():
         assert text.startswith(start), text
 
 
+@pytest.mark.parametrize(("count", "few", "others", "word"), [(5, 1000, 0, "more"), (1995, 1000, 2000, "fewer")])
+def test_a_count_on_one_side_of_the_mean_and_on_the_other_of_most_counts(count, few, others, word):
+    """Ten of a thousand random counts decide the mean."""
+    random = np.full((1000, 1), others)
+    random[:10] = few
+    loose = Rule(min_fold=1)
+    (verdict, why), s = judged([count], random, loose)
+    assert verdict.tolist() == [""]
+    expected = f"{count:,} against {s.mean[0]:,.0f} expected, and yet {word} than in most random graphs"
+    assert why[0] == f"unusual, but skewed: {expected}, q = 0.022"
+    # The largest deviations are those from the mean.
+    assert not judged([count], random, Rule(min_fold=1, correction="max"))[0].why[0].startswith("unusual, but skewed")
+
+
 def test_values_that_are_no_counts_need_occurrences():
     """An unusual mean of weights says nothing where a class occurs three times, and at four times it does."""
     random = around(13, 13)
@@ -92,9 +106,22 @@ def test_corrections_hold_their_error(correction):
 
 
 def test_numbers_out_of_range():
-    for options in ({"alpha": 0}, {"min_count": -1}, {"min_fold": 0.9}, {"correction": "x"}, {"family": "x"}):
+    for options in (
+        {"alpha": 0},
+        {"alpha": 1e-13},
+        {"min_count": -1},
+        {"min_fold": 0.9},
+        {"correction": "x"},
+        {"family": "x"},
+    ):
         with pytest.raises(ValueError, match=next(iter(options))):
             Rule(**options)
+
+
+@pytest.mark.parametrize("options", [{"alpha": "0.05"}, {"min_count": None}, {"min_count": True}, {"min_fold": "2"}])
+def test_what_is_no_number(options):
+    with pytest.raises(TypeError, match=f"{next(iter(options))} must be a (number|ratio).*, got"):
+        Rule(**options)
 
 
 def some_graph(seed, n=40, arcs=120):
@@ -185,6 +212,13 @@ def test_where_the_degrees_leave_one_graph_no_chain_is_too_short(directed):
     assert set(find_motifs(complete, 3, 4, attempts=1).verdicts.why[found.tested]) == {
         "withheld: the chains are too short"
     }
+
+
+def test_where_turns_lead_to_the_same_arcs_no_chain_is_too_short():
+    """A transitive tournament."""
+    found = find_motifs(Graph.from_edges([(u, v) for u in range(6) for v in range(u + 1, 6)], directed=True), 3, 4)
+    assert set(found.verdicts.why) == {"fixed: the same in every random graph, says nothing"}
+    assert "no chain could move" in found.notes[0]
 
 
 def test_where_no_edge_has_another_to_exchange_ends_with_no_chain_is_too_short():

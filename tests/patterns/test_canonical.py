@@ -187,12 +187,25 @@ def test_bad_patterns():
     with pytest.raises(ValueError, match="node_labels must have shape"):
         Pattern.from_edges([(0, 1)], num_nodes=2, node_labels=[1])
     with pytest.raises(ValueError, match=r"edges must have shape \(E, 2\), one edge a row, got \(2, 3\)"):
-        Pattern.from_edges([(0, 1, 5), (1, 2, 7)])
+        Pattern.from_edges(np.array([(0, 1, 5), (1, 2, 7)]))
+    with pytest.raises(ValueError, match=r"edges must be pairs of node ids, got edges\[1\] = \(1, 2, 3\)"):
+        Pattern.from_edges([(0, 1), (1, 2, 3)])
+    for size, error in ((3.0, TypeError), ("3", TypeError), (-1, ValueError), (2**31, ValueError)):
+        with pytest.raises(error, match="num_nodes must be an integer|a pattern has 0 to 32768 nodes"):
+            Pattern.from_edges([(0, 1)], size)
+    with pytest.raises(ValueError, match="a pattern has 0 to 32768 nodes, numbered from 0, got 4611686018427387905"):
+        Pattern.from_edges([(0, 2**62)])
+    with pytest.raises(TypeError, match="directed must be True or False, got 'no'"):
+        Pattern.from_edges([(0, 1)], directed="no")
+    masked = np.ma.array([0, 1], mask=[0, 1])
+    for name, values in (("edges", masked[None]), ("node_labels", masked), ("edge_labels", masked[1:])):
+        with pytest.raises(ValueError, match=f"masked values in {name}"):
+            Pattern.from_edges(**{"edges": [(0, 1)], name: values})
     for name, values in (("edges", [(0.9, 1.2)]), ("node_labels", [1.5, 2]), ("edge_labels", [1.7])):
         with pytest.raises(TypeError, match=f"{name} must be integers, got float64"):
             Pattern.from_edges(**{"edges": [(0, 1)], name: values})
     for name, values in (("node_labels", [1, 2**32 + 5]), ("edge_labels", [-(2**31) - 1])):
-        with pytest.raises(ValueError, match=f"{name} must fit int32, .*, got {values[-1]}"):
+        with pytest.raises(ValueError, match=f"{name} must fit int32, .*, got .* = {values[-1]};"):
             Pattern.from_edges([(0, 1)], **{name: values})
     for rows in ([(0, 1), (1, 2), (1, 0)], [(1, 0), (1, 2), (1, 0)]):
         with pytest.raises(ValueError, match=r"disagree on one edge: 5 for edges\[0\] = \(., .\), and 7 for another"):

@@ -122,6 +122,31 @@ def test_sizes_out_of_range(size):
         sieve_values(Graph.from_edges([(0, 1)]), jnp.ones(2, jnp.uint32), jax.random.key(0), size=size)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"size": 2.0}, TypeError, "size must be an integer, got 2.0"),
+        ({"words": 2.0}, TypeError, "words must be an integer, got 2.0"),
+        ({"shades": np.ones(2, np.float32)}, ValueError, r"shades must be integers .*, got float32 \(2,\)"),
+        ({"shades": np.ones(17, np.uint32)}, ValueError, r"n at most 16, got uint32 \(17,\)"),
+        ({"shades": np.ones((1, 2), np.uint32)}, ValueError, r"got uint32 \(1, 2\); vmap over batches"),
+        ({"key": 0.5}, TypeError, "key must be an integer seed or"),
+        ({"graph": stack_graphs([Graph.from_edges([(0, 1)])])}, ValueError, "out_offsets must have rank 1"),
+    ],
+)
+def test_bad_arguments(arguments, error, message):
+    good = {"graph": Graph.from_edges([(0, 1)]), "shades": np.ones(2, np.uint32), "key": 0, "size": 2}
+    with pytest.raises(error, match=message):
+        sieve_values(**{**good, **arguments})
+
+
+def test_a_list_of_shades_and_a_seed():
+    graph, shades = Graph.from_edges([(0, 1), (1, 2), (3, 4)], pad=PAD), [1, 2, 0, 1, 1]
+    values = run(graph, shades_for(shades, 12), jax.random.key(5), size=2)
+    np.testing.assert_array_equal(sieve_values(graph, shades, 5, 2), values)
+    assert (np.asarray(values)[:5] != 0).tolist() == [True, True, False, False, False]
+
+
 def test_a_lone_path_of_distinct_colors_is_never_missed():
     """Its polynomial is one product; with uniform elements a run would miss it once in 37 times."""
     copies, size = 50, 4

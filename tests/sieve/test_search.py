@@ -255,6 +255,7 @@ def test_names_colors_and_keys_in_other_forms():
         ({"colors": "rrrrr"}, TypeError, "one entry a vertex"),
         ({"colors": {"r", "s", "t", "u", "v"}}, TypeError, "one entry a vertex"),
         ({"colors": np.zeros((5, 2), int)}, ValueError, "shape .5, 2."),
+        ({"colors": np.ma.array(["r"] * 5, mask=[1, 0, 0, 0, 0])}, ValueError, "masked values in colors"),
         ({"colors": {9: "r"}}, ValueError, "9, which is no vertex"),
         ({"colors": [[["r"]], "r", "r", "r", "r"]}, TypeError, "vertex 0"),
         ({"error": 0.0}, ValueError, "between 0 and 1, got 0.0"),

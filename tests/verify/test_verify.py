@@ -5,6 +5,7 @@ import json
 import math
 import random
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -184,8 +185,10 @@ def test_matches_that_are_a_part_have_no_certificate(karate, tmp_path):
             jaxmotif.count_matches("triangle", karate, certify=path, **options)
     with pytest.raises(ValueError, match="leave a limit of matches"):
         jaxmotif.find_matches("triangle", karate, limit=3, certify=path)
-    with pytest.raises(ValueError, match="leave sink and per out"):
+    with pytest.raises(ValueError, match='leave per="occurrence" out'):
         jaxmotif.find_matches("triangle", karate, per="occurrence", certify=path)
+    with pytest.raises(ValueError, match="leave sink out"):
+        jaxmotif.find_matches("triangle", karate, sink=tmp_path / "maps.csv", certify=path)
     with pytest.raises(ValueError, match="typed=True has no certificate"):
         jaxmotif.edge_graphlets(random_graph(1, True), typed=True, certify=path)
     with pytest.raises(ValueError, match="they take no certify"):
@@ -552,6 +555,30 @@ def test_the_folder_runs_alone_and_without_jax(alone, karate, tables, tmp_path):
     (tmp_path / "wrong.json").write_text(json.dumps(certificate))
     done = run("wrong.json")
     assert (done.returncode, done.stdout[:8]) == (1, "refused:")
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        (("1,2\n",), "could not convert string '1,2'"),
+        (("a b\n",), "could not convert string 'a'"),
+        (("1\n",), "invalid column index 1"),
+        ((None,), "edges not found"),
+        ((), "The checker as a command for edge lists"),
+        (("1 2\n", "1 2\n"), "The checker as a command for edge lists"),
+        (("1 2\n",), "No such file or directory: .*certificate"),
+    ],
+)
+def test_the_command_of_the_folder_says_what_it_takes(edges, message, tmp_path, monkeypatch):
+    """``None`` stands for a file that is missing."""
+    for number, text in enumerate(edges):
+        if text is not None:
+            (tmp_path / f"{number}.edges").write_text(text)
+    paths = [str(tmp_path / f"{number}.edges") for number in range(len(edges))]
+    monkeypatch.setattr(sys, "argv", ["verify", str(tmp_path / "certificate"), *paths])
+    with pytest.raises(SystemExit, match=message) as stop:
+        runpy.run_module("jaxmotif.verify", run_name="__main__")
+    assert "whole numbers between blanks; `jaxmotif verify` reads other formats" in str(stop.value.code)
 
 
 @pytest.mark.parametrize("name", ["a,b", "a#b", 'a"b'])

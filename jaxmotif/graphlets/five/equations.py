@@ -27,6 +27,7 @@ import numpy as np
 from jaxmotif.arrays._compile import target
 from jaxmotif.arrays._exact import exact_quotient
 from jaxmotif.patterns import _orbits as orbits
+from jaxmotif.patterns._catalogue import edges_of
 from jaxmotif.patterns._totals import weights_of_maps
 
 Array = Any  # NumPy or JAX
@@ -226,7 +227,7 @@ class _Homs:
           nodes, arcs: return values at nodes and arcs, by the node or arc of the small graph that is sent there. Only
             the one that the root asks for is called.
         """
-        mask = orbits.mask_of(self.size, edges)
+        mask = orbits.to_mask(self.size, edges_of(edges))
         if self.root == "node":
             self.found |= {orbits.orbit_at(self.size, mask, (node,)): value for node, value in nodes().items()}
             return
