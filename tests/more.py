@@ -1,4 +1,4 @@
-"""Further cases of parametrized tests, which run in turns in `.ci/run`, and all with ``--slow``: they widen what others show."""
+"""Further cases of parametrized tests; `.ci/run` runs them in turns, ``--slow`` all: they widen what the others show."""
 
 import pytest
 
