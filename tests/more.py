@@ -1,4 +1,4 @@
-"""Further cases of parametrized tests; `.ci/run` runs them in turns, ``--slow`` all: they widen what the others show."""
+"""Further cases of parametrized tests: `.ci/run` runs them in turns, ``--slow`` all, to widen what others show."""
 
 import pytest
 
