@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import warnings
-from collections.abc import Callable
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
@@ -14,9 +11,6 @@ from jaxmotif.arrays._checks import whole_number
 
 if TYPE_CHECKING:
     from chex import PRNGKey
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 def as_key(key: int | PRNGKey | None) -> PRNGKey:
@@ -73,18 +67,3 @@ def key_number(key: int | PRNGKey | None) -> int:
     for word in np.asarray(jax.random.key_data(as_key(key))).tolist():
         number = number << 32 | word
     return number
-
-
-def seed_is_key(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function whose argument is called ``key`` take it as ``seed`` too, as it once was, with a warning."""
-
-    @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        if "seed" in kwargs:
-            warnings.warn(
-                f"{function.__name__}: seed= is deprecated, use key=, with a seed or a key", DeprecationWarning, 2
-            )
-            kwargs["key"] = kwargs.pop("seed")
-        return function(*args, **kwargs)
-
-    return call

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from jaxmotif.arrays._checks import whole_number
-from jaxmotif.arrays._keys import generator_of, seed_is_key
+from jaxmotif.arrays._keys import generator_of
 from jaxmotif.arrays._present import Column, counted
 from jaxmotif.census import subgraph_census
 from jaxmotif.census._tables import OfClasses
@@ -84,7 +84,6 @@ class MotifStrengths(OfClasses):
         }
 
 
-@seed_is_key
 def motif_strengths(
     graph: GraphLike,
     size: int,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jaxmotif.arrays._keys import generator_of, seed_is_key
+from jaxmotif.arrays._keys import generator_of
 from jaxmotif.arrays._present import Column, Presented, counted, visible
 from jaxmotif.graph import Graph
 from jaxmotif.graph._plot import INK, SOFT
@@ -110,7 +110,6 @@ def plot_tree(ax: Axes, names: Sequence[str], distances: np.ndarray, words: str)
     ax.tick_params(axis="y", length=0)
 
 
-@seed_is_key
 def compare_motifs(motifs: Mapping[str, Motifs], key: int | PRNGKey | None = None) -> MotifComparison:
     """Compare networks by their significance profiles.
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from jaxmotif.arrays._checks import check_probability, whole_number
 from jaxmotif.arrays._compile import target_of
-from jaxmotif.arrays._keys import seed_is_key
 from jaxmotif.arrays._present import Column, counted
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.census._classes import Classifier, decode, normal_codes
@@ -154,7 +153,6 @@ class CensusEstimate(OfClasses):
         return float(-math.log((1 - self.level) / 2) / rate)
 
 
-@seed_is_key
 @on_cluster(load_graph)
 def estimate_census(
     graph: GraphLike,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxmotif.arrays._checks import whole_number
-from jaxmotif.arrays._keys import seed_is_key
 from jaxmotif.census._pair_states import degree_rank
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._memory import with_smaller_steps
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from chex import PRNGKey
 
 
-@seed_is_key
 @on_cluster(load_graph)
 def sample_subgraphs(
     graph: GraphLike,
