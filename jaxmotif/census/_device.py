@@ -1,4 +1,4 @@
-"""The engine of a census on an accelerator: codes, counts and known forms stay on the device."""
+"""The engine of a census on an accelerator: codes stay on the device, and the counts of their normal forms leave it."""
 
 from __future__ import annotations
 

@@ -63,8 +63,8 @@ class CensusEngine(ABC):
 
     There are two engines. :class:`~jaxmotif.census._host.HostEngine` serves CPUs: arrays pass between XLA and NumPy
     without a copy, and NumPy sorts in a quarter of the time that XLA takes there.
-    :class:`~jaxmotif.census._device.DeviceEngine` serves accelerators: codes and counts stay on the device, and the
-    host reads a few numbers a step, since every transfer keeps the device waiting.
+    :class:`~jaxmotif.census._device.DeviceEngine` serves accelerators: codes stay on the device, and the host reads a
+    few numbers a step, since every transfer keeps the device waiting, and the distinct normal forms of many codes.
 
     Attributes:
       graphs: the graphs, on the device where the steps run.
