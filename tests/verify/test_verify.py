@@ -576,6 +576,7 @@ def test_the_command_of_the_folder_says_what_it_takes(edges, message, tmp_path, 
             (tmp_path / f"{number}.edges").write_text(text)
     paths = [str(tmp_path / f"{number}.edges") for number in range(len(edges))]
     monkeypatch.setattr(sys, "argv", ["verify", str(tmp_path / "certificate"), *paths])
+    monkeypatch.delitem(sys.modules, "jaxmotif.verify.__main__", raising=False)  # which its own examples have imported
     with pytest.raises(SystemExit, match=message) as stop:
         runpy.run_module("jaxmotif.verify", run_name="__main__")
     assert "whole numbers between blanks; `jaxmotif verify` reads other formats" in str(stop.value.code)
