@@ -186,8 +186,8 @@ class _Driver:
         try:
             # The worker that has the result may be gone by now; then another one has to make it again.
             result = self._wait_for(lambda seconds: future.result(timeout=seconds))
-        except Exception:
-            self._check_scheduler()
+        except Exception as error:
+            self._check_scheduler(error)
             if future.status == "error":  # it failed when it was made again
                 raise self._blame(future) from None
             raise
@@ -212,7 +212,9 @@ class _Driver:
                     _logger.warning("the cluster has no worker left; waiting for one")
                     told = True
 
-    def _check_scheduler(self) -> None:
+    def _check_scheduler(self, error: Exception | None = None) -> None:
+        if isinstance(error, OSError):  # Dask learns a little later that a connection that broke was the scheduler's
+            time.sleep(0.5)
         if self._client.status != "running":
             raise ClusterError(
                 f"the scheduler {self._client.scheduler.addr} is gone; what was found until now is in the checkpoint, "
@@ -223,8 +225,8 @@ class _Driver:
         self._check_scheduler()  # Dask would ask one that is gone for half a minute.
         try:
             return len(self._client.nthreads())
-        except OSError:
-            self._check_scheduler()
+        except OSError as error:
+            self._check_scheduler(error)
             raise
 
     def _blame(self, future: Future) -> ClusterError:

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -449,6 +450,16 @@ def test_a_worker_killed_and_another_come(two_workers):
     assert run_meanwhile(cluster, "graphlets", act) == expected("graphlets")
     assert running.done_again() <= 3
     assert newcomer[0] in {step[0] for step in running.begun()}
+
+
+def test_a_connection_that_breaks_before_dask_knows_that_the_scheduler_is_gone():
+    driver = object.__new__(_Driver)
+    driver._client = SimpleNamespace(status="running", scheduler=SimpleNamespace(addr="tcp://there"))
+    gone = threading.Timer(0.1, lambda: setattr(driver._client, "status", "closed"))
+    gone.start()
+    with pytest.raises(ClusterError, match="the scheduler tcp://there is gone"):
+        driver._check_scheduler(OSError("connection reset"))
+    gone.join()
 
 
 def test_the_scheduler_killed_and_a_call_that_goes_on(two_workers, tmp_path):
