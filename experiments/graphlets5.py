@@ -46,7 +46,7 @@ from jaxmotif.graph import stack_graphs
 
 # What is not public: the passes, whose modules are found by their room, and tables of the small graphs.
 from jaxmotif.graphlets import dense_node_orbits, five
-from jaxmotif.patterns._orbits import CONNECTED
+from jaxmotif.patterns._catalogue import CONNECTED
 from jaxmotif.patterns._totals import copies
 
 BARS = {

@@ -32,7 +32,7 @@ class Graphlet:
 
     @property
     def connected(self) -> bool:
-        """Whether the graph is connected."""
+        """Return whether the graph is connected."""
         return bool(self.node_orbits)
 
 

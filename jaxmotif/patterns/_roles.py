@@ -12,6 +12,7 @@ from jaxmotif.patterns._orbits import EDGE_NAMES_5, NUM_ORBITS, Rooted, column_m
 
 Per = Literal["graph", "node", "edge"]
 Place = tuple[int, ...]
+Counted = Literal["induced", "copies", "homs"]  # induced occurrences, all of them, or all homomorphisms
 LARGEST_NAMED = 8  # most nodes of a pattern that is called by its class where it has no name
 
 
@@ -132,7 +133,7 @@ class OrbitWeights(NamedTuple):
     sharing: int
 
 
-def orbit_weights(pattern: Pattern, place: Place, count: Literal["induced", "copies", "homs"]) -> OrbitWeights | None:
+def orbit_weights(pattern: Pattern, place: Place, count: Counted) -> OrbitWeights | None:
     """Return the weights of a place of a pattern, or ``None`` where ORCA has no orbit for it.
 
     ORCA has none for patterns that are directed, labelled, not connected, or not of two to five nodes, nor for an edge
@@ -166,9 +167,7 @@ def orbit_weights(pattern: Pattern, place: Place, count: Literal["induced", "cop
     return OrbitWeights(k, matrix[number, first : first + orbits], sharing)
 
 
-def known_weights(
-    patterns: list[Pattern], roles: list[list[Role]], count: Literal["induced", "copies", "homs"]
-) -> list[list[OrbitWeights]]:
+def known_weights(patterns: list[Pattern], roles: list[list[Role]], count: Counted) -> list[list[OrbitWeights]]:
     """Return the weights of each pattern's roles, or an empty list for a pattern with a role that has none.
 
     Args:

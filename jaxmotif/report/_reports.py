@@ -15,7 +15,7 @@ from jaxmotif.graphlets import NodeOrbits
 from jaxmotif.matching import MatchCount
 from jaxmotif.motifs import Census, CensusEstimate
 from jaxmotif.patterns import NODE_ORBITS, Pattern, class_columns, graphlet_columns, named_pattern
-from jaxmotif.patterns._orbits import CONNECTED
+from jaxmotif.patterns._catalogue import CONNECTED
 from jaxmotif.report import _page as html
 from jaxmotif.report import _parts as shared
 from jaxmotif.report._charts import bar, distributions

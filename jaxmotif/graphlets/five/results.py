@@ -18,7 +18,8 @@ from jaxmotif.arrays._rows import places_of_true
 from jaxmotif.graphlets.five.equations import Arcs, Array, Nodes, Rims, Sums, all_homs, orbits_of, solved, total_homs
 from jaxmotif.graphlets.five.graphs import DegreeOrderedGraph, Renumbering
 from jaxmotif.kernels._expand import take
-from jaxmotif.patterns._orbits import CONNECTED, NUM_ORBITS, times24
+from jaxmotif.patterns._catalogue import CONNECTED
+from jaxmotif.patterns._orbits import NUM_ORBITS, times24
 
 
 def largest_count(xp: ModuleType, arcs: Arcs, d: Array) -> Array:
