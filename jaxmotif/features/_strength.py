@@ -15,7 +15,6 @@ from jaxmotif.census import subgraph_census
 from jaxmotif.census._tables import OfClasses
 from jaxmotif.devices._select import Devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
-from jaxmotif.graph._attributes import pair_keys
 from jaxmotif.matching import iter_matches
 from jaxmotif.motifs._significance import Mixing, Significance, significance_of
 from jaxmotif.motifs._verdict import Rule, check_rule, judge
@@ -190,13 +189,12 @@ def _occurring_edges(graph: Graph, text: str, devices: Devices, memory: int | No
     """Yield the edges of occurrences of a class by their numbers in the edge list, int64 ``[class's edges, rows]``."""
     pattern = named_pattern(text, graph.directed)
     tails, heads = np.nonzero(pattern.adjacency if graph.directed else np.triu(pattern.adjacency))
-    listed = pair_keys(graph.edge_list(), graph)
     options = {"induced": True, "per": "occurrence", "devices": devices, "memory": memory}
     for block in iter_matches(pattern, graph, **options):
         for first in range(0, len(block), ROWS):
             rows = block[first : first + ROWS]
             ends = np.stack([rows[:, tails].T.ravel(), rows[:, heads].T.ravel()], axis=1)
-            yield np.searchsorted(listed, pair_keys(ends, graph)).reshape(tails.size, len(rows))
+            yield graph._edge_rows(ends).reshape(tails.size, len(rows))
 
 
 def _random_weights(
@@ -228,7 +226,7 @@ def _keep_strengths(graph: Graph, weights: np.ndarray, number: int, rng: np.rand
     edges, m = graph.edge_list().astype(np.int64), weights.size
     if float(weights.max(initial=0)) * m == np.inf:
         raise ValueError("null='strengths' adds up weights, and these are too large: divide them all by the largest")
-    listed, tails = pair_keys(edges, graph), edges[:, 0]
+    tails = edges[:, 0]
     by_head = np.argsort(edges[:, 1], kind="stable")
     into = np.searchsorted(edges[by_head, 1], np.arange(graph.n + 1))
     out = np.searchsorted(tails, np.arange(graph.n + 1))
@@ -239,9 +237,8 @@ def _keep_strengths(graph: Graph, weights: np.ndarray, number: int, rng: np.rand
         a, b = edges[ab].T
         ad = out[a] + (rng.random(m) * (out[a + 1] - out[a])).astype(np.int64)
         cb = by_head[into[b] + (rng.random(m) * (into[b + 1] - into[b])).astype(np.int64)]
-        wanted = pair_keys(np.stack([tails[cb], edges[ad, 1]], axis=1), graph)
-        cd = np.minimum(np.searchsorted(listed, wanted), m - 1)
-        four = np.stack([ab, cd, ad, cb])[:, (listed[cd] == wanted) & (ab != ad) & (ab != cb)]
+        cd = graph._edge_rows(np.stack([tails[cb], edges[ad, 1]], axis=1))
+        four = np.stack([ab, cd, ad, cb])[:, (cd >= 0) & (ab != ad) & (ab != cb)]
         # A change is made if it is the first of all that take its arcs.
         order = np.arange(four.shape[1])
         first = np.full(m, four.shape[1])

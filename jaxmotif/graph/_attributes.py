@@ -91,10 +91,8 @@ class Attributes:
           edges: columns ``[R]`` of the rows, by name.
           ends: integers ``[R, 2]``, the nodes that each row joins.
         """
-        keys = pair_keys(ends, graph)
-        listed = pair_keys(graph.edge_list(), graph)
         rows = np.flatnonzero(ends[:, 0] != ends[:, 1])
-        row = np.searchsorted(listed, keys[rows])
+        row = graph._edge_rows(ends[rows])
         order = np.argsort(row, kind="stable")
         rows, row = rows[order], row[order]
         single = np.array_equal(row, np.arange(graph.m))

@@ -383,7 +383,18 @@ class Graph:
         if self.directed:
             return np.arange(self.m, dtype=np.int64)
         ends = np.stack([np.repeat(np.arange(self.n), self.degrees), np.asarray(self.out_targets)[: self.num_slots]], 1)
-        return np.searchsorted(pair_keys(self.edge_list(), self), pair_keys(ends, self))
+        return self._edge_rows(ends)
+
+    @cached_property
+    def _edge_keys(self) -> np.ndarray:
+        """A number for each row of :meth:`edge_list`, ascending, and one that no pair of nodes has (host)."""
+        return np.append(pair_keys(self.edge_list(), self), np.iinfo(np.int64).max)
+
+    def _edge_rows(self, ends: np.ndarray) -> np.ndarray:
+        """Return the row of :meth:`edge_list` for each pair of nodes ``[M, 2]``, -1 where no edge joins them (host)."""
+        keys = pair_keys(ends, self)
+        row = np.searchsorted(self._edge_keys, keys)
+        return np.where(self._edge_keys[row] == keys, row, -1)
 
     def to_networkx(self) -> networkx.Graph:
         """Return a networkx graph (a DiGraph if directed) whose nodes are the names, or 0..n-1 (host).

@@ -123,9 +123,9 @@ class AddPatternCounts(_AddCounts):
             return _split(found.values, [data.num_nodes for data in given])
         if found.edges is None:
             return _split(found.values, [len(_starts(data)) - 1 for data in given])
-        ends = _edge_index(given)
-        edges = found.edges + graphs.node_starts[found.graph][:, None]
-        rows = _at_columns(ends, int(graphs.node_starts[-1]), found.values, edges, self.directed)
+        row = graphs.union(pad=None)._edge_rows(_edge_index(given).T)
+        rows = np.zeros((row.size, found.values.shape[1]), found.values.dtype)  # a self loop has zeros
+        rows[row >= 0] = found.values[row[row >= 0]]
         return _split(rows, [data.edge_index.shape[1] for data in given])
 
 
@@ -159,17 +159,6 @@ def _graphs(given: list[Any], directed: bool, node_label: str | None, edge_label
 
 def _split(rows: np.ndarray, numbers: list[int]) -> list[np.ndarray]:
     return np.split(rows, np.cumsum(numbers)[:-1])
-
-
-def _at_columns(ends: np.ndarray, nodes: int, values: np.ndarray, edges: np.ndarray, directed: bool) -> np.ndarray:
-    """Return one row for each column of ``edge_index``: the values of its edge, or zeros for a self loop."""
-    ends = ends if directed else np.sort(ends, axis=0)
-    place = np.array([max(nodes, 1), 1])
-    row = np.minimum(np.searchsorted(edges @ place, ends.T @ place), max(len(edges) - 1, 0))
-    found = np.zeros((ends.shape[1], values.shape[1]), values.dtype)
-    real = ends[0] != ends[1]
-    found[real] = values[row[real]]
-    return found
 
 
 def _added(data: Any, values: np.ndarray, name: str | None) -> Any:

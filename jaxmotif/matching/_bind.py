@@ -12,7 +12,7 @@ import numpy as np
 from jaxmotif.arrays._bits import words_for
 from jaxmotif.arrays._present import meant
 from jaxmotif.graph import Graph
-from jaxmotif.graph._attributes import Attributes, pair_keys
+from jaxmotif.graph._attributes import Attributes
 from jaxmotif.language import Clause, Comparison, Edge, Query, QueryError
 from jaxmotif.language._compare import agree, canonical, fulfils, mismatch
 from jaxmotif.language._query import NOWHERE, Element, Place
@@ -133,17 +133,6 @@ class _Columns:
         graph = self.target
         sources = np.repeat(np.arange(graph.n), graph.degrees)
         return np.stack([sources, np.asarray(graph.out_targets)[: graph.num_slots]], axis=1)
-
-    @cached_property
-    def keys(self) -> np.ndarray:
-        """A number for each edge of the edge list, ascending."""
-        return pair_keys(self.target.edge_list(), self.target)
-
-    def edge_of(self, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the row of the edge list that joins pairs of nodes ``[M, 2]``, and whether there is one."""
-        keys = pair_keys(ends, self.target)
-        row = np.minimum(np.searchsorted(self.keys, keys), max(len(self.keys) - 1, 0))
-        return row, self.keys[row] == keys if len(self.keys) else np.zeros(len(row), bool)
 
 
 class _Binder:
@@ -306,7 +295,8 @@ class _Binder:
         if isinstance(element, int):
             return self.columns.node(key, place)[maps[:, element]]
         column = self.columns.single_edge(key, place)
-        row, there = self.columns.edge_of(maps[:, list(element)])
+        row = self.target._edge_rows(maps[:, list(element)])
+        there = row >= 0
         if there.all():
             return column[row]
         # Without an edge there is no value, and no comparison with a missing value holds.

@@ -31,7 +31,7 @@ from jaxmotif.matching._equations import tally_by_equations
 from jaxmotif.matching._listing import Listing
 from jaxmotif.matching._options import DEFAULT_SEARCH, Options, Search
 from jaxmotif.matching.planner._plan import Matching, Plan
-from jaxmotif.matching.planner._tally import EdgeNumbers, Found, Part
+from jaxmotif.matching.planner._tally import Found, Part
 from jaxmotif.patterns import Pattern
 from jaxmotif.patterns._roles import place_orbits, places_of
 from jaxmotif.patterns._ruled import automorphism_total, automorphisms_of, has_passes
@@ -104,20 +104,19 @@ def participation_counts(
     check_whole_occurrences(per, domains)
     if search.max_steps is not None:
         raise ValueError(f"max_steps={search.max_steps} leaves matches out; participation_counts needs all")
-    edges = EdgeNumbers(target) if of == "edge" else None
     parts = places_of(pattern, of)
-    counts = np.zeros((target.n if edges is None else edges.count, len(parts)), np.int64)
+    counts = np.zeros((target.n if of == "node" else target.m, len(parts)), np.int64)
     total = automorphism_total(pattern) if per == "occurrence" else 1
     options = Options(induced=induced, wildcard=wildcard, memory=memory, search=search, deadline=deadline)
     if has_passes(pattern):
-        found = _listed(Listing(pattern, target, "map", domains, devices, options), edges)
+        found = _listed(Listing(pattern, target, "map", domains, devices, options), of)
     else:
         selection = select_devices(devices)
         matching = Matching(pattern, target, options, check_domains(domains, pattern, target))
         found = tally_by_equations(matching, of, selection)
         if found is None:
             options = dataclasses.replace(options, tally=of)
-            found = _sum_searches(dataclasses.replace(matching, options=options), selection, edges)
+            found = _sum_searches(dataclasses.replace(matching, options=options), selection)
     for orbit, column in found:
         column = _scale(column, len(orbit), total) if per == "occurrence" else column
         counts[:, [parts.index(part) for part in orbit]] = column[:, None]
@@ -134,7 +133,7 @@ def count_images(matching: Matching, node: int, selection: Selection) -> tuple[i
     """
     options = dataclasses.replace(matching.options, tally="node", parts=((node,),))
     counts = np.zeros(matching.target.n, np.int64)
-    for _, column in _sum_searches(dataclasses.replace(matching, options=options), selection, None):
+    for _, column in _sum_searches(dataclasses.replace(matching, options=options), selection):
         counts += column
     return node, counts
 
@@ -143,8 +142,8 @@ Columns = Iterator[tuple[list[Part], np.ndarray]]
 """Parts that automorphisms exchange, and in how many maps each node, or edge, takes any one of them."""
 
 
-def _sum_searches(matching: Matching, selection: Selection, edges: EdgeNumbers | None) -> Columns:
-    """Run the searches that a tally takes, and yield the columns of counts that they add up."""
+def _sum_searches(matching: Matching, selection: Selection) -> Columns:
+    """Run the searches that the tally of the options takes, and yield the columns of counts that they add up."""
 
     def search(number: int) -> SearchProgress:
         return _search(dataclasses.replace(matching, number=number), plans[number], selection)
@@ -168,23 +167,23 @@ def _sum_searches(matching: Matching, selection: Selection, edges: EdgeNumbers |
             continue
         sums = Found(tally.view(np.int64), one.ready.operands, np.asarray(one.ids))
         for orbit, added in one.tally.orbits:
-            n = matching.target.n
-            counts = [sums.by_node(cells, n) if edges is None else sums.by_edge(cells, edges) for cells in added]
+            by_part = sums.by_node if matching.options.tally == "node" else sums.by_edge
+            counts = [by_part(cells, matching.target) for cells in added]
             # Each map found stands for `multiplier` maps, in which automorphisms exchange the parts added up.
             yield orbit, _scale(np.sum(counts, axis=0), one.multiplier, len(added))
 
 
-def _listed(listing: Listing, edges: EdgeNumbers | None) -> Columns:
+def _listed(listing: Listing, of: Literal["node", "edge"]) -> Columns:
     """Yield columns of counts from a listing, for a query that asks what the search cannot test."""
     pattern, target, options = listing.matching.pattern, listing.matching.target, listing.matching.options
-    parts = places_of(pattern, "node" if edges is None else "edge")
-    columns = np.zeros((len(parts), target.n if edges is None else edges.count), np.int64)
+    parts = places_of(pattern, of)
+    columns = np.zeros((len(parts), target.n if of == "node" else target.m), np.int64)
     # Each block is dropped once it is counted, so that memory does not grow with the number of matches.
     for block in (listed.nodes.T for listed in listing.blocks()):
         _check(options.deadline)
         for column, part in zip(columns, parts, strict=True):
-            ends = [block[:, u] for u in part]
-            column += np.bincount(ends[0] if edges is None else edges.of(*ends), minlength=len(column))
+            places = block[:, part[0]] if of == "node" else target._edge_rows(block[:, list(part)])
+            column += np.bincount(places, minlength=len(column))
     for orbit in place_orbits(pattern, parts, list(automorphisms_of(pattern))):
         # The parts of an orbit have equal columns, so that the column of one serves for all.
         yield orbit, columns[parts.index(orbit[0])]

@@ -224,7 +224,7 @@ def _count_images(matching: Matching, cut: int, device: jax.Device) -> tuple[dic
     counts: dict[int, int] = {}
     for cells in added:
         if cut == 1:
-            images, column = np.arange(n), sums.by_node(cells, n)
+            images, column = np.arange(n), sums.by_node(cells, matching.target)
         else:
             tails, heads, column = sums.lists(cells)
             first, second = (heads, tails) if cells.turned != (part == (1, 0)) else (tails, heads)

@@ -20,7 +20,6 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxmotif.graph import Graph
-from jaxmotif.graph._attributes import pair_keys
 from jaxmotif.matching._options import Options
 from jaxmotif.matching.planner._ask import QueryConstraints
 from jaxmotif.matching.planner._leaves import LeafPlan
@@ -238,30 +237,18 @@ class Found(NamedTuple):
             counts = self.tally[cells.base : cells.base + len(heads)]
         return self.ids[np.repeat(np.arange(len(self.ids)), lengths)], self.ids[heads], counts
 
-    def by_node(self, cells: Cells, n: int) -> np.ndarray:
+    def by_node(self, cells: Cells, target: Graph) -> np.ndarray:
         """Return the counts of a part that is a node, int64 ``[n]``."""
         nodes, counts = (self.ids, self.at(cells)) if cells.place < 0 else self.lists(cells)[1:]
-        found = np.zeros(n, np.int64)
+        found = np.zeros(target.n, np.int64)
         # A node may be a candidate in many lists: each of its counts is added.
         np.add.at(found, nodes, counts)
         return found
 
-    def by_edge(self, cells: Cells, edges: EdgeNumbers) -> np.ndarray:
-        """Return the counts of a part that is an edge, int64 ``[edges]``."""
+    def by_edge(self, cells: Cells, target: Graph) -> np.ndarray:
+        """Return the counts of a part that is an edge, int64 ``[m]``."""
         tails, heads, counts = self.lists(cells)
-        found = np.zeros(edges.count, np.int64)
-        np.add.at(found, edges.of(*((heads, tails) if cells.turned else (tails, heads))), counts)
+        ends = np.stack([heads, tails] if cells.turned else [tails, heads], axis=1)
+        found = np.zeros(target.m, np.int64)
+        np.add.at(found, target._edge_rows(ends), counts)
         return found
-
-
-class EdgeNumbers:
-    """The edges of a target by their ends."""
-
-    def __init__(self, target: Graph):
-        self._target, self._keys = target, pair_keys(target.edge_list(), target)
-        self.count = len(self._keys)
-
-    def of(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Return the number of each edge from u to v."""
-        # Each edge of a list is one of the target's, so that its key is found; keys ascend as the edge list does.
-        return np.searchsorted(self._keys, pair_keys(np.stack([u, v], axis=1), self._target))
