@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import numbers
 import operator
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-def whole_number(number: object, name: str) -> int:
-    """Return a number that a user gives as an int.
+def whole_number(number: object, name: str, least: int | None = None, most: int | None = None) -> int:
+    """Return a number that a user gives as an int, after a check that it is in a range, where one is given.
 
     A float, even a whole one, is refused with the argument's name, and so are True and False, which Python takes for 1
     and 0.
@@ -26,11 +25,20 @@ def whole_number(number: object, name: str) -> int:
       >>> whole_number(1e3, "limit")
       Traceback (most recent call last):
       TypeError: limit must be an integer, got 1000.0
+      >>> whole_number(-1, "limit", least=0)
+      Traceback (most recent call last):
+      ValueError: limit must be at least 0, got -1
     """
-    with contextlib.suppress(TypeError):
-        if not isinstance(number, bool):
-            return operator.index(number)  # pyright: ignore[reportArgumentType]
-    raise TypeError(f"{name} must be an integer, got {number!r}")
+    try:
+        if isinstance(number, bool):
+            raise TypeError
+        value = operator.index(number)  # pyright: ignore[reportArgumentType]
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {number!r}") from None
+    if (least is not None and value < least) or (most is not None and value > most):
+        allowed = f"at least {least}" if most is None else f"between {least} and {most}"
+        raise ValueError(f"{name} must be {allowed}, got {value}")
+    return value
 
 
 def check_switch(value: object, name: str) -> None:

@@ -222,8 +222,7 @@ def all_patterns(size: int, directed: bool = False) -> list[str]:
       >>> all_patterns(3), all_patterns(3, directed=True)[:3], len(all_patterns(4, directed=True))
       (['2-star', 'triangle'], ['021D', '021C', '111U'], 199)
     """
-    if not 2 <= whole_number(size, "size") <= (4 if directed else 5):
-        raise ValueError(f"size must be 2 to {4 if directed else 5}, got {size}")
+    size = whole_number(size, "size", 2, 4 if directed else 5)
     if not directed:
         return [graphlet.name for graphlet in of_size(size)]
     classes = ("0010", "0110") if size == 2 else dense_census_classes(size, directed=True)

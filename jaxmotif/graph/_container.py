@@ -194,9 +194,7 @@ class Graph:
             edge_index = edge_index if edge_index.size else edge_index.astype(np.int32)
         if edge_index.ndim != 2 or edge_index.shape[0] != 2:
             raise ValueError(f"edge_index must have shape (2, E), got {edge_index.shape}; from_edges takes rows")
-        num_nodes = whole_number(num_nodes, "num_nodes")
-        if num_nodes < 0:
-            raise ValueError(f"num_nodes must be at least 0, got {num_nodes}")
+        num_nodes = whole_number(num_nodes, "num_nodes", least=0)
         capacities(None, num_nodes, 0)
         if not jax.numpy.issubdtype(edge_index.dtype, np.integer):
             raise TypeError(f"edge_index must hold integers, got {edge_index.dtype}")

@@ -25,7 +25,7 @@ def complete(n: int, **options: Any) -> Graph:
       >>> complete(5)
       Graph(undirected, 5 nodes, 10 edges)
     """
-    n = _at_least("n", n, 0)
+    n = whole_number(n, "n", least=0)
     return Graph.from_edges(np.stack(np.triu_indices(n, 1), axis=1), n, **options)
 
 
@@ -36,7 +36,7 @@ def star(n: int, **options: Any) -> Graph:
       >>> star(4).edge_list().tolist()
       [[0, 1], [0, 2], [0, 3]]
     """
-    n = _at_least("n", n, 1)
+    n = whole_number(n, "n", least=1)
     leaves = np.arange(1, n)
     return Graph.from_edges(np.stack([np.zeros_like(leaves), leaves], axis=1), n, **options)
 
@@ -48,7 +48,7 @@ def path(n: int, **options: Any) -> Graph:
       >>> path(3).edge_list().tolist()
       [[0, 1], [1, 2]]
     """
-    n = _at_least("n", n, 0)
+    n = whole_number(n, "n", least=0)
     nodes = np.arange(n)
     return Graph.from_edges(np.stack([nodes[:-1], nodes[1:]], axis=1), n, **options)
 
@@ -60,7 +60,7 @@ def cycle(n: int, **options: Any) -> Graph:
       >>> cycle(4).edge_list().tolist()
       [[0, 1], [0, 3], [1, 2], [2, 3]]
     """
-    n = _at_least("n", n, 3)
+    n = whole_number(n, "n", least=3)
     nodes = np.arange(n)
     return Graph.from_edges(np.stack([nodes, np.roll(nodes, -1)], axis=1), n, **options)
 
@@ -85,7 +85,7 @@ def erdos_renyi(
       >>> erdos_renyi(100, m=300, seed=1)
       Graph(undirected, 100 nodes, 300 edges)
     """
-    n = _at_least("n", n, 0)
+    n = whole_number(n, "n", least=0)
     rng = np.random.default_rng(seed)
     pairs = n * (n - 1) if directed else n * (n - 1) // 2
     if m is not None and p is None:
@@ -187,10 +187,8 @@ def rmat(
     Reference:
       Chakrabarti, Zhan and Faloutsos, R-MAT: a recursive model for graph mining, SDM 2004, section 3.
     """
-    scale = whole_number(scale, "scale")
-    if not 0 <= scale <= 30:
-        raise ValueError(f"scale must be between 0 and 30, got {scale}")
-    edge_factor = _at_least("edge_factor", edge_factor, 0)
+    scale = whole_number(scale, "scale", 0, 30)
+    edge_factor = whole_number(edge_factor, "edge_factor", least=0)
     if not (min(a, b, c) >= 0 and a + b + c <= 1 + 1e-12):
         raise ValueError(f"a, b and c must not be negative, and their sum at most 1, got {a}, {b} and {c}")
     rng = np.random.default_rng(seed)
@@ -232,7 +230,7 @@ def random_regular(n: int, degree: int, seed: int = 0, **options: Any) -> Graph:
       >>> set(graph.degrees.tolist())
       {3}
     """
-    n = _at_least("n", n, 0)
+    n = whole_number(n, "n", least=0)
     degree = whole_number(degree, "degree")
     if not 0 <= degree < max(n, 1) or n * degree % 2:
         raise ValueError(f"degree must be between 0 and n - 1, and n * degree even; got n={n}, degree={degree}")
@@ -272,7 +270,7 @@ def power_law(
     Reference:
       Newman, Strogatz and Watts, Random graphs with arbitrary degree distributions, Phys. Rev. E 64 (2001).
     """
-    n = _at_least("n", n, 0)
+    n = whole_number(n, "n", least=0)
     min_degree = whole_number(min_degree, "min_degree")
     max_degree = max(n - 1, 1) if max_degree is None else whole_number(max_degree, "max_degree")
     if not 1 <= min_degree <= max_degree:
@@ -344,10 +342,3 @@ def _trade_ends(rng: np.random.Generator, edges: np.ndarray, bad: np.ndarray, pr
 
 def _pair_keys(edges: np.ndarray) -> np.ndarray:
     return edges.min(axis=1) << 32 | edges.max(axis=1)
-
-
-def _at_least(name: str, value: int, least: int) -> int:
-    number = whole_number(value, name)
-    if number < least:
-        raise ValueError(f"{name} must be at least {least}, got {value}")
-    return number

@@ -334,8 +334,7 @@ class WeisfeilerLehmanKernel(_Kernel):
     directed: bool = False
 
     def _learn(self, graphs: Graphs) -> None:
-        if whole_number(self.rounds, "rounds") < 0:
-            raise ValueError(f"rounds must be at least 0, got {self.rounds}")
+        whole_number(self.rounds, "rounds", least=0)
         self.graphs_ = graphs
         super()._learn(graphs)
 

@@ -252,9 +252,7 @@ def search_dense(
     _check(query, target, wildcard)
     check_switch(induced, "induced")
     max_steps = min(whole_number(max_steps, "max_steps"), np.iinfo(np.int32).max)  # steps are counted in int32
-    lanes = whole_number(lanes, "lanes")
-    if lanes < 1:
-        raise ValueError(f"lanes must be at least 1, got {lanes}")
+    lanes = whole_number(lanes, "lanes", least=1)
     query, target = jax.tree.map(jnp.asarray, (query, target))
     with jax.enable_x64(True):
         # Domains first, since the order goes by their sizes; both are data, so that one program serves every query.

@@ -430,8 +430,8 @@ class Listing:
         pattern = checks.check_query(query, target, options.wildcard, per)
         checks.check_whole_occurrences(per, domains)
         search, limit, self.size = options.search, options.limit, pattern.num_nodes
-        if limit is not None and whole_number(limit, "limit") < 0:
-            raise ValueError(f"limit must be at least 0, got {limit}")
+        if limit is not None:
+            whole_number(limit, "limit", least=0)
         if search.max_steps is not None:
             raise ValueError(f"max_steps={search.max_steps} is for counts; give a limit or a time_limit")
         # All maps are kept, or one of those that automorphisms exchange. Conditions that the search cannot test (the

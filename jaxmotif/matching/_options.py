@@ -79,11 +79,8 @@ class Search:
             if (value := getattr(self, name)) is not None or name in ("leaves", "symmetry"):
                 check_switch(value, name)
         for name, least in (("block", 1), ("max_steps", 0)):
-            if (value := getattr(self, name)) is None:
-                continue
-            object.__setattr__(self, name, whole_number(value, name))
-            if value < least:
-                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, whole_number(value, name, least))
 
     @property
     def is_default(self) -> bool:

@@ -32,7 +32,7 @@ from jaxmotif.devices._record import Arrays, joined, store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._coerce import load_graph
-from jaxmotif.motifs._estimate import EXACT_PER_DRAW, checked_draws
+from jaxmotif.motifs._estimate import EXACT_PER_DRAW, MOST_DRAWS
 from jaxmotif.motifs._estimate import check as check_estimate
 from jaxmotif.motifs._estimate_graphs import HitCounter, to_estimates
 from jaxmotif.motifs._graph_samples import LaneSample, Sample, sample_graphs
@@ -150,7 +150,7 @@ def find_motifs(
     if estimate is None:
         size = pair_states.check_size(graph, size)
     else:
-        estimate = checked_draws(estimate, "estimate")
+        estimate = whole_number(estimate, "estimate", 1, MOST_DRAWS)
         size = check_estimate(graph, size)
     memory = check_memory(memory)
     selection = select_devices(devices)

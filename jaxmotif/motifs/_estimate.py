@@ -51,6 +51,7 @@ SMALLEST, LARGEST, LARGEST_DIRECTED = 3, 10, 8
 DEFAULT_SAMPLES = 1_000_000
 PILOT = 1 << 17
 """Number of pilot draws of each proposal, from which the draws for a wanted error are planned."""
+MOST_DRAWS = 2**53 - 1  # beyond this number floats do not hold every number of draws
 MOST_SAMPLES = 10**8
 """Most draws for a wanted error; for the rarest classes that the pilot met, any number might be needed."""
 SEEN = 10  # hits in the pilot that a class needs to be planned for
@@ -234,15 +235,7 @@ def _wanted(samples: int | None, error: float | None, level: float) -> int:
     options = {"level": level} if error is None else {"level": level, "error": error}
     for name, value in options.items():
         check_probability(value, name)
-    return DEFAULT_SAMPLES if samples is None else checked_draws(samples, "samples")
-
-
-def checked_draws(given: object, name: str) -> int:
-    """Return a number of draws as an integer, after checking that it is one in range."""
-    number = whole_number(given, name)
-    if not 1 <= number < 2**53:
-        raise ValueError(f"{name} must be at least 1 and less than 2**53, got {given}")
-    return number
+    return DEFAULT_SAMPLES if samples is None else whole_number(samples, "samples", 1, MOST_DRAWS)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -666,9 +666,7 @@ def random_graphs(
       ([1, 1, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1, 1])
     """
     graph = as_graph(graph)
-    num, first = whole_number(num, "num"), whole_number(first, "first")
-    if num < 1:
-        raise ValueError(f"num must be at least 1, got {num}")
+    num, first = whole_number(num, "num", least=1), whole_number(first, "first")
     if not 0 <= first <= 2**31 - num:
         raise ValueError(f"first must be from 0 to 2^31 - num, got {first}")
     if start is not None and first:

@@ -72,9 +72,7 @@ def rewire_edges(
     if not jnp.issubdtype(edges.dtype, np.integer):
         raise TypeError(f"edges must hold integers, got {edges.dtype}")
     check_switch(directed, "directed")
-    num_nodes = whole_number(num_nodes, "num_nodes")
-    if not 0 <= num_nodes < 2**31:
-        raise ValueError(f"num_nodes must be at least 0 and less than 2**31, got {num_nodes}")
+    num_nodes = whole_number(num_nodes, "num_nodes", 0, 2**31 - 1)
     if not 0 <= attempts <= 10**6:
         raise ValueError(f"attempts must be from 0 to a million for each edge, got {attempts}")
     if not isinstance(keep, str):  # other models are divided on the host

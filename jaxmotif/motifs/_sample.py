@@ -62,9 +62,7 @@ def sample_subgraphs(
     """
     graph = as_graph(graph)
     size = check(graph, size)
-    num = whole_number(num, "num")
-    if num < 0:
-        raise ValueError(f"num must not be negative, got {num}")
+    num = whole_number(num, "num", least=0)
     if not has_subgraphs(graph, size):
         raise ValueError(
             f"no component of this graph has {size} nodes: there is no subgraph to draw; take a smaller size"

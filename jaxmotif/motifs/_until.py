@@ -48,9 +48,7 @@ class Until:
 
     def __post_init__(self) -> None:
         check_probability(self.error, "error")
-        object.__setattr__(self, "most", whole_number(self.most, "most"))
-        if self.most < 2:
-            raise ValueError(f"most must be at least 2 random graphs, got {self.most}")
+        object.__setattr__(self, "most", whole_number(self.most, "most", least=2))
 
     def stages(self) -> Iterator[int]:
         """Yield the number of random graphs after each stage."""

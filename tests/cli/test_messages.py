@@ -53,7 +53,7 @@ WRONG = {
     "motifs karate --switches 1e400": "argument --switches: '1e400' is not a number; write for example 0.05",
     "motifs karate --switches -3": "--switches must be a number of moves for each edge, at least 0, got -3.0",
     "census karate --size 9": "--size must be between 2 and 8, got 9; larger ones are estimated (--estimate)",
-    "sample karate --num -5": "--num must not be negative, got -5",
+    "sample karate --num -5": "--num must be at least 0, got -5",
     "census karate --estimate --level 95": "--level must be between 0 and 1, got 95.0",
     "match triangle karate --limit -3": "'-3' is neither 'all' nor a whole number of at least 0",
     "match triangle karate --seconds 0": "'0' is not a number of seconds above 0",

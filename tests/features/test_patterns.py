@@ -212,7 +212,7 @@ def test_refusals():
         pattern_features(graph, ["triangle"], normalize="l2")
     with pytest.raises(ValueError, match="directed"):
         pattern_features(graph, ["ffl"])
-    with pytest.raises(ValueError, match="size must be 2 to 4"):
+    with pytest.raises(ValueError, match="size must be between 2 and 4"):
         all_patterns(5, directed=True)
     with pytest.raises(TypeError, match="size must be an integer, got 2.5"):
         all_patterns(2.5)

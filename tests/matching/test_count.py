@@ -282,7 +282,7 @@ def test_mistakes():
     for options, message in (
         ({"filters": ("color",)}, "filters must be some of label, degree"),
         ({"order": "quick"}, "order must be 'ri' or a permutation of the query nodes, got 'quick'"),
-        ({"block": 0}, "block must be an integer of at least 1, got 0"),
+        ({"block": 0}, "block must be at least 1, got 0"),
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
             Search(**options)

@@ -400,7 +400,7 @@ def test_no_component_of_the_size():
         ({"size": 2}, ValueError, "between 3 and 10 in undirected"),
         ({"size": 11}, ValueError, "between 3 and 10"),
         ({"size": 4.0}, TypeError, "size must be an integer, got 4.0"),
-        ({"samples": 0}, ValueError, "at least 1"),
+        ({"samples": 0}, ValueError, "samples must be between 1 and 9007199254740991, got 0"),
         ({"samples": 1.5}, TypeError, "an integer, got 1.5"),
         ({"samples": 9, "error": 0.1}, ValueError, "not both"),
         ({"error": 1.0}, ValueError, "error must be between 0 and 1"),

@@ -254,7 +254,7 @@ def test_hits_are_the_same_in_lanes_and_of_fewer_draws_at_once(graph, monkeypatc
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"estimate": 0}, ValueError, "estimate must be at least 1"),
+        ({"estimate": 0}, ValueError, "estimate must be between 1 and 9007199254740991, got 0"),
         ({"estimate": 2.5}, TypeError, "estimate must be an integer, got 2.5"),
         ({"size": 2}, ValueError, "between 3 and 8 in directed"),
         ({"size": 9}, ValueError, "between 3 and 8 in directed"),
