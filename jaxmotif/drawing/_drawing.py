@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import math
-import operator
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -387,20 +386,26 @@ def arrange(pattern: Pattern) -> np.ndarray:
         sites.append(np.concatenate([np.zeros((1, 2)), _circle(k - 1)]))
     if k == 1 or k > _ARRANGED:
         return _fill_square(_circle(k))
-    _, best = min((_best_places(pattern, places) for places in sites), key=operator.itemgetter(0))
+    _, best = min((_best_places(pattern, places) for places in sites), key=lambda found: found[0])
     return _fill_square(best)
 
 
 @cache
-def _orders(k: int) -> np.ndarray:
-    """Return all orders of k nodes."""
-    return np.array(list(permutations(range(k))))
+def _changes(k: int) -> np.ndarray:
+    """Return the orders that a search tries from one order of k nodes, as places in it.
+
+    These are all orders of a few nodes; of more nodes the order itself, and those in which two nodes are exchanged.
+    """
+    if k <= _EVERY_ORDER:
+        return np.array(list(permutations(range(k))))
+    changes = np.tile(np.arange(k), (1 + math.comb(k, 2), 1))
+    for change, (i, j) in zip(changes[1:], combinations(range(k), 2), strict=True):
+        change[[i, j]] = j, i
+    return changes
 
 
 def _circle(k: int) -> np.ndarray:
     """Return the corners of a regular polygon that stands on a side; one is in the middle, two are side by side."""
-    if k == 1:
-        return np.zeros((1, 2))
     turn = math.pi / 2 + math.pi / k if k > 2 else math.pi
     angle = turn + 2 * math.pi * np.arange(k) / k
     return np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -415,80 +420,52 @@ def _fill_square(places: np.ndarray) -> np.ndarray:
 
 
 def _best_places(pattern: Pattern, sites: np.ndarray) -> tuple[float, np.ndarray]:
-    """Place the nodes on some sites in the best order, and return its cost and the places.
-
-    Every order of a few nodes is tried; with more nodes pairs are exchanged as long as the cost falls.
-    """
-    cost = _Cost(pattern, sites)
-    if pattern.num_nodes <= _EVERY_ORDER:
-        orders = _orders(pattern.num_nodes)
-        costs = cost(orders)
-        best = int(np.argmin(costs.round(6)))
-        return float(costs[best]), sites[orders[best]]
+    """Place the nodes on some sites in an order that no change improves, and return its cost and the places."""
     order, least = np.arange(pattern.num_nodes), math.inf
     while True:
-        pairs = list(combinations(range(len(order)), 2))
-        orders = np.tile(order, (len(pairs) + 1, 1))
-        for new, (i, j) in zip(orders[1:], pairs, strict=True):
-            new[[i, j]] = order[[j, i]]
-        costs = cost(orders).round(6)
-        best = int(np.argmin(costs))
-        if costs[best] >= least:
+        orders = order[_changes(pattern.num_nodes)]
+        costs = _costs(pattern, sites, orders)
+        best = int(np.argmin(costs.round(6)))
+        if pattern.num_nodes <= _EVERY_ORDER:
+            return float(costs[best]), sites[orders[best]]
+        if costs[best].round(6) >= least:
             return least, sites[order]
-        order, least = orders[best], float(costs[best])
+        order, least = orders[best], float(costs[best].round(6))
 
 
-class _Cost:
-    """A cost by which orders of the nodes on some sites are compared; the picture with the least cost is drawn.
+def _costs(pattern: Pattern, sites: np.ndarray, orders: np.ndarray) -> np.ndarray:
+    """Return the cost of each order of the nodes on some sites; the picture with the least cost is drawn.
 
     It grows with crossings of lines, lines through nodes, arcs that lead up, and long lines, and if the lines lie more
     to one side of the picture than to the other.
     """
-
-    def __init__(self, pattern: Pattern, sites: np.ndarray):
-        arcs = np.argwhere(pattern.adjacency)
-        self._lines = np.argwhere(np.triu(pattern.neighbors))
-        one_way = [(a, b) for a, b in arcs if pattern.directed and not pattern.adjacency[b, a]]
-        self._arcs = np.array(one_way, np.int64).reshape(-1, 2)
-        self._down = 0.5 * np.sign((sites[:, 1][None] - sites[:, 1][:, None]).round(6))
-        self._down += 0.01 * np.sign((sites[:, 0][None] - sites[:, 0][:, None]).round(6))  # or to the right
-        self._length = 0.1 * np.linalg.norm(sites[:, None] - sites[None], axis=2)
-        self._middle = 0.03 * (sites[:, 0][:, None] + sites[:, 0][None])
-        self._through = _passing_cost(sites)
-        self._cross = _crossings(tuple(map(tuple, sites.tolist())))
-
-    def __call__(self, orders: np.ndarray) -> np.ndarray:
-        """Return the cost of each order."""
-        a, b = orders[:, self._lines[:, 0]], orders[:, self._lines[:, 1]]
-        cost = self._length[a, b].sum(axis=1) + np.abs(self._middle[a, b].sum(axis=1)) + self._through[a, b].sum(axis=1)
-        cost -= self._down[orders[:, self._arcs[:, 0]], orders[:, self._arcs[:, 1]]].sum(axis=1)
-        i, j = np.triu_indices(self._lines.shape[0], 1)
-        return cost + self._cross[a[:, i], b[:, i], a[:, j], b[:, j]].sum(axis=1)
-
-
-def _passing_cost(sites: np.ndarray) -> np.ndarray:
-    """Return a high cost for each line between two sites that leads through a third, ``[a, b]``."""
-    step, to = sites[None] - sites[:, None], sites[None, None] - sites[:, None, None]
-    aside = np.abs(step[:, :, None, 0] * to[..., 1] - step[:, :, None, 1] * to[..., 0])
-    along = (step[:, :, None] * to).sum(axis=-1)
-    length = (step**2).sum(axis=-1)[:, :, None]
-    return 10.0 * ((aside < 1e-6) & (along > 1e-6) & (along < length - 1e-6)).sum(axis=-1)
+    x, y = sites.T
+    length = 0.1 * np.linalg.norm(sites[:, None] - sites[None], axis=2)
+    middle = 0.03 * (x[:, None] + x[None])
+    down = 0.5 * np.sign((y[None] - y[:, None]).round(6)) + 0.01 * np.sign((x[None] - x[:, None]).round(6))  # or right
+    through, cross = _obstacles(tuple(map(tuple, sites.tolist())))
+    lines, arcs = np.argwhere(np.triu(pattern.neighbors)), np.argwhere(pattern.adjacency & ~pattern.adjacency.T)
+    a, b = orders[:, lines[:, 0]], orders[:, lines[:, 1]]
+    cost = length[a, b].sum(axis=1) + np.abs(middle[a, b].sum(axis=1)) + through[a, b].sum(axis=1)
+    cost -= down[orders[:, arcs[:, 0]], orders[:, arcs[:, 1]]].sum(axis=1)
+    i, j = np.triu_indices(len(lines), 1)
+    return cost + cross[a[:, i], b[:, i], a[:, j], b[:, j]].sum(axis=1)
 
 
 @cache
-def _crossings(sites: tuple[tuple[float, float], ...]) -> np.ndarray:
-    """Return, as ``[a, b, c, d]``, 1 if the lines a-b and c-d between sites cross or touch, else 0.
+def _obstacles(sites: tuple[tuple[float, float], ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return what lines between sites lead through.
 
-    Two lines that only have an end in common do not count.
+    Returns:
+      A high cost for each line that leads through a third site, ``[a, b]``; and, as ``[a, b, c, d]``, 1 if the
+      lines a-b and c-d cross or touch, else 0. Two lines that only have an end in common do not count.
     """
-    at = np.array(sites)
-
-    def side(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-        turn = (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1]) - (b[..., 1] - a[..., 1]) * (c[..., 0] - a[..., 0])
-        return np.sign(turn.round(6))
-
-    A, B, C, D = np.indices([len(at)] * 4)
-    a, b, c, d = at[A], at[B], at[C], at[D]
-    meet = (side(a, b, c) * side(a, b, d) <= 0) & (side(c, d, a) * side(c, d, b) <= 0)
-    shared = (A == C) | (A == D) | (B == C) | (B == D)
-    return np.where(shared, 0.0, meet)
+    step = np.array(sites)[None] - np.array(sites)[:, None]
+    x, y = step[..., 0], step[..., 1]
+    along = x[:, :, None] * x[:, None] + y[:, :, None] * y[:, None]
+    turn = np.sign((x[:, :, None] * y[:, None] - y[:, :, None] * x[:, None]).round(6))  # the side of a-b that c is on
+    between = (turn == 0) & (along > 1e-6) & (along < (step**2).sum(axis=-1)[:, :, None] - 1e-6)
+    parted = turn[..., None] * turn[:, :, None] <= 0  # where the line through a and b has c and d not on one side
+    one = np.eye(len(sites), dtype=bool)
+    joined = (one[:, None, :, None] | one[:, None, None]) | (one[None, :, :, None] | one[None, :, None])
+    return 10.0 * between.sum(axis=-1), 1.0 * (parted & parted.transpose(2, 3, 0, 1) & ~joined)
