@@ -8,7 +8,7 @@ knows how a GPU runs it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import jax
@@ -42,7 +42,7 @@ class Read:
 
     def at(self, array: Array, index: Array | int) -> Array:
         """Read one entry for all lanes, at an index that is a scalar."""
-        return array.at[index].get(mode="promise_in_bounds")
+        return take(array, jnp.asarray(index))
 
     def find(
         self, array: Array, low: Array, high: Array, wanted: Array, where: Array, steps: int
@@ -123,7 +123,7 @@ def each_position(
     # Sizes are passed as data, so that one kernel serves them all.
     numbers = jnp.stack([count, *(jnp.asarray(0 if x is None else x, jnp.int32) for x in (items.shape[0], *fill))])
 
-    def tile(inputs: tuple[Any, ...], outputs: tuple[Array, ...]) -> None:
+    def tile(inputs: tuple[Any, ...], *outputs: Array) -> None:
         numbers, items, starts, arrays = inputs
         count, lists, number = numbers[0], numbers[1], pl.program_id(0)
 
@@ -143,9 +143,10 @@ def each_position(
                 index, position, valid = locate_lanes(starts, low, high, count, lanes, number)
                 # Lanes that are not valid get item 0, which is a safe index.
                 item, offset = load(items, index, valid), position - load(starts, index, valid)
-                _write(outputs, body(FUSED, arrays, item, offset, valid))
+                write(outputs, body(FUSED, arrays, item, offset, valid))
 
-    outputs = _tiles(tile, (numbers, items, starts, arrays), (), block, lanes, len(fill), name)
+    vectors = [jax.ShapeDtypeStruct((block,), jnp.int32)] * len(fill)
+    outputs = run_tiles(tile, (numbers, items, starts, arrays), vectors, block, lanes, name)
     return outputs, jnp.arange(block, dtype=jnp.int32) < count
 
 
@@ -164,16 +165,17 @@ def each_lane(
     """
     if not target().fused:
         return body(PLAIN, arrays, *per_lane)
-    lanes = min(tile_lanes(lanes), per_lane[0].shape[0])
+    size = per_lane[0].shape[0]
 
-    def tile(inputs: tuple[Any, ...], outputs: tuple[Array, ...]) -> None:
-        arrays, *values = inputs
+    def tile(arrays: Any, *refs: Array) -> None:
+        values, results = refs[: len(per_lane)], refs[len(per_lane) :]
 
         @each_alone
         def _() -> None:
-            _write(outputs, body(FUSED, arrays, *(ref[...] for ref in values)))
+            write(results, body(FUSED, arrays, *(ref[...] for ref in values)))
 
-    return _tiles(tile, (arrays,), per_lane, per_lane[0].shape[0], lanes, outputs, name)
+    vectors = [jax.ShapeDtypeStruct((size,), jnp.int32)] * outputs
+    return run_tiles(tile, arrays, vectors, size, min(tile_lanes(lanes), size), name, per_lane)
 
 
 # ---- the form of a GPU
@@ -184,39 +186,57 @@ def tile_lanes(lanes: int = LANES) -> int:
     return min(lanes, _INTERPRETED_LANES) if target().kernels == "interpreted" else lanes
 
 
-def _tiles(
-    tile: Callable[[Any, Any], None], inputs: tuple, per_lane: Vectors, size: int, lanes: int, outputs: int, name: str
+def run_tiles(
+    tile: Callable[..., None],
+    inputs: Any,
+    outputs: Sequence[jax.ShapeDtypeStruct],
+    size: int,
+    lanes: int,
+    name: str,
+    per_lane: Vectors = (),
+    in_place: int = 0,
 ) -> Vectors:
-    """Run ``tile((*inputs, *per_lane), outputs)`` on all tiles of ``size`` lanes, as one kernel.
+    """Run ``tile(inputs, *per_lane, *outputs)`` on all tiles of ``size`` lanes, as one kernel.
 
-    The arguments of ``tile`` are references to operands. Those of ``inputs`` are whole; those of ``per_lane`` and
-    of the outputs hold the lanes of the tile.
+    The arguments of ``tile`` are references to operands.
+
+    Args:
+      tile: The work of a tile.
+      inputs: The arrays that a tile sees whole, as a tree, so that a body gets them as the NamedTuple that they were.
+      outputs: The shapes of the outputs, whose first axis is divided among the tiles.
+      size: The number of lanes.
+      lanes: The number of lanes of a tile.
+      name: The name of the kernel in profiles.
+      per_lane: Arrays whose first axis is divided among the tiles.
+      in_place: How many arrays, the first ones of ``inputs``, are written in place. They are the first outputs, too,
+        which a tile sees whole.
     """
     from jax.experimental import pallas as pl
 
     if not size or size % lanes:
         raise ValueError(f"{name}: {size} lanes are not whole tiles of {lanes}")
-    of_tile = pl.BlockSpec((lanes,), lambda number: (number,))
-    # All operands are one argument, a tree, so that a body gets its arrays as the NamedTuple that they were.
-    operands = (*inputs, *per_lane)
-    specs = (*jax.tree.map(lambda _: whole(), inputs), *(of_tile for _ in per_lane))
+    tiles = size // lanes
 
-    def kernel(inputs: tuple[Array, ...], *outputs: Array) -> None:
-        tile(inputs, outputs)
+    def part(array: Any) -> Any:
+        rest = array.shape[1:]
+        return pl.BlockSpec((array.shape[0] // tiles, *rest), lambda number: (number, *[0] * len(rest)))
 
+    written = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in jax.tree.leaves(inputs)[:in_place]]
     call = kernel_call(
-        kernel,
+        tile,
         lanes=lanes,
-        grid=(size // lanes,),
-        out_shape=[jax.ShapeDtypeStruct((size,), jnp.int32)] * outputs,
-        in_specs=(specs,),
-        out_specs=[of_tile] * outputs,
+        grid=(tiles,),
+        out_shape=[*written, *outputs],
+        in_specs=[jax.tree.map(lambda _: whole(), inputs), *map(part, per_lane)],
+        out_specs=[*(whole() for _ in written), *map(part, outputs)],
+        input_output_aliases={place: place for place in range(in_place)},
         name=name,
     )
-    return tuple(call(operands))
+    return tuple(call(inputs, *per_lane))
 
 
-def _write(outputs: tuple[Array, ...], values: Vectors) -> None:
+def write(outputs: Sequence[Array], values: Sequence[Array]) -> None:
+    """Write a value to each output."""
     for ref, value in zip(outputs, values, strict=True):
         ref[...] = value
 

@@ -23,8 +23,7 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.kernels import _expand as ex
-from jaxmotif.kernels._expand import take
-from jaxmotif.kernels._launch import load
+from jaxmotif.kernels._lane_body import Read
 
 Word = Any
 """An int32 scalar: a Python integer when written, a traced one when read."""
@@ -273,25 +272,27 @@ class Columns(NamedTuple):
 
 
 class Reader(NamedTuple):
-    """Functions that read the inputs of a step: from arrays in plain XLA, or from the references of a kernel.
+    """The inputs of a step, and how they are read: from arrays in plain XLA, or from the references of a kernel.
 
     Attributes:
-      load: ``load(array, index, where)`` reads a value for each lane.
-      at: ``at(array, index)`` reads one value.
+      read: reads arrays.
       op: the arrays that the search reads.
       table: the entries of all tables.
       sizes: the static sizes of the search.
     """
 
-    load: Callable[..., Any]
-    at: Callable[..., Any]
+    read: Read
     op: Operands
     table: Any
     sizes: Sizes
 
+    def load(self, array: jax.Array, index: jax.Array, where: jax.Array) -> Any:
+        """Read a value of an array for each lane."""
+        return self.read.load(array, index, where)
+
     def word(self, place: jax.Array) -> Any:
         """Read a word of the program."""
-        return self.at(self.op.program, place)
+        return self.read.at(self.op.program, place)
 
     def record(self, kind: type[tuple], first: int | jax.Array, number: int | jax.Array = 0) -> Any:
         """Return record ``number`` of those in a row from place ``first`` of the program on."""
@@ -353,18 +354,3 @@ def loop(count: int | jax.Array, body: Callable[[Any, T], T], init: T) -> T:
 def shift_right(x: jax.Array, bits: int | jax.Array) -> Any:
     """Shift right without sign; lax wants the number of bits in the shape and type of x."""
     return lax.shift_right_logical(x, jnp.zeros_like(x) + bits)
-
-
-def array_reader(op: Operands, table: jax.Array, sizes: Sizes) -> Reader:
-    """Return a reader of arrays, for plain XLA."""
-    return Reader(masked_take, take, op, table, sizes)
-
-
-def kernel_reader(op: Operands, table: jax.Array, sizes: Sizes) -> Reader:
-    """Return a reader of the operands of a GPU's kernel."""
-    return Reader(load, lambda ref, index: ref[index], op, table, sizes)
-
-
-def masked_take(array: jax.Array, index: jax.Array, where: jax.Array) -> jax.Array:
-    """Gather entries of an array; lanes outside ``where`` read entry 0."""
-    return take(array, jnp.where(where, index, 0))

@@ -20,7 +20,8 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import QuickLimits, for_host, jit64, target
-from jaxmotif.search._layout import Operands, Sizes, TableWords, array_reader, table_place, word_names
+from jaxmotif.kernels._lane_body import PLAIN
+from jaxmotif.search._layout import Operands, Reader, Sizes, TableWords, table_place, word_names
 from jaxmotif.search._limbs import carry_over
 from jaxmotif.search._sizes import LANES, step_sizes
 from jaxmotif.search._step import Window, blank_table, extend, is_fused, prepare_window
@@ -182,7 +183,7 @@ class _Tables(NamedTuple):
             # The state may have room for more tables than there are.
             return op.program.at[table_place(number) + word_names(TableWords).index(name)].get(mode="clip")
 
-        room, count = words("next_room"), array_reader(op, op.program, sizes).search.tables
+        room, count = words("next_room"), Reader(PLAIN, op, op.program, sizes).search.tables
         # A table has room for three halves of a step, so a step is two thirds of the room.
         most = jnp.minimum(room - room // 3, sizes.block)
         return cls(number, count, room, most, words("cost").astype(jnp.int64))
@@ -279,7 +280,7 @@ def advance(
     tables = _Tables.of(op, state.rows.shape[1] - 1, sizes)
     if ordered:  # the matches of the last dispatch were fetched, and make room
         state = dataclasses.replace(state, rows=jnp.where(column == tables.count, 0, state.rows))
-    most_rows = jnp.minimum(jnp.int32(sizes.window), array_reader(op, op.program, sizes).search.most_rows)
+    most_rows = jnp.minimum(jnp.int32(sizes.window), Reader(PLAIN, op, op.program, sizes).search.most_rows)
 
     # Plain XLA works on arrays of a whole block, however few positions a step has. In the fused form a tile without
     # positions ends at once.
@@ -305,7 +306,7 @@ def advance(
         left, block = (jnp.where(goes, x, 0) for x in (filled[t] - first, most[t]))
         # The window is limited so that positions have 31 bits, however long the lists are (SearchWords.most_rows).
         window = Window(t, first, jnp.minimum(left, most_rows), used[t])
-        io = array_reader(op, state.table, sizes)
+        io = Reader(PLAIN, op, state.table, sizes)
         result = extend(io, state.tally, window, prepare_window(io, window), block, next_filled)
         here, after = goes & (column == t), goes & (column == t + 1)
         filled = filled + jnp.where(after, result.added, 0)
@@ -332,7 +333,7 @@ def advance(
 
 def _fed(op: Operands, state: SearchState, rows: jax.Array, part: Part, sizes: Sizes) -> SearchState:
     """Put a part into its table; without rows the search goes on with what the tables hold."""
-    head = array_reader(op, op.program, sizes).table_words(part.level)
+    head = Reader(PLAIN, op, op.program, sizes).table_words(part.level)
     base, room = head.base, head.room
     number = jnp.arange(MOST_PART, dtype=jnp.int32)
 
@@ -355,5 +356,5 @@ def begin(
 ) -> tuple[SearchState, jax.Array]:
     """Do :func:`start_state` and :func:`advance` in one dispatch, for the steps and the work that the program says."""
     state = start_state(entries=entries, tables=tables, sizes=sizes)
-    head = array_reader(op, op.program, sizes).search
+    head = Reader(PLAIN, op, op.program, sizes).search
     return advance(op, state, head.first_steps, head.first_work.astype(jnp.int64), sizes=sizes, once=once)

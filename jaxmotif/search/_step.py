@@ -15,9 +15,8 @@ import jax.numpy as jnp
 from jaxmotif.arrays._compile import target
 from jaxmotif.kernels import _expand as ex
 from jaxmotif.kernels._expand import take
-from jaxmotif.kernels._lane_body import locate_lanes
+from jaxmotif.kernels._lane_body import FUSED, locate_lanes, run_tiles, write
 from jaxmotif.kernels._launch import fetch_add, kernel_call, load, store, whole
-from jaxmotif.search import _layout as layout
 from jaxmotif.search._layout import Columns, PairWords, Reader, Sizes, TallyWords, loop
 from jaxmotif.search._leaf_counts import intersection_size, leaf_ways
 from jaxmotif.search._limbs import counts_of
@@ -197,23 +196,13 @@ def prepare_window(io: Reader, window: Window) -> RowLists:
         return choose_lists(io, window, jnp.arange(sizes.window, dtype=jnp.int32))
     from jax.experimental import pallas as pl
 
-    def kernel(window_ref, table_ref, operands, *out):
+    def tile(inputs, *outputs):
+        window, table, operands = inputs
         index = pl.program_id(0) * LANES + jnp.arange(LANES, dtype=jnp.int32)
-        lists = choose_lists(layout.kernel_reader(operands, table_ref, sizes), _window(window_ref), index)
-        for ref, value in zip(out, lists, strict=True):
-            ref[...] = value
+        write(outputs, choose_lists(Reader(FUSED, operands, table, sizes), _window(window), index))
 
-    inputs = (jnp.stack(window), io.table, io.op)
-    vector, tile = jax.ShapeDtypeStruct((sizes.window,), jnp.int32), pl.BlockSpec((LANES,), lambda i: (i,))
-    return kernel_call(
-        kernel,
-        lanes=LANES,
-        grid=(sizes.window // LANES,),
-        out_shape=RowLists(*[vector] * 3),
-        in_specs=jax.tree.map(lambda _: whole(), inputs),
-        out_specs=RowLists(*[tile] * 3),
-        name="prepare_window",
-    )(*inputs)
+    inputs, vector = (jnp.stack(window), io.table, io.op), jax.ShapeDtypeStruct((sizes.window,), jnp.int32)
+    return RowLists(*run_tiles(tile, inputs, [vector] * 3, sizes.window, LANES, "prepare_window"))
 
 
 def extend(
@@ -300,7 +289,7 @@ def _test_arrays(io: Reader, window: Window, flat: _Flat, lists: RowLists) -> tu
     marks = jnp.zeros(sizes.block + 1, jnp.int32).at[jnp.minimum(flat.starts, sizes.block)]
     marks = marks.add(jnp.int32(1), mode="promise_in_bounds")
     index = jnp.where(valid, jnp.cumsum(marks[:-1], dtype=jnp.int32) - 1, 0)
-    w = layout.masked_take(io.op.entries, take(lists.places, index) + position - take(flat.starts, index), valid)
+    w = io.load(io.op.entries, take(lists.places, index) + position - take(flat.starts, index), valid)
     row = window.first + index
     ok = filter_lanes(io, window.table, row, w, take(lists.anchors, index), valid)
     numbers, ways = _ways(io, window, row, w, (ok > 0) & (io.table_words(window.table).is_last > 0))
@@ -433,13 +422,18 @@ def _fused_inputs(io: Reader, window: Window, flat: _Flat, lists: RowLists, fill
 
 def _tile(read: _Inputs, table: jax.Array, tile: jax.Array, sizes: Sizes) -> tuple[Reader, Window, _Lanes, Any]:
     """Test the lanes of a tile; return the reader, the window, the lanes without ways and counts, and their rows."""
-    io, window = layout.kernel_reader(read.operands, table, sizes), _window(read.window)
+    io, window = Reader(FUSED, read.operands, table, sizes), _window(read.window)
     low, high = read.tiles[tile], read.tiles[tile + 1]
     index, position, valid = locate_lanes(read.starts, low, high, read.extent[0], LANES, tile)
     w = load(io.op.entries, load(read.shifts, index, valid) + position, valid)
     row = window.first + index
     ok = filter_lanes(io, window.table, row, w, load(read.anchors, index, valid), valid)
     return io, window, _Lanes(index, w, ok, None, None), row
+
+
+def _tile_counts(sizes: Sizes) -> jax.ShapeDtypeStruct:
+    """Return the shape of the counts of all tiles; reports have at least two words for a count."""
+    return jax.ShapeDtypeStruct((sizes.block // LANES, max(sizes.limbs, 2)), jnp.uint32)
 
 
 def _extend_fused(
@@ -453,18 +447,16 @@ def _extend_fused(
     """
     from jax.experimental import pallas as pl
 
-    # Reports have at least two words for a count.
     sizes, inputs = io.sizes, _fused_inputs(io, window, flat, lists, filled)
-    programs, limbs = sizes.block // LANES, max(sizes.limbs, 2)
 
-    def kernel(read: _Inputs, table: jax.Array, added: jax.Array, counts: jax.Array) -> None:
+    def extend_tile(read: _Inputs, table: jax.Array, added: jax.Array, counts: jax.Array) -> None:
         tile = pl.program_id(0)
         # A tile past the last position reads no candidates, but must write counts of zero.
         idle = tile * LANES >= read.extent[0]
 
         @pl.when(idle)
         def _():
-            counts[...] = jnp.zeros((1, limbs), jnp.uint32)
+            counts[...] = jnp.zeros(counts.shape, counts.dtype)
 
         @pl.when(~idle)
         def _():
@@ -480,7 +472,7 @@ def _extend_fused(
 
             @pl.when(~last)
             def _():
-                counts[...] = jnp.zeros((1, limbs), jnp.uint32)
+                counts[...] = jnp.zeros(counts.shape, counts.dtype)
                 # A program takes the next places, in an order that is left to the device. One atomic operation adds all
                 # survivors of its 1024 lanes.
                 here = fetch_add(added, jnp.sum(ok))
@@ -494,17 +486,9 @@ def _extend_fused(
 
                 loop(head.num_columns, append, next_room)
 
-    signed = (jax.ShapeDtypeStruct(shape, jnp.int32) for shape in (io.table.shape, (1,)))
-    table, added, counts = kernel_call(
-        kernel,
-        lanes=LANES,
-        grid=(programs,),
-        out_shape=(*signed, jax.ShapeDtypeStruct((programs, limbs), jnp.uint32)),
-        out_specs=(whole(), whole(), pl.BlockSpec((1, limbs), lambda i: (i, 0))),
-        in_specs=(jax.tree.map(lambda _: whole(), inputs),),
-        input_output_aliases={0: 0, 1: 1},  # table and added, first in both
-        name="extend",
-    )(inputs)
+    # The table and the number of rows added are written in place.
+    shapes = [_tile_counts(sizes)]
+    table, added, counts = run_tiles(extend_tile, inputs, shapes, sizes.block, LANES, "extend", in_place=2)
     return table, added[0], counts, inputs.tiles[-1]
 
 
@@ -513,9 +497,8 @@ def _test_fused(io: Reader, window: Window, flat: _Flat, lists: RowLists) -> tup
     from jax.experimental import pallas as pl
 
     sizes, inputs = io.sizes, _fused_inputs(io, window, flat, lists, jnp.int32(0))
-    programs, limbs = sizes.block // LANES, max(sizes.limbs, 2)
 
-    def kernel(
+    def test_tile(
         read: _Inputs, index: jax.Array, nodes: jax.Array, oks: jax.Array, counts: jax.Array, *words: jax.Array
     ) -> None:
         tile = pl.program_id(0)
@@ -523,9 +506,8 @@ def _test_fused(io: Reader, window: Window, flat: _Flat, lists: RowLists) -> tup
 
         @pl.when(idle)
         def _():
-            for ref in (index, nodes, oks, *words):
+            for ref in (index, nodes, oks, *words, counts):
                 ref[...] = jnp.zeros(ref.shape, ref.dtype)
-            counts[...] = jnp.zeros((1, limbs), jnp.uint32)
 
         @pl.when(~idle)
         def _():
@@ -539,18 +521,9 @@ def _test_fused(io: Reader, window: Window, flat: _Flat, lists: RowLists) -> tup
                 ref[...] = word
 
     signed, unsigned = (jax.ShapeDtypeStruct((sizes.block,), kind) for kind in (jnp.int32, jnp.uint32))
-    words = 2 * bool(sizes.cells)
-    each = pl.BlockSpec((LANES,), lambda i: (i,))
-    index, nodes, ok, counts, *ways = kernel_call(
-        kernel,
-        lanes=LANES,
-        grid=(programs,),
-        in_specs=(jax.tree.map(lambda _: whole(), inputs),),
-        out_shape=(*[signed] * 3, jax.ShapeDtypeStruct((programs, limbs), jnp.uint32), *[unsigned] * words),
-        out_specs=(*[each] * 3, pl.BlockSpec((1, limbs), lambda i: (i, 0)), *[each] * words),
-        name="test",
-    )(inputs)
-    return _Lanes(index, nodes, ok, _low_words(*ways) if words else None, counts), inputs.tiles[-1]
+    outputs = [signed] * 3 + [_tile_counts(sizes)] + [unsigned] * 2 * bool(sizes.cells)
+    index, nodes, ok, counts, *ways = run_tiles(test_tile, inputs, outputs, sizes.block, LANES, "test")
+    return _Lanes(index, nodes, ok, _low_words(*ways) if ways else None, counts), inputs.tiles[-1]
 
 
 class _Matches:

@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import jit64
+from jaxmotif.kernels._lane_body import PLAIN
 from jaxmotif.search._layout import (
     FactorWords,
     GroupWords,
     Operands,
     PairWords,
+    Reader,
     SearchWords,
     SetWords,
     Sizes,
     TermWords,
-    array_reader,
     read_record,
     record_size,
     word_names,
@@ -138,7 +139,7 @@ def test_ways_to_map_leaves(limbs, leaves):
     op = Operands(program.code, offsets, np.nonzero(near)[1].astype(np.int32), one, one, one, one)
     op = Operands(*map(jnp.asarray, op))
     nodes = jnp.arange(32, dtype=jnp.int32)
-    io = array_reader(op, op.program, Sizes(32, 32, False, limbs=limbs))
+    io = Reader(PLAIN, op, op.program, Sizes(32, 32, False, limbs=limbs))
     ways = jit64(lambda w: counts_of(limbs).sums(leaf_ways(io, jnp.int32(0), 0 * w, w, w < 30)))(nodes)
     found = sum(int(word) << 32 * i for i, word in enumerate(ways))
     assert found == sum(math.perm(int(degree), 3) for degree in near.sum(axis=1)[:30])

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for, jit64
-from jaxmotif.search._layout import Operands, PairWords, Sizes, TallyWords, array_reader
+from jaxmotif.kernels._lane_body import PLAIN
+from jaxmotif.search._layout import Operands, PairWords, Reader, Sizes, TallyWords
 from jaxmotif.search._loop import DeviceReport, advance, start_state
 from jaxmotif.search._program import Placement, build_program
 from jaxmotif.search._step import Window, extend, prepare_window
@@ -60,7 +61,7 @@ def test_a_step_appends_what_passes_in_order(bitmap, block):
 
     @jit64
     def take_step(op, table, window, tally, block, filled):
-        io = array_reader(op, table, sizes)
+        io = Reader(PLAIN, op, table, sizes)
         lists = prepare_window(io, window)
         return lists, extend(io, tally, window, lists, block, filled)
 
