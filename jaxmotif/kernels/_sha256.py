@@ -13,22 +13,15 @@ _LANES = 64  # lanes of a tile; few, so that the tiles of a large table keep all
 Words = tuple[Array, ...]
 
 
-def _fractions(degree: int, count: int) -> np.ndarray:
-    """Return the first 32 bits of the fractions of the square or cube roots of the first primes, uint32 ``[count]``."""
-    primes, number = [2], 3
-    while len(primes) < count:
-        if all(number % prime for prime in primes):
-            primes.append(number)
-        number += 2
-    roots = [0] * count
-    for i, prime in enumerate(primes):
-        for bit in reversed(range(40)):
-            if (roots[i] | 1 << bit) ** degree <= prime << 32 * degree:
-                roots[i] |= 1 << bit
-    return np.array([root % 2**32 for root in roots], np.uint32)
+_PRIMES = np.array([n for n in range(2, 312) if all(n % m for m in range(2, n))])  # the first 64
 
 
-_START, _ROUNDS = _fractions(2, 8), _fractions(3, 64)
+def _fractions(roots: np.ndarray) -> np.ndarray:
+    """Return the first 32 bits of the fractions of numbers below 32, whose float64 have 48 bits there; uint32."""
+    return (roots % 1 * 2**32).astype(np.uint32)
+
+
+_START, _ROUNDS = _fractions(np.sqrt(_PRIMES[:8])), _fractions(np.cbrt(_PRIMES))
 
 
 def hash_leaves(words: Array, end: bytes) -> Array:

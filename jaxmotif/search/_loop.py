@@ -20,8 +20,9 @@ import numpy as np
 from jax import lax
 
 from jaxmotif.arrays._compile import QuickLimits, for_host, jit64, target
+from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._lane_body import PLAIN
-from jaxmotif.search._layout import Operands, Reader, Sizes, TableWords, table_place, word_names
+from jaxmotif.search._layout import Operands, Reader, Sizes, TableWords, read_record, table_place
 from jaxmotif.search._limbs import carry_over
 from jaxmotif.search._sizes import LANES, step_sizes
 from jaxmotif.search._step import Window, blank_table, extend, is_fused, prepare_window
@@ -177,16 +178,13 @@ class _Tables(NamedTuple):
     @classmethod
     def of(cls, op: Operands, tables: int, sizes: Sizes) -> _Tables:
         """Read the tables of a program, for a state with room for ``tables`` of them."""
-        number = jnp.arange(tables, dtype=jnp.int32)
-
-        def words(name: str) -> jax.Array:
-            # The state may have room for more tables than there are.
-            return op.program.at[table_place(number) + word_names(TableWords).index(name)].get(mode="clip")
-
-        room, count = words("next_room"), Reader(PLAIN, op, op.program, sizes).search.tables
+        number, count = jnp.arange(tables, dtype=jnp.int32), Reader(PLAIN, op, op.program, sizes).search.tables
+        # The state may have room for more tables than there are.
+        head = read_record(partial(take, op.program), TableWords, table_place(jnp.minimum(number, count - 1)))
+        room = head.next_room
         # A table has room for three halves of a step, so a step is two thirds of the room.
         most = jnp.minimum(room - room // 3, sizes.block)
-        return cls(number, count, room, most, words("cost").astype(jnp.int64))
+        return cls(number, count, room, most, head.cost.astype(jnp.int64))
 
     def able(self, rows: jax.Array, ordered: bool) -> Any:
         """Find the tables that a step can work on: those with rows left, whose successor has room for a whole step."""

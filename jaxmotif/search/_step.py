@@ -17,6 +17,7 @@ from jaxmotif.kernels import _expand as ex
 from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._lane_body import FUSED, locate_lanes, run_tiles, write
 from jaxmotif.kernels._launch import fetch_add, kernel_call, load, store, whole
+from jaxmotif.kernels._scatter import sum_between
 from jaxmotif.search._layout import Columns, PairWords, Reader, Sizes, TallyWords, loop
 from jaxmotif.search._leaf_counts import intersection_size, leaf_ways
 from jaxmotif.search._limbs import counts_of
@@ -228,7 +229,7 @@ def extend(
     else:
         test = _test_fused if is_fused(sizes) else _test_arrays
         lanes, whole = test(io, window, flat, lists)
-        tally = _add_up(io, tally, window, flat, lists, lanes)
+        tally = _add_up(io, tally, window, flat, lanes)
         # `_zero_after` makes the writes wait for all reads of the tables, so that XLA writes in place.
         table, added = _append(io, window, lanes, filled + _zero_after(lanes.counts, tally))
         counts = lanes.counts
@@ -336,7 +337,7 @@ def _zero_after(counts: jax.Array, tally: jax.Array) -> jax.Array:
     return zero + jnp.minimum((tally[:1] >> jnp.uint64(33)).astype(jnp.int32).sum(dtype=jnp.int32), 0)
 
 
-def _add_up(io: Reader, tally: jax.Array, window: Window, flat: _Flat, lists: RowLists, lanes: _Lanes) -> jax.Array:
+def _add_up(io: Reader, tally: jax.Array, window: Window, flat: _Flat, lanes: _Lanes) -> jax.Array:
     """Add the matches that lanes complete to the tally: by row for nodes of the rows, by lane for the new node."""
     if not io.sizes.cells:
         return tally
@@ -363,14 +364,9 @@ def _add_up(io: Reader, tally: jax.Array, window: Window, flat: _Flat, lists: Ro
 
         return loop(num_pairs, add_pair, loop(num_nodes, add_node, tally))
 
-    # The lanes of a row stand side by side. Its sum is a difference of two running sums, which is right even if they
-    # wrap.
+    # The lanes of a row stand side by side. A row may begin, or end, past the positions that were tested.
     def sum_rows(_, sums):
-        running = jnp.concatenate([jnp.zeros(1, jnp.uint64), jnp.cumsum(lanes.ways)])
-        # A row may begin, or end, past the positions that were tested.
-        begin = jnp.minimum(flat.starts, flat.total)
-        end = jnp.minimum(flat.starts + lists.lengths, flat.total)
-        return sums + take(running, end) - take(running, begin)
+        return sums + sum_between(lanes.ways, jnp.append(jnp.minimum(flat.starts, flat.total), flat.total))
 
     # The loop takes one turn or none: sums by row are made only where the program asks for them.
     some_rows = jnp.minimum(head.num_row_nodes + head.num_row_pairs, 1)
