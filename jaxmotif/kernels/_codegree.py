@@ -9,11 +9,9 @@ bounded for any graph.
 
 from __future__ import annotations
 
-import dataclasses
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
@@ -25,9 +23,7 @@ from jaxmotif.kernels._scatter import WHOLE_LINES, accumulator, add_at, put_at
 from jaxmotif.kernels._wedges import WedgeBlock, wedge_block, wedge_lengths
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True, eq=False)
-class CodegreePlan:
+class CodegreePlan(NamedTuple):
     """The wedges of heavy and of light nodes, laid out.
 
     Attributes:

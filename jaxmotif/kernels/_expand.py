@@ -6,12 +6,10 @@ amount of work whatever the degrees of the nodes.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
@@ -24,9 +22,7 @@ SHORT = 2**16
 """Length of an array below which a CPU searches it in a loop (see :func:`find`)."""
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True, eq=False)
-class FlatWork:
+class FlatWork(NamedTuple):
     """Lists laid end to end.
 
     Attributes:

@@ -5,9 +5,8 @@ In this way no unit of work is longer than any other, whatever the degrees.
 
 from __future__ import annotations
 
-import dataclasses
+from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jax import Array
 
@@ -20,9 +19,7 @@ TILE = 32
 """Number of vertices, or of pieces, in a tile; their numbers are rounded up to multiples of this."""
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True, eq=False)
-class Rows:
+class Rows(NamedTuple):
     """Adjacency rows in runs of at most ``MAX_ROW`` slots.
 
     A short row is one run, its vertex's own run. A longer row is cut into pieces, which are summed on their own.

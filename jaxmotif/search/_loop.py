@@ -10,7 +10,6 @@ positions.
 
 from __future__ import annotations
 
-import dataclasses
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -28,9 +27,7 @@ from jaxmotif.search._sizes import LANES, step_sizes
 from jaxmotif.search._step import Window, blank_table, extend, is_fused, prepare_window
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True, eq=False)
-class SearchState:
+class SearchState(NamedTuple):
     """The state of a search between steps.
 
     Attributes:
@@ -277,7 +274,7 @@ def advance(
     column = jnp.arange(state.rows.shape[1], dtype=jnp.int32)
     tables = _Tables.of(op, state.rows.shape[1] - 1, sizes)
     if ordered:  # the matches of the last dispatch were fetched, and make room
-        state = dataclasses.replace(state, rows=jnp.where(column == tables.count, 0, state.rows))
+        state = state._replace(rows=jnp.where(column == tables.count, 0, state.rows))
     most_rows = jnp.minimum(jnp.int32(sizes.window), Reader(PLAIN, op, op.program, sizes).search.most_rows)
 
     # Plain XLA works on arrays of a whole block, however few positions a step has. In the fused form a tile without
@@ -345,7 +342,7 @@ def _fed(op: Operands, state: SearchState, rows: jax.Array, part: Part, sizes: S
     new_rows = jnp.zeros_like(state.rows).at[0, part.level].set(part.count)
     at = jnp.arange(state.rows.shape[1], dtype=jnp.int32)
     changes = (part.count > 0) & ((at == part.level) | (at == 0))  # table 0 loses the row that a search begins with
-    return dataclasses.replace(state, table=table, rows=jnp.where(changes, new_rows, state.rows))
+    return state._replace(table=table, rows=jnp.where(changes, new_rows, state.rows))
 
 
 @partial(jit64, quick=QuickLimits(unoptimised=2**24), static_argnames=("entries", "tables", "sizes", "once"))
