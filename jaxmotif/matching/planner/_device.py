@@ -333,7 +333,7 @@ def bit_matrices(families: Families, chosen: jax.Array, *, count: int) -> jax.Ar
 
 
 @jit64
-def _number_nodes(bits: jax.Array, unions: jax.Array) -> tuple[jax.Array, jax.Array]:
+def number_nodes(bits: jax.Array, unions: jax.Array) -> tuple[jax.Array, jax.Array]:
     inside = ((bits[None] & unions[:, :, None]) != 0).any(axis=1)
     # Numbers begin at 1, since 0 stands for nodes outside.
     number = jnp.cumsum(inside, axis=1, dtype=jnp.int32)
@@ -378,9 +378,3 @@ def measure_lists(families: Families, options: Options) -> tuple[Any, ...]:
     del options  # a compiled program runs to its end
     offsets, *measured = _measure_lists(families)
     return offsets, *jax.device_get(measured)
-
-
-def number_nodes(bits: Any, unions: np.ndarray) -> tuple[Any, np.ndarray]:
-    """Assign numbers to the nodes in unions of domains, as ``number_nodes`` of ``_host`` does."""
-    numbers, counts = _number_nodes(bits, unions)
-    return numbers, np.asarray(counts)

@@ -17,9 +17,9 @@ from jaxmotif.matching._options import Options
 from jaxmotif.matching.planner._bit_sets import BitRows, look_ahead
 from jaxmotif.matching.planner._placements import Layout, placements
 from jaxmotif.matching.planner._reduce import backend_of
-from jaxmotif.matching.planner._tally import TallyPlan
+from jaxmotif.matching.planner._tally import NO_TALLY, TallyPlan
 from jaxmotif.search import _sizes as step
-from jaxmotif.search._layout import Operands, Sizes, TallyWords, TermWords
+from jaxmotif.search._layout import Operands, Sizes, TermWords
 from jaxmotif.search._parts import MOST_PREFIX, MOST_PREFIXES
 from jaxmotif.search._program import Placement, Program, build_program, table_widths
 from jaxmotif.search._run import ReadySearch, Stage
@@ -60,7 +60,7 @@ class Draft(NamedTuple):
     @property
     def first_steps(self) -> int:
         """Steps of the first stage: every level takes a step at least, and most take two."""
-        return step.step_sizes(target_of(self.device)).first_steps + 2 * len(self.placed)
+        return step.step_sizes(target_of(self.device)).first_steps + 2 * len(self.layout.order.core)
 
     @property
     def longest(self) -> int:
@@ -158,7 +158,7 @@ def choose_stages(draft: Draft, looks: bool) -> list[Stage]:
     # If few matches are wanted, large steps would find many more than are asked for.
     if options.limit is not None and options.limit <= limits.FEW_LISTED * small:
         usual = min(usual, small)
-    program = write_program(draft, draft.placed, draft.groups, draft.tally.tallies, options.listing)
+    program = write_program(draft)
     last = whole_stage(draft, program, options.search.block or usual, None, looks)
     if options.search.block is not None or options.listing or small >= last.sizes.block:
         return [last]
@@ -206,7 +206,8 @@ def prefix_stage(draft: Draft) -> Stage:
     if first:  # the first node's candidates all fit
         rooms[0] = max(rooms[0], int(draft.layout.measured.sizes[draft.layout.order.core[0]]) + 2 * limits.PREFIX_BLOCK)
     static = Sizes(limits.PREFIX_BLOCK, limits.PREFIX_BLOCK // 8, draft.layout.lists.bitmap, limbs=0, in_order=True)
-    return place_stage(draft, write_program(draft, first, [], [], True).sized(rooms), static, None)
+    draft = draft._replace(placed=first, groups=[], tally=NO_TALLY)
+    return place_stage(draft, write_program(draft, whole=True).sized(rooms), static, None)
 
 
 def look_ahead_stage(draft: Draft, block: int, operands: Operands) -> tuple[Operands, Stage] | None:
@@ -223,31 +224,24 @@ def look_ahead_stage(draft: Draft, block: int, operands: Operands) -> tuple[Oper
     # Every test would cost more than it saves.
     if not any(placement.ahead for placement in placed):
         return None
-    program = write_program(draft, placed, draft.groups, draft.tally.tallies, draft.options.listing)
-    last = whole_stage(draft, program, block, None, True)
+    last = whole_stage(draft, write_program(draft._replace(placed=placed)), block, None, True)
     (place,) = operands.offsets.devices()
     arrays = _pad_read(draft.layout, rows.arrays())
     leaf_rows, ranks, code = jax.device_put((*arrays, last.code), place)
     return operands._replace(leaf_rows=leaf_rows, leaf_ranks=ranks), last._replace(code=code)
 
 
-def write_program(
-    draft: Draft,
-    placed: Sequence[Placement],
-    groups: list[list[TermWords]],
-    tallies: list[TallyWords],
-    whole: bool,
-) -> Program:
-    """Return the program of a stage."""
+def write_program(draft: Draft, whole: bool = False) -> Program:
+    """Return the program of a stage; a listing keeps the matches it finds, and so does any stage if ``whole``."""
     return build_program(
-        placed,
-        groups,
-        tallies,
+        draft.placed,
+        draft.groups,
+        draft.tally.tallies,
         stride=draft.layout.lists.nodes // 32,
         longest=draft.longest,
         first_steps=draft.first_steps,
         bitmap=draft.layout.lists.bitmap,
-        whole=whole,
+        whole=whole or draft.options.listing,
         first_work=step.step_sizes(target_of(draft.device)).first_work,
     )
 
