@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterator
+from functools import partial
 from xml.parsers import expat
 
 from jaxmotif.graph._attributes import BOOLEANS
@@ -56,13 +57,13 @@ class Element:
         return choices[value]
 
 
-def read_elements(file: TextFile, root: str, children: dict[str, set[str] | None]) -> Iterator[tuple[Element, bool]]:
-    """Yield each element twice: when it begins (False), and when it has ended, with its text (True).
+def read_elements(file: TextFile, root: str, children: dict[str, set[str]]) -> Iterator[Element]:
+    """Yield each element when it has ended, that is after the elements that stand in it.
 
     Args:
       file: the file.
       root: the tag of the outermost element.
-      children: which elements may stand in which, by tag; ``None`` for those whose content is skipped.
+      children: which elements may stand in which, by tag; the content of others is skipped.
 
     Raises:
       GraphFileError: the XML is not well-formed, an element stands where it may not, or a document type is declared.
@@ -71,7 +72,7 @@ def read_elements(file: TextFile, root: str, children: dict[str, set[str] | None
     parser.buffer_text = True
     stack: list[Element | None] = []  # None is an element that is skipped
     text: list[str] = []
-    events: list[tuple[Element, bool]] = []
+    ended: list[Element] = []
 
     def refuse(*_) -> None:  # entities are declared inside of a document type, so none is ever read
         problem = "a document type declaration (<!DOCTYPE>), which no graph needs: take it out"
@@ -90,16 +91,14 @@ def read_elements(file: TextFile, root: str, children: dict[str, set[str] | None
         if tag not in allowed:
             raise file.error(f"did not expect <{name[:30]}> in <{parent and parent.tag}>", line)
         own = {key: value for key, value in attributes.items() if not key.startswith("xml")}
-        element = Element(file, line, tag, own, parent)
-        stack.append(element)
-        events.append((element, False))
+        stack.append(Element(file, line, tag, own, parent))
 
     def end(_: str) -> None:
         element = stack.pop()
         if element is not None:
             element.text = "".join(text).strip()
             text.clear()
-            events.append((element, True))
+            ended.append(element)
 
     parser.StartDoctypeDeclHandler = refuse
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, text.append
@@ -107,12 +106,12 @@ def read_elements(file: TextFile, root: str, children: dict[str, set[str] | None
         for _, block in file.blocks():
             for place in range(0, len(block), _PIECE):
                 parser.Parse(block[place : place + _PIECE], False)
-                yield from events
-                events.clear()
+                yield from ended
+                ended.clear()
         parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise file.error(f"this is no well-formed XML: {expat.ErrorString(error.code)}", error.lineno) from None
-    yield from events
+    yield from ended
 
 
 def root_tag(sample: Sample) -> str | None:
@@ -126,121 +125,107 @@ def root_tag(sample: Sample) -> str | None:
     return found[1].decode().lower() if found else ""
 
 
-_GRAPHML: dict[str, set[str] | None] = {
-    "graphml": {"key", "graph", "desc", "data"},
-    "key": {"desc", "default"},
-    "default": set(),
-    "graph": {"desc", "data", "node", "edge", "hyperedge"},
-    "node": {"desc", "data", "port", "graph"},
-    "edge": {"desc", "data"},
+_CHILDREN: dict[str, dict[str, set[str]]] = {
+    "graphml": {
+        "graphml": {"key", "graph", "desc", "data"},
+        "key": {"desc", "default"},
+        "default": set(),
+        "graph": {"desc", "data", "node", "edge", "hyperedge"},
+        "node": {"desc", "data", "port", "graph"},
+        "edge": {"desc", "data"},
+    },
+    "gexf": {
+        "gexf": {"meta", "graph"},
+        "graph": {"attributes", "nodes", "edges"},
+        "attributes": {"attribute"},
+        "attribute": {"default", "options"},
+        "default": set(),
+        "nodes": {"node"},
+        "edges": {"edge"},
+        "node": {"attvalues", "spells", "nodes", "edges", "parents"},
+        "edge": {"attvalues", "spells"},
+        "attvalues": {"attvalue"},
+        "attvalue": set(),
+    },
 }
-"""Elements that may stand in each element; the content of others is skipped."""
+"""Elements that may stand in each element, by the root of the file; the content of others is skipped."""
 
-
-def read_graphml(file: TextFile, options: Options) -> Contents:
-    """Read ``<key>``, then a ``<graph>`` of ``<node id>`` and ``<edge source target>`` with ``<data key>``."""
-    graph = AttributedGraph(file, options)
-    directed: bool | None = None
-    names: dict[str, str] = {}
-    defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
-    for element, ended in read_elements(file, "graphml", _GRAPHML):
-        tag, own, parent = element.tag, element.own, element.parent
-        if not ended:
-            if tag == "graph":
-                if directed is not None:
-                    raise element.error("holds more than one graph, or a graph inside a node; keep one")
-                directed = element.choice("edgedefault", {"directed": True, "undirected": False})
-            elif tag == "hyperedge":
-                raise element.error("holds hyperedges, which no graph of pairs can")
-        elif tag == "default" and parent is not None:
-            parent.values["default"] = element.text
-        elif tag == "key":
-            key = element.need("id")
-            names[key] = own.get("attr.name", key)
-            for kind, values in defaults.items():
-                if "default" in element.values and own.get("for", "all") in (kind, "all"):
-                    values[names[key]] = element.values["default"]
-        elif tag == "data" and parent is not None:
-            key = element.need("key")
-            parent.values[names.get(key, key)] = element.text
-        elif tag == "node":
-            name = element.need("id")
-            graph.node(name, own | defaults[tag] | element.values, line=element.line)
-        elif tag == "edge":
-            ends = element.need("source"), element.need("target")
-            arc = element.choice("directed", BOOLEANS) if "directed" in own else None
-            own = {key: value for key, value in own.items() if key not in ("id", "sourceport", "targetport")}
-            graph.edge(*ends, own | defaults[tag] | element.values, arc, element.line)
-    if directed is None:
-        raise file.error("holds no <graph>", file.line)
-    return graph.contents(directed)
-
-
-_GEXF: dict[str, set[str] | None] = {
-    "gexf": {"meta", "graph"},
-    "graph": {"attributes", "nodes", "edges"},
-    "attributes": {"attribute"},
-    "attribute": {"default", "options"},
-    "default": set(),
-    "nodes": {"node"},
-    "edges": {"edge"},
-    "node": {"attvalues", "spells", "nodes", "edges", "parents"},
-    "edge": {"attvalues", "spells"},
-    "attvalues": {"attvalue"},
-    "attvalue": set(),
+_TYPES = {"directed": True, "undirected": False, "mutual": False}
+_DIRECTIONS: dict[tuple[str, str], tuple[str, dict[str, bool]]] = {
+    ("graphml", "graph"): ("edgedefault", {"directed": True, "undirected": False}),
+    ("graphml", "edge"): ("directed", BOOLEANS),
+    ("gexf", "graph"): ("defaultedgetype", _TYPES),
+    ("gexf", "edge"): ("type", _TYPES),
 }
-"""Elements that may stand in each element; the content of others is skipped."""
+"""The attribute that says whether edges are arcs, and its values, by the root of the file and the element."""
+
+_UNREAD = {"graphml": ("id", "sourceport", "targetport"), "gexf": ("id",)}
+"""Attributes of edges that mean nothing to a graph, by the root of the file."""
 
 
-_EDGE_TYPES = {"directed": True, "undirected": False, "mutual": False}
+def read_xml(file: TextFile, options: Options, root: str) -> Contents:
+    """Read GraphML or GEXF, as the root says.
 
-
-def read_gexf(file: TextFile, options: Options) -> Contents:
-    """Read a ``<graph>`` of ``<attributes>``, and of ``<node id>`` and ``<edge source target>`` with ``<attvalue>``."""
-    graph = AttributedGraph(file, options)
+    GraphML: ``<key>``, then a ``<graph>`` of ``<node id>`` and ``<edge source target>`` with ``<data key>``. GEXF: a
+    ``<graph>`` of ``<attributes>``, and of ``<node id>`` and ``<edge source target>`` with ``<attvalue>``.
+    """
+    graph, is_gexf = AttributedGraph(file, options), root == "gexf"
     directed: bool | None = None
-    titles: dict[str, dict[str, str]] = {}
+    titles: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
     defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
     notes: dict[str, None] = {}
-    for element, ended in read_elements(file, "gexf", _GEXF):
+    for element in read_elements(file, root, _CHILDREN[root]):
         tag, own, parent = element.tag, element.own, element.parent
-        if not ended:
-            if tag == "graph":
-                if directed is not None:
-                    raise element.error("holds more than one graph; keep one")
-                own.setdefault("defaultedgetype", "undirected")
-                directed = element.choice("defaultedgetype", _EDGE_TYPES)
-            elif tag == "attributes":
-                element.values["class"] = element.need("class")
-            elif tag in ("nodes", "edges") and parent is not None and parent.tag == "node":
-                raise element.error("holds nodes inside nodes (a hierarchy), which a plain graph cannot")
-            elif tag == "spells" or (tag in ("nodes", "edges") and {"start", "end"} & own.keys()):
-                notes["passed over: times (spells)"] = None
-        elif tag == "default" and parent is not None:
-            parent.values["default"] = element.text
-        elif tag == "attribute" and parent is not None:
-            kind, key = parent.values["class"], element.need("id")
-            title = titles.setdefault(kind, {})[key] = own.get("title", key)
-            if "default" in element.values:
-                defaults.setdefault(kind, {})[title] = element.values["default"]
-        elif tag == "attvalue" and parent is not None and parent.parent is not None:
-            key, item = own.get("for", own.get("id", "")), parent.parent
-            item.values[titles.get(item.tag, {}).get(key, key)] = element.need("value")
-        elif tag == "node":
-            name = element.need("id")
-            graph.node(name, own | defaults[tag] | element.values, own.get("label"), element.line)
-        elif tag == "edge":
+        if parent is None:  # the root
+            continue
+        if tag in titles:
+            values = defaults[tag] | {titles[tag].get(key, key): value for key, value in element.values.items()}
+            if tag == "node":
+                name = element.need("id")
+                graph.node(name, own | values, own.get("label") if is_gexf else None, element.line)
+                continue
             ends = element.need("source"), element.need("target")
-            arc = element.choice("type", _EDGE_TYPES) if "type" in own else None
-            own.pop("id", None)
-            element.values.pop("networkx_key", None)  # its number of a parallel edge
-            graph.edge(*ends, own | defaults[tag] | element.values, arc, element.line)
+            which, types = _DIRECTIONS[root, tag]
+            arc = element.choice(which, types) if which in own else None
+            if is_gexf:
+                values.pop("networkx_key", None)  # its number of a parallel edge
+            own = {name: value for name, value in own.items() if name not in _UNREAD[root]}
+            graph.edge(*ends, own | values, arc, element.line)
+        elif tag == "data":
+            parent.values[element.need("key")] = element.text
+        elif tag == "attvalue" and parent.parent is not None:
+            parent.parent.values[own.get("for", own.get("id", ""))] = element.need("value")
+        elif tag == "graph":
+            if directed is not None:
+                raise element.error("holds more than one graph, or a graph inside a node; keep one")
+            if is_gexf:
+                own.setdefault("defaultedgetype", "undirected")
+            directed = element.choice(*_DIRECTIONS[root, tag])
+        elif tag == "hyperedge":
+            raise element.error("holds hyperedges, which no graph of pairs can")
+        elif tag in ("nodes", "edges") and parent.tag == "node":
+            raise element.error("holds nodes inside nodes (a hierarchy), which a plain graph cannot")
+        elif tag == "spells" or (tag in ("nodes", "edges") and {"start", "end"} & own.keys()):
+            notes["passed over: times (spells)"] = None
+        elif tag == "default":
+            parent.values["default"] = element.text
+        elif tag in ("key", "attribute"):
+            key = element.need("id")
+            title = own.get("title" if is_gexf else "attr.name", key)
+            kind = parent.own.get("class") if is_gexf else own.get("for", "all")
+            for of in titles:
+                if kind == of or not is_gexf:
+                    titles[of][key] = title
+                if kind in (of, "all") and "default" in element.values:
+                    defaults[of][title] = element.values["default"]
+        elif tag == "attributes":
+            element.need("class")
     if directed is None:
         raise file.error("holds no <graph>", file.line)
     return graph.contents(directed, tuple(notes))
 
 
 FORMATS = {
-    "graphml": Reader(read_graphml, lambda sample: root_tag(sample) == "graphml"),
-    "gexf": Reader(read_gexf, lambda sample: root_tag(sample) == "gexf"),
+    "graphml": Reader(partial(read_xml, root="graphml"), lambda sample: root_tag(sample) == "graphml"),
+    "gexf": Reader(partial(read_xml, root="gexf"), lambda sample: root_tag(sample) == "gexf"),
 }
