@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jaxmotif.io._format import Contents, Options, Reader, Sample, one_based, passed_over
-from jaxmotif.io._orca import read_header
+from jaxmotif.io._sized import read_header
 from jaxmotif.io._table import Column, read_table
 from jaxmotif.io._text import TextFile
 

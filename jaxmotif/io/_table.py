@@ -6,8 +6,8 @@ NumPy parses plain blocks at once; other blocks are parsed line by line, which n
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -224,73 +224,3 @@ def _numbers(text: bytes, count: int) -> np.ndarray | None:
         return None
     values = np.fromstring(text, np.int64, sep=" ")
     return values if len(values) == count else None
-
-
-def read_neighbours(
-    file: TextFile,
-    n: int,
-    lowest: int,
-    layout: str,
-    neighbours_of: Callable[[list[int]], list[int] | None],
-    labelled: bool = False,
-    **which: Any,
-) -> tuple[np.ndarray, list[bytes]]:
-    """Return the arcs of the rest of a file that has a line of integers for each of ``n`` nodes.
-
-    Args:
-      file: where to read, behind the header that declares the nodes.
-      n: the number of nodes.
-      lowest: the id of the first node.
-      layout: what a line holds, for messages.
-      neighbours_of: returns the neighbours among the integers of a line, or ``None`` where it has another layout.
-      labelled: whether a label, any word, stands before the integers.
-      **which: which lines are passed over, as in :meth:`TextFile.lines`.
-
-    Returns:
-      int64 ``[arcs, 2]``, numbers of nodes from 0 on; and the labels.
-
-    Raises:
-      GraphFileError: a line of another layout, or more or fewer lines than nodes.
-    """
-    header, node = file.line, 0
-    degrees: list[int] = []
-    targets: list[int] = []
-    labels: list[bytes] = []
-    for number, line in file.lines(**which):
-        fields = line.split()
-        if node >= n and fields:
-            raise file.error(f"the header on line {header} declares {n} nodes, and this line is one more", number, line)
-        if wrong := [word for word in fields[labelled:] if not word.isdigit() or len(word) > MAX_DIGITS]:
-            raise file.error(f"expected integers, the neighbours of a node, found {shown(wrong[0])} in", number, line)
-        neighbours = neighbours_of(list(map(int, fields[labelled:])))
-        if neighbours is None and node < n:
-            raise file.error(f"expected {layout}", number, line)
-        if outside := [id for id in neighbours or () if not lowest <= id < lowest + n]:
-            wanted = f"neighbours in {lowest}..{lowest + n - 1}"
-            raise file.error(f"expected {wanted}, found {outside[0]} in", number, line)
-        degrees.append(len(neighbours or ()))
-        targets += neighbours or ()
-        labels += fields[:labelled]
-        node += 1
-    if node < n:
-        raise file.error(f"the header on line {header} declares {n} nodes, but only {node} lines follow", file.line)
-    sources = np.repeat(np.arange(len(degrees)), degrees)
-    return np.stack([sources, np.array(targets, np.int64) - lowest], axis=1), labels
-
-
-def first_words(file: TextFile, count: int, what: str) -> list[bytes]:
-    """Return the next ``count`` lines, each of which holds one word.
-
-    Raises:
-      GraphFileError: a line holds none or several, or the file ends before.
-    """
-    first = file.line + 1
-    lines = [line.split() for line in file.take_lines(count)]
-    for number, fields in enumerate(lines, first):
-        if len(fields) != 1:
-            text = b" ".join(fields)
-            raise file.error(f"expected {what} alone on its line, found {len(fields)} words", number, text)
-    if len(lines) < count:
-        short = count - len(lines)
-        raise file.error(f"expected {count} lines with {what}, but the file ends {short} short", file.line)
-    return [fields[0] for fields in lines]
