@@ -205,7 +205,7 @@ def speed(options: argparse.Namespace) -> None:
         for which, limit in enumerate(LIMITS):
             codes = None
             for codes, _ in sampler.maps(which, 0, sampler.lanes):  # compiles
-                grouped_codes(codes, sampler.graphs.alphabet.codes, size)()
+                grouped_codes(codes, sampler.graphs.dyads.codes, size)()
             sampler._held = None
             _, tables, _ = harness.once(lambda sampler=sampler, limit=limit: sampler.tables(limit))
 
@@ -216,7 +216,7 @@ def speed(options: argparse.Namespace) -> None:
                 return before
 
             codes, wall, cpu = harness.once(draw)
-            grouping = grouped_codes(codes, sampler.graphs.alphabet.codes, size)
+            grouping = grouped_codes(codes, sampler.graphs.dyads.codes, size)
             several, taken, _ = harness.once(grouping)
             print(
                 f"size {size}, limit {limit}: tables {1e3 * tables:.1f} ms, {number / wall / 1e6:.3g} M draws/s, "

@@ -12,7 +12,8 @@ import jax
 import numpy as np
 
 from jaxmotif.arrays._bits import scramble
-from jaxmotif.census._pair_states import Alphabet, Codes
+from jaxmotif.census._pair_states import Alphabet
+from jaxmotif.kernels._subgraphs import Codes
 from jaxmotif.patterns._canonical import canonical_string
 from jaxmotif.patterns._pattern import Pattern
 
@@ -115,8 +116,8 @@ def decode(values: np.ndarray, codes: Codes, size: int) -> tuple[np.ndarray, np.
     states = bits(codes.place(young, size) + old * codes.state_bits, codes.state_bits)
     entries = np.zeros((size, size, values.size), np.int64)
     # A state is seen from the older node: its lower digit is e(old, young), its higher one e(young, old).
-    entries[old, young] = states % codes.entries if codes.directed else states
-    entries[young, old] = states // codes.entries if codes.directed else states
+    entries[old, young] = states % codes.entries if codes.entries else states
+    entries[young, old] = states // codes.entries if codes.entries else states
     return labels.T, entries.transpose(2, 0, 1)
 
 
@@ -156,10 +157,9 @@ def normal_places(xp: ModuleType, values: np.ndarray | jax.Array, codes: Codes, 
     # dyad once, with the younger node, as seen from the older one; seen from the other its digits are exchanged.
     off = (young != old)[:, :, None]
     near = (values[None, None] >> (codes.place(young, size) + old * width).astype(word)[:, :, None]) & mask(width)
-    if codes.directed:
+    if codes.entries:
         # A state fits 32 bits, and a TPU can divide numbers of 32 bits but not of 64.
-        state, entries = near.astype(np.uint32), np.uint32(codes.entries)
-        turned = (state // entries + state % entries * entries).astype(word)
+        turned = codes.turned(near.astype(np.uint32)).astype(word)
         near = xp.where((pairs[0] > pairs[1])[:, :, None], turned, near)
     node = np.arange(size)
     label = (values[None] >> (codes.place(node, size) + node * width).astype(word)[:, None]) & mask(labels)

@@ -16,9 +16,8 @@ from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.arrays._rows import first_of_each
 from jaxmotif.arrays._sizes import power_of_four
 from jaxmotif.census._classes import normal_codes
-from jaxmotif.census._pair_states import Codes
 from jaxmotif.kernels._expand import take
-from jaxmotif.kernels._subgraphs import all_ones
+from jaxmotif.kernels._subgraphs import Codes, all_ones
 
 NORMAL_AT_ONCE = 1 << 17  # codes brought to normal form together on a device
 
@@ -252,6 +251,5 @@ def grouped_codes(codes: jax.Array, form: Codes, nodes: int) -> Callable[[], Cod
     """
     # Many codes are equal: room for an eighth of them holds the different ones as a rule.
     room = min(codes.shape[0], max(codes.shape[0] // 8, NORMAL_AT_ONCE))
-    bits = nodes * form.label_bits + nodes * (nodes - 1) // 2 * form.state_bits
-    finish = grouped_forms(_in_order(codes, bits=bits, room=room), form, nodes, room)
+    finish = grouped_forms(_in_order(codes, bits=form.bits(nodes), room=room), form, nodes, room)
     return lambda: finish()[0]

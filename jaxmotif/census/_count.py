@@ -82,7 +82,7 @@ def _parts(graphs: Graphs, which: np.ndarray, size: int) -> Iterator[tuple[np.nd
     n = graphs.n[which]
     # Graphs with the same room are counted together, so that few programs are compiled.
     room = np.array([power_of_four(int(x), 16) for x in range(int(n.max(initial=0)) + 1)], np.int64)[n]
-    most = 63 - Alphabet.of(graphs).code_bits(size)  # bits that are left for the number of a graph
+    most = 63 - Alphabet.of(graphs).codes.bits(size)  # bits that are left for the number of a graph
     for nodes in np.unique(room).tolist():
         some = which[room == nodes]
         # The tables limit how many graphs are counted together, and so do the bits for their numbers.

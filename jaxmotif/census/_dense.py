@@ -98,7 +98,7 @@ def dense_census(graph: Graph, size: int, node_labels: Labels = None, edge_label
     classes, table = _table(size, alphabet)
     if graph.node_capacity < size:
         return Int64.of(jnp.zeros(len(classes), jnp.int32))
-    index, bits = jnp.asarray(table), alphabet.state_bits
+    index, bits = jnp.asarray(table), alphabet.codes.state_bits
     label, state = _node_ranks(graph, alphabet), _states(graph, alphabet)
     # The sets have all nodes of a subgraph but the last one, or for three nodes all of them.
     base, block = max(3, size - 1), BLOCK_5 if size == 5 else BLOCK
@@ -114,7 +114,7 @@ def dense_census(graph: Graph, size: int, node_labels: Labels = None, edge_label
 
     code = jnp.zeros_like(columns[0])
     for i, column in enumerate(columns):
-        code = (code << (alphabet.label_bits + bits * i)) | joined(columns[:i], column)
+        code = (code << (alphabet.codes.label_bits + bits * i)) | joined(columns[:i], column)
     counts = jnp.zeros(len(classes) + 1, jnp.int32)  # the last one counts sets that belong to no class
     if size == base:
         return Int64.of(counts.at[take(index, code)[:total]].add(1)[:-1])
@@ -128,7 +128,7 @@ def dense_census(graph: Graph, size: int, node_labels: Labels = None, edge_label
         def add(number: jax.Array, counts: jax.Array) -> jax.Array:
             *earlier, base_code = (lax.dynamic_slice(x, (number * block,), (block,)) for x in (*columns, code))
             last = joined(earlier, jnp.full(block, node, jnp.int32))
-            number_of_class = take(index, (base_code << (alphabet.label_bits + bits * base)) | last)
+            number_of_class = take(index, (base_code << (alphabet.codes.label_bits + bits * base)) | last)
             # The last block may go on to sets that hold the node or later ones, which count in no class.
             inside = number * block + jnp.arange(block, dtype=jnp.int32) < before
             return counts.at[jnp.where(inside, number_of_class, len(classes))].add(1)
@@ -207,7 +207,7 @@ def _table(size: int, alphabet: Alphabet) -> tuple[tuple[str, ...], np.ndarray]:
     """Return the classes, and the number of the class of each code, int32; codes of no class have the next number."""
     if size not in (3, 4, 5):
         raise ValueError(f"dense_census takes size 3 to 5, got {size}; use subgraph_census")
-    if (bits := alphabet.code_bits(size)) > MAX_CODE_BITS:
+    if (bits := alphabet.codes.bits(size)) > MAX_CODE_BITS:
         raise ValueError(
             f"dense_census: codes of {size} nodes with these labels take {bits} bits, over the limit of "
             f"{MAX_CODE_BITS}; name fewer labels, or use jaxmotif.subgraph_census outside jit"

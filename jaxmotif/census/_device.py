@@ -78,7 +78,7 @@ class DeviceEngine(shared.CensusEngine):
         length = min(room, power_of_four(number, max(room // 16, LEAST_SORTED)))
         forms = grouped_forms(
             _sort_portion(codes, weights, np.int32(number), length=length, room=self.sizes.distinct),
-            self.graphs.alphabet.codes,  # static: programs are compiled for an alphabet, not for a graph
+            self._dyads.codes,  # static: programs are compiled for an alphabet, not for a graph
             self.size,
             self._window_size.get(kind, min(self.sizes.distinct, LEAST_DISTINCT)),
             self.graphs.graph_bits,
@@ -165,8 +165,8 @@ def _many_classes(graphs: CensusGraphs, size: int) -> bool:
 
     An undirected graph without labels has 853 classes of 7 nodes, a directed one 199 of 4.
     """
-    alphabet = graphs.alphabet
-    return alphabet.label_bits > 0 or size > (4 if alphabet.state_bits > 1 else 7)
+    codes = graphs.dyads.codes
+    return codes.label_bits > 0 or size > (4 if codes.state_bits > 1 else 7)
 
 
 @jit64

@@ -176,7 +176,7 @@ class CensusEngine(ABC):
 def wide_codes(graphs: CensusGraphs, size: int) -> bool:
     """Return whether the codes of subgraphs of ``size`` nodes take two words."""
     # All ones must stay free, to say that there is no code.
-    return graphs.alphabet.code_bits(size) + graphs.graph_bits > 31
+    return graphs.dyads.codes.bits(size) + graphs.graph_bits > 31
 
 
 def numbers_for_host(*scalars: jax.Array) -> jax.Array:

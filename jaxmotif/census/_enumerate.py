@@ -19,7 +19,7 @@ from jaxmotif.census._classes import Classifier, normal_places
 from jaxmotif.census._device import DeviceEngine
 from jaxmotif.census._engine import BLOCKS, ONE_PASS, CensusEngine, numbers_for_host
 from jaxmotif.census._host import HostEngine
-from jaxmotif.census._pair_states import CensusGraphs, Codes
+from jaxmotif.census._pair_states import CensusGraphs
 from jaxmotif.census._sizes import Sizes
 from jaxmotif.census._whole import count_whole
 from jaxmotif.kernels import _subgraphs as kernel
@@ -164,7 +164,6 @@ def count_places(
             walks.work,
             counts,
             known,
-            codes=graphs.alphabet.codes,
             width=padded,
             block=sizes.block,
             of_pairs=of_pairs,
@@ -179,7 +178,7 @@ def _zeros(size: int) -> jax.Array:
     return jnp.zeros(size, jnp.int64)
 
 
-@partial(jit64, static_argnames=("codes", "width", "block", "of_pairs"), donate_argnums=3)
+@partial(jit64, static_argnames=("width", "block", "of_pairs"), donate_argnums=3)
 def _participate(
     dyads: Dyads,
     rows: Rows,
@@ -187,7 +186,6 @@ def _participate(
     counts: jax.Array,
     known: tuple[jax.Array, jax.Array],
     *,
-    codes: Codes,
     width: int,
     block: int,
     of_pairs: bool,
@@ -200,7 +198,6 @@ def _participate(
       work: their walks.
       counts: int64 ``[nodes or slots * width]``.
       known: the forms, ascending, and the columns of their places, int32 ``[forms * size, or size ** 2]``.
-      codes: how subgraphs are written as codes.
       width: columns of the counts.
       block: positions looked at together.
       of_pairs: whether columns belong to ordered pairs of nodes.
@@ -212,7 +209,7 @@ def _participate(
         low, high = take(rows.low, new.row), take(rows.high, new.row)
         # The last two nodes are put in one order, whichever was added last, so that the known forms are enough.
         code, swap = kernel.ordered_pair(dyads, low, high, new.pattern, size - 2)
-        form, place = normal_places(jnp, code, codes, size)
+        form, place = normal_places(jnp, code, dyads.codes, size)
         at = jnp.minimum(jnp.searchsorted(forms, form), forms.shape[0] - 1)  # lanes without a subgraph get some form
         # The code may hold the last two members the other way round.
         place = [place[i] for i in range(size)]

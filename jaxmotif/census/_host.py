@@ -86,7 +86,7 @@ class HostEngine(shared.CensusEngine):
 
     def classes_of(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         # A pair of candidates with an edge is taken from the class of the same pair without it.
-        old, edge = last_pair(self.graphs.alphabet.codes, self.size)
+        old, edge = last_pair(self._dyads.codes, self.size)
         # Subgraphs of two nodes have no pair of candidates.
         joined = (codes & old != 0) & (codes & edge != 0) & (self.size > 2)
         index = self.classifier(np.concatenate([codes, codes[joined] & ~edge]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from jaxmotif.arrays._sizes import census_room, floor_power_of_two, power_of_two
 from jaxmotif.graph import Graph, Graphs
 from jaxmotif.graph._fields import Array
 from jaxmotif.kernels._expand import take
-from jaxmotif.kernels._subgraphs import Dyads
+from jaxmotif.kernels._subgraphs import Codes, Dyads
 
 SMALLEST, LARGEST = 2, 8
 """Fewest and most nodes of the subgraphs that are counted."""
@@ -89,25 +88,12 @@ class Alphabet:
         return 2 if self.edge_labels is None else 1 + max(len(self.edge_labels), 1)
 
     @property
-    def state_bits(self) -> int:
-        """Number of bits of a dyad's state."""
-        # A directed state has two digits, e(u, v) and e(v, u).
-        states = self.entries**2 if self.directed else self.entries
-        return (states - 1).bit_length()
-
-    @property
-    def label_bits(self) -> int:
-        """Number of bits of a node's code."""
-        return 0 if self.node_labels is None else (max(len(self.node_labels), 1) - 1).bit_length()
-
-    def code_bits(self, size: int) -> int:
-        """Return the bits of the code of a subgraph of ``size`` nodes."""
-        return size * self.label_bits + size * (size - 1) // 2 * self.state_bits
-
-    @property
     def codes(self) -> Codes:
         """Layout of the codes of subgraphs."""
-        return Codes(self.directed, self.entries, self.state_bits, self.label_bits)
+        # A directed state has two digits, e(u, v) and e(v, u).
+        states = self.entries**2 if self.directed else self.entries
+        label_bits = 0 if self.node_labels is None else (max(len(self.node_labels), 1) - 1).bit_length()
+        return Codes(self.entries if self.directed else 0, (states - 1).bit_length(), label_bits)
 
     def ranks(self, labels: np.ndarray | None, values: tuple[int, ...] | None, count: int) -> np.ndarray:
         """Return the rank of each label among the values, from 1 on; 1 everywhere without labels.
@@ -119,31 +105,6 @@ class Alphabet:
         return np.searchsorted(values, labels).astype(np.int64) + 1
 
 
-class Codes(NamedTuple):
-    """The layout of the codes of subgraphs: all of an :class:`Alphabet` that a program depends on.
-
-    Attributes:
-      directed: whether states tell (u, v) from (v, u).
-      entries: how many values an adjacency entry has.
-      state_bits: bits of a dyad's state.
-      label_bits: bits of a node's code.
-    """
-
-    directed: bool
-    entries: int
-    state_bits: int
-    label_bits: int
-
-    def place(self, node: Any, size: int) -> Any:
-        """Return the lowest bit of nodes, numbered as they were added, in a code of ``size`` nodes.
-
-        A node's states towards earlier nodes begin there, and its label stands above these. The bits of all nodes after
-        it are lower.
-        """
-        later = size * (size - 1) // 2 - node * (node + 1) // 2
-        return later * self.state_bits + (size - 1 - node) * self.label_bits
-
-
 def check_size(graph: Graph | Graphs, size: int) -> int:
     """Return the size as an int; raise ValueError unless subgraphs of this size can be counted."""
     size = whole_number(size, "size")
@@ -151,8 +112,8 @@ def check_size(graph: Graph | Graphs, size: int) -> int:
         larger = "; larger ones are estimated (estimate_census)" if size > LARGEST else ""
         raise ValueError(f"size must be between {SMALLEST} and {LARGEST}, got {size}{larger}")
     alphabet = Alphabet.of(graph)
-    bits = alphabet.code_bits(size)
-    last = alphabet.label_bits + (size - 1) * alphabet.state_bits
+    codes = alphabet.codes
+    bits, last = codes.bits(size), codes.label_bits + (size - 1) * codes.state_bits
     # A code has 63 bits, and the bits of one node are shifted in as one word.
     if bits > 63 or last > 31:
         raise ValueError(
@@ -234,7 +195,6 @@ class CensusGraphs:
       dyads: the arrays, which are longer than the graphs need.
       n: nodes of each graph, in the order of :func:`degree_rank`.
       count: how many graphs there are, empty ones included.
-      alphabet: what states and node codes stand for.
       degrees: the total degrees of the nodes of all graphs, or of one graph where all have the same.
       alike: how many graphs have these degrees.
     """
@@ -242,7 +202,6 @@ class CensusGraphs:
     dyads: Dyads
     n: int
     count: int
-    alphabet: Alphabet
     degrees: np.ndarray
     alike: int = 1
 
@@ -277,25 +236,65 @@ class RowForm(NamedTuple):
     states: np.dtype
 
 
-def _sorted_on_host(
-    alphabet: Alphabet, edges: Edges, places: tuple[np.ndarray, np.ndarray], n: int, form: RowForm
-) -> tuple[Any, ...]:
-    """Sort rows of neighbours from the edges of several graphs.
+@dataclasses.dataclass(frozen=True, eq=False)
+class Layout:
+    """Places of the nodes of graphs in the arrays of a census: copies of one graph's nodes, one after another.
 
-    Args:
-      alphabet: what the entries stand for.
-      edges: the edges.
-      places: int64, the numbers of the tails and heads among the nodes of all graphs, which have ``n`` nodes each.
-      n: nodes of each graph.
+    Attributes:
+      graph: the graph whose nodes and labels each copy has.
+      alphabet: what states and node codes stand for.
+      place: int64 ``[nodes of graph]``, the number of each node of the first copy.
+      copies: how many copies there are.
+      n: nodes of each graph; there are several in a copy of a union.
+      count: how many graphs there is room for, empty ones included.
       form: the form of the rows.
+      device: where the arrays lie.
+    """
+
+    graph: Graph
+    alphabet: Alphabet
+    place: np.ndarray
+    copies: int
+    n: int
+    count: int
+    form: RowForm
+    device: jax.Device
+
+    @property
+    def firsts(self) -> np.ndarray:
+        """Number of the first node of each copy, int64 ``[copies, 1]``."""
+        return np.arange(self.copies)[:, None] * self.n
+
+    def ready(self, arrays: tuple[Any, ...]) -> CensusGraphs:
+        """Put labels and sizes on the device beside offsets, neighbours, states and matrix."""
+        codes, labels, degrees = None, self.alphabet.codes, _total_degrees(self.graph)
+        if labels.label_bits:
+            node_labels = np.asarray(self.graph.node_labels)[: self.graph.n]
+            ranks = self.alphabet.ranks(node_labels, self.alphabet.node_labels, self.graph.n)
+            codes = np.zeros(len(arrays[0]) - 1, np.int32)
+            codes[self.place + self.firsts] = ranks - 1
+        n, count, most = self.n, self.count, int(degrees.max(initial=0))
+        dyads = Dyads(
+            *arrays,
+            *jax.device_put((codes, np.array([n, count * n, max(count - 1, 0).bit_length()], np.int32)), self.device),
+            codes=labels,
+            # Steps go up in threes, so that few depths of the search are compiled.
+            search_steps=max(9, -(-most.bit_length() // 3) * 3),
+        )
+        return CensusGraphs(dyads, n, count, degrees, self.copies)
+
+
+def _sorted_on_host(layout: Layout, edges: Edges) -> tuple[Any, ...]:
+    """Sort rows of neighbours from the edges of graphs; those of all copies are given.
 
     Returns:
       Offsets, neighbours within their own graph, ascending in a row, the state of each dyad, seen from the row's node,
       and the matrix, which is ``None`` where it has no cells.
     """
-    entries, bits, (nodes, slots, room), state_type = form
-    u, v = places
-    entry = np.broadcast_to(alphabet.ranks(edges.labels, alphabet.edge_labels, u.shape[1]), u.shape)
+    n, (entries, bits, (nodes, slots, room), state_type) = layout.n, layout.form
+    u, v = (layout.place[side] + layout.firsts for side in (edges.tails, edges.heads))
+    ranks = layout.alphabet.ranks(edges.labels, layout.alphabet.edge_labels, u.shape[1])
+    entry = np.broadcast_to(ranks, u.shape)
     # The state is e(u, v) + L e(v, u): seen from the head, the entry is the higher digit.
     both_ways = ((u, v, entry), (v, u, entry * entries))
     # One sort does it all: a key is the row, then the neighbour, then the entry.
@@ -315,19 +314,9 @@ def _sorted_on_host(
     if room:
         matrix = zeros_for_jax((room,), state_type)
         matrix[cells] = states
-    return (
-        offsets,
-        np.pad((cells - row * n).astype(np.int32), padding),
-        np.pad(states.astype(state_type), padding),
-        matrix,
-    )
-
-
-RowsOf = Callable[[Alphabet, np.ndarray, int, RowForm], tuple[Any, ...]]
-"""A function that makes rows and matrix on a device.
-
-It takes the alphabet, the new number of each node, the number of graphs including empty ones, and the form of the rows.
-"""
+    near = np.pad((cells - row * n).astype(np.int32), padding)
+    arrays: Any = offsets, near, np.pad(states.astype(state_type), padding), matrix
+    return put64(arrays, layout.device)
 
 
 def census_graphs(
@@ -346,47 +335,20 @@ def census_graphs(
       count: the number of graphs after padding with empty ones.
       least: the least lengths of the arrays (default: those of the kind of device).
     """
-    if edges is None and not target_of(device).is_accelerator:
-        edges = graph_edges(graph)
-
-    def rows(alphabet: Alphabet, number: np.ndarray, count: int, form: RowForm) -> tuple[Any, ...]:
-        if edges is None:
-            return _sorted_from_graph(alphabet, graph, number, form, device)
-        first = np.arange(edges.tails.shape[0])[:, None] * graph.n
-        places = number[edges.tails] + first, number[edges.heads] + first
-        return put64(_sorted_on_host(alphabet, edges, places, graph.n, form), device)
-
-    number = 1 if edges is None else edges.tails.shape[0]
-    return graphs_of_rows(graph, number, rows, matrix_bytes, device, count, least)
+    layout = layout_of(graph, 1 if edges is None else len(edges.tails), matrix_bytes, device, count, least)
+    if edges is None and target_of(device).is_accelerator:
+        return layout.ready(_sorted_from_graph(layout))
+    return layout.ready(_sorted_on_host(layout, edges or graph_edges(graph)))
 
 
-def graphs_of_rows(
-    graph: Graph,
-    number: int,
-    rows: RowsOf,
-    matrix_bytes: int,
-    device: jax.Device,
-    count: int = 0,
-    least: Room | None = None,
-) -> CensusGraphs:
-    """Prepare graphs over the nodes of ``graph``, whose rows a function makes.
-
-    Args:
-      graph: the graph whose nodes and labels all graphs have.
-      number: how many graphs there are, without empty ones.
-      rows: makes the rows and the matrix.
-      matrix_bytes: most bytes of the matrix of states.
-      device: where the arrays lie.
-      count: the number of graphs after padding with empty ones.
-      least: the least lengths of the arrays (default: those of the kind of device).
-    """
-    alphabet, n = Alphabet.of(graph), graph.n
-    count = max(count, number)
-    least = least or least_room(device)
+def layout_of(
+    graph: Graph, copies: int, matrix_bytes: int, device: jax.Device, count: int = 0, least: Room | None = None
+) -> Layout:
+    """Lay out ``copies`` graphs over the nodes of ``graph``; the other arguments are those of :func:`census_graphs`."""
+    alphabet, count = Alphabet.of(graph), max(count, copies)
     # All graphs of a sample have the same number of edges.
-    form, rank = _form_of(alphabet, (count, n, graph.m * count), least, device, matrix_bytes), degree_rank(graph)
-    arrays = rows(alphabet, rank, count, form)
-    return _with_labels(graph, alphabet, arrays, rank, (n, count), device, copies=count, alike=number)
+    form = _form_of(alphabet, (count, graph.n, graph.m * count), least or least_room(device), device, matrix_bytes)
+    return Layout(graph, alphabet, degree_rank(graph), copies, graph.n, count, form, device)
 
 
 def _form_of(
@@ -394,9 +356,10 @@ def _form_of(
 ) -> RowForm:
     """Return the form of the rows of graphs; ``sizes`` are the first arguments of :func:`room_of`."""
     # The matrix is read at random: with a byte for a state, where that is enough, more of it stays in caches.
-    states = np.dtype(np.uint8 if alphabet.state_bits <= 8 else np.int32)
+    codes = alphabet.codes
+    states = np.dtype(np.uint8 if codes.state_bits <= 8 else np.int32)
     room = room_of(*sizes, least, device, matrix_bytes // states.itemsize)
-    return RowForm(alphabet.entries if alphabet.directed else 1, alphabet.state_bits, room, states)
+    return RowForm(codes.entries or 1, codes.state_bits, room, states)
 
 
 def room_of(count: int, n: int, edges: int, least: Room, device: jax.Device, most_cells: int = 2**31) -> Room:
@@ -415,47 +378,6 @@ def room_of(count: int, n: int, edges: int, least: Room, device: jax.Device, mos
     room = Room(*census_room(need, least, target_of(device).is_accelerator))
     most_cells = min(floor_power_of_two(most_cells), MOST_CELLS)
     return room._replace(cells=min(room.cells, most_cells) if need.cells <= most_cells else 0)
-
-
-def _with_labels(
-    graph: Graph,
-    alphabet: Alphabet,
-    arrays: tuple[Any, ...],
-    place: np.ndarray,
-    sizes: tuple[int, int],
-    device: jax.Device,
-    copies: int = 1,
-    alike: int = 1,
-) -> CensusGraphs:
-    """Put the labels and sizes of graphs beside their rows on a device.
-
-    Args:
-      graph: the graph that has the nodes of all graphs, or of each of them.
-      alphabet: what states and node codes stand for.
-      arrays: offsets, neighbours, states and matrix.
-      place: the number in the rows of each node of ``graph``.
-      sizes: the nodes of a graph, and how many graphs there are.
-      device: where the arrays lie.
-      copies: how often the nodes of ``graph`` are repeated: once for each graph, or 1 if it has the nodes of all.
-      alike: how many graphs have the degrees of ``graph``.
-    """
-    n, count = sizes
-    codes, degrees = None, _total_degrees(graph)
-    if alphabet.label_bits:
-        codes = np.zeros(count * n // copies, np.int32)
-        codes[place] = alphabet.ranks(np.asarray(graph.node_labels)[: graph.n], alphabet.node_labels, graph.n) - 1
-        codes = np.pad(np.tile(codes, copies), (0, len(arrays[0]) - 1 - count * n))
-    most = int(degrees.max(initial=0))
-    dyads = Dyads(
-        *arrays,
-        *jax.device_put((codes, np.array([n, count * n, max(count - 1, 0).bit_length()], np.int32)), device),
-        entries=alphabet.entries if alphabet.directed else 0,
-        state_bits=alphabet.state_bits,
-        label_bits=alphabet.label_bits,
-        # Steps go up in threes, so that few depths of the search are compiled.
-        search_steps=max(9, -(-most.bit_length() // 3) * 3),
-    )
-    return CensusGraphs(dyads, n, count, alphabet, degrees, alike)
 
 
 def mixed_graphs(
@@ -483,10 +405,9 @@ def mixed_graphs(
     # Nodes of a graph are in the order of falling degree, as `degree_rank` has them.
     place[np.lexsort((-_total_degrees(union), owner))] = np.arange(union.n) - start
     place += owner * n
-    edges = graph_edges(union)
     form = _form_of(alphabet, (count, n, union.m), CPU_SAMPLE, device, matrix_bytes)
-    arrays = put64(_sorted_on_host(alphabet, edges, (place[edges.tails], place[edges.heads]), n, form), device)
-    return _with_labels(union, alphabet, arrays, place, (n, count), device), place
+    layout = Layout(union, alphabet, place, 1, n, count, form, device)
+    return layout.ready(_sorted_on_host(layout, graph_edges(union))), place
 
 
 CPU_SAMPLE = Room(2**15, 2**17, 2**23)
@@ -507,18 +428,17 @@ def rows_height(graphs: int) -> int:
     return 1 if graphs == 1 else power_of_two(graphs, 64)
 
 
-def _sorted_from_graph(
-    alphabet: Alphabet, graph: Graph, number: np.ndarray, form: RowForm, device: jax.Device
-) -> tuple[Any, ...]:
+def _sorted_from_graph(layout: Layout) -> tuple[Any, ...]:
     """Return what :func:`_sorted_on_host` returns, from the rows of the graph itself, without a list of its edges."""
+    graph, alphabet, form = layout.graph, layout.alphabet, layout.form
     if (room := form.room).slots <= SHARED_SLOTS:
         graph = graph.with_padding((room.nodes, room.slots // 2 if graph.directed else room.slots))
     entry = np.ones(1, np.int64)
     if graph.edge_labels is not None:
         slots, labels = graph.num_slots, np.asarray(graph.edge_labels)
         entry = np.pad(alphabet.ranks(labels[:slots], alphabet.edge_labels, slots), (0, graph.slot_capacity - slots))
-    number = np.pad(number.astype(np.int32), (0, graph.node_capacity - graph.n))
-    rows = put64((graph.out_offsets, graph.out_targets), device)
+    number = np.pad(layout.place.astype(np.int32), (0, graph.node_capacity - graph.n))
+    rows = put64((graph.out_offsets, graph.out_targets), layout.device)
     return _rows_from_graph(*rows, entry, number, np.int64(max(graph.n, 1)), form=form, directed=graph.directed)
 
 

@@ -22,7 +22,7 @@ from jaxmotif.arrays._compile import for_host, jit64
 from jaxmotif.census._classes import Classifier
 from jaxmotif.census._code_counts import distinct_from, sort_codes, sorted_forms
 from jaxmotif.census._engine import numbers_for_host, wide_codes
-from jaxmotif.census._pair_states import CensusGraphs, Codes
+from jaxmotif.census._pair_states import CensusGraphs
 from jaxmotif.census._sizes import Sizes
 from jaxmotif.kernels import _subgraphs as kernel
 from jaxmotif.kernels._subgraphs import Dyads
@@ -77,9 +77,7 @@ def count_whole(
     memory_suffices = min(sizes.table, sizes.candidates) >= limits.rows and sizes.codes >= limits.visits
     if graphs.count > 1 or not memory_suffices or not expects_room(graphs.likely, size, limits):
         return None
-    numbers, forms, times = _counted(
-        graphs.dyads, codes=graphs.alphabet.codes, nodes=size, wide=wide_codes(graphs, size), limits=limits
-    )
+    numbers, forms, times = _counted(graphs.dyads, nodes=size, wide=wide_codes(graphs, size), limits=limits)
     fits, several = fetched(numbers, (1, 0))
     end_rehearsal()
     if not fits:
@@ -90,15 +88,12 @@ def count_whole(
     return counts
 
 
-@partial(jit64, static_argnames=("codes", "nodes", "wide", "limits"))
-def _counted(
-    dyads: Dyads, *, codes: Codes, nodes: int, wide: bool, limits: Limits
-) -> tuple[jax.Array, jax.Array, jax.Array]:
+@partial(jit64, static_argnames=("nodes", "wide", "limits"))
+def _counted(dyads: Dyads, *, nodes: int, wide: bool, limits: Limits) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Count the subgraphs of one graph by form.
 
     Args:
       dyads: the graph.
-      codes: how subgraphs are written as codes.
       nodes: nodes of a subgraph.
       wide: whether codes have two words.
       limits: what there is room for.
@@ -129,7 +124,7 @@ def _counted(
     # A code may be among both parts: its counts are added up with those of its form.
     parts = [distinct_from(sort_codes(*some), zero, room=limits.distinct) for some in found]
     own, times = (jnp.concatenate(some) for some in zip(*((part.codes, part.times) for part in parts), strict=True))
-    forms = sorted_forms(own, times, jnp.uint64(0), codes, nodes, signed=True)
+    forms = sorted_forms(own, times, jnp.uint64(0), dyads.codes, nodes, signed=True)
     counts = distinct_from(forms, zero, room=limits.forms)
     fits = fits & (counts.number <= limits.forms)
     for part in parts:

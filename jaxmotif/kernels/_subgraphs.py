@@ -48,6 +48,37 @@ def all_ones(dtype: DTypeLike) -> Array:
     return jnp.array(jnp.iinfo(dtype).max, dtype)
 
 
+class Codes(NamedTuple):
+    """The layout of the codes of subgraphs.
+
+    Attributes:
+      entries: How many values an adjacency entry has, or 0 for undirected graphs.
+      state_bits: The number of bits of a dyad's state.
+      label_bits: The number of bits of a node label.
+    """
+
+    entries: int
+    state_bits: int
+    label_bits: int
+
+    def bits(self, size: int) -> int:
+        """Return the bits of the code of a subgraph of ``size`` nodes."""
+        return size * self.label_bits + size * (size - 1) // 2 * self.state_bits
+
+    def place(self, node: Any, size: int) -> Any:
+        """Return the lowest bit of nodes, numbered as they were added, in a code of ``size`` nodes.
+
+        A node's states towards earlier nodes begin there, and its label stands above these. The bits of all nodes after
+        it are lower.
+        """
+        later = size * (size - 1) // 2 - node * (node + 1) // 2
+        return later * self.state_bits + (size - 1 - node) * self.label_bits
+
+    def turned(self, state: Any) -> Any:
+        """Return states ``e(u, v) + L e(v, u)`` as they are seen from the other end."""
+        return state // self.entries + state % self.entries * self.entries if self.entries else state
+
+
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class Dyads:
@@ -66,9 +97,7 @@ class Dyads:
       matrix: All states, integers ``[V * n]`` or more; ``None`` where that would be too large.
       node_codes: The ranks of node labels, int32 ``[R]``, or ``None``.
       sizes: n, V, and the number of bits of a graph's number; int32 ``[3]``.
-      entries: L, or 0 for undirected graphs; static.
-      state_bits: The number of bits of a state; static.
-      label_bits: The number of bits of a node label; static.
+      codes: How subgraphs are written as codes; static.
       search_steps: A number such that every row has fewer than ``2 ** search_steps`` neighbours; static.
     """
 
@@ -78,9 +107,7 @@ class Dyads:
     matrix: Array | None
     node_codes: Array | None
     sizes: Array
-    entries: int = dataclasses.field(metadata={"static": True})
-    state_bits: int = dataclasses.field(metadata={"static": True})
-    label_bits: int = dataclasses.field(metadata={"static": True})
+    codes: Codes = dataclasses.field(metadata={"static": True})
     search_steps: int = dataclasses.field(metadata={"static": True})
 
     @property
@@ -90,7 +117,7 @@ class Dyads:
 
     def new_bits(self, nodes: Array | int) -> Array | int:
         """Return how many bits the code of a row of ``nodes`` nodes gains with the next node."""
-        return self.label_bits + nodes * self.state_bits
+        return self.codes.label_bits + nodes * self.codes.state_bits
 
 
 class Rows(NamedTuple):
@@ -238,7 +265,7 @@ def extensions(
         state = dyad_state(PLAIN, dyads, old, local) * jnp.int32(a < i)  # Places from i on have no nodes of their own.
         # A node that touches an earlier node than the one whose neighbours are walked was met in that one's walk.
         valid = valid & (node != old) & ((state == 0) | (a >= phase))
-        pattern = pattern | (state.astype(jnp.uint32) << (a * dyads.state_bits))
+        pattern = pattern | (state.astype(jnp.uint32) << (a * dyads.codes.state_bits))
     return Extensions(valid, row, phase, slot, local, _with_label(PLAIN, dyads, pattern, node, i))
 
 
@@ -279,7 +306,7 @@ def _with_label(read: Read, dyads: Dyads, states: Array, node: Array, nodes: Arr
     if dyads.node_codes is None:
         return states
     # The label stands above the states, so that `pair_codes` can put one more state in between.
-    return states | (read.load(dyads.node_codes, node).astype(jnp.uint32) << jnp.uint32(nodes * dyads.state_bits))
+    return states | (read.load(dyads.node_codes, node).astype(jnp.uint32) << jnp.uint32(nodes * dyads.codes.state_bits))
 
 
 def _graph_bits(dyads: Dyads, graph: Array, read: Read = PLAIN) -> tuple[Array, Array]:
@@ -474,9 +501,9 @@ def pair_codes(dyads: Dyads, rows: Rows, runs: Runs, first: Array, *, block: int
     weights = jnp.where(valid, jnp.where(run == other, (count * (count - 1)) >> 1, count * times), 0)
     words = append_bits(take(rows.low, row), take(rows.high, row), take(runs.pattern, run), dyads.new_bits(i))
     # The pattern of the second node gains an empty state, that of its dyad with the first, below its label.
-    bits = i * dyads.state_bits
+    bits = i * dyads.codes.state_bits
     states = pattern & jnp.uint32((1 << bits) - 1)
-    pattern = states if dyads.node_codes is None else states | ((pattern >> bits) << (bits + dyads.state_bits))
+    pattern = states if dyads.node_codes is None else states | ((pattern >> bits) << (bits + dyads.codes.state_bits))
     words = append_bits(*words, pattern, dyads.new_bits(i + 1))
     words = append_bits(*words, *_graph_bits(dyads, take(rows.graph, row)))
     low, high = (jnp.where(valid, x, jnp.uint32(NO_CODE)) for x in words)
@@ -518,14 +545,14 @@ def visit_codes(dyads: Dyads, rows: Rows, added: Candidates, first: Array, *, bl
             # The node is a candidate if the first node that it touches gives it a rank above that of the last node.
             later = (place > rank) | ((place == rank) & (node > last))
             candidate = candidate | ((states == 0) & (state != 0) & later)
-            states = states | (state.astype(jnp.uint32) << jnp.uint32(place * d.state_bits))
+            states = states | (state.astype(jnp.uint32) << jnp.uint32(place * d.codes.state_bits))
         # The last bits of the candidate's code are its own pattern.
         before, pattern = low & jnp.uint32((1 << d.new_bits(i)) - 1), _with_label(read, d, states, node, i)
         second = (pattern > before) | ((pattern == before) & (local > read.load(locals_, at)))
         # A neighbour that touches no node of the row touches u alone, and only u's walk meets it.
         valid = valid & ((states == 0) | (candidate & second))
         state = read.load(d.states, slot).astype(jnp.uint32)  # towards u
-        leaf = _with_label(read, d, states | (state << jnp.uint32(i * d.state_bits)), node, i + 1)
+        leaf = _with_label(read, d, states | (state << jnp.uint32(i * d.codes.state_bits)), node, i + 1)
         high = jnp.zeros_like(low) if highs is None else read.load(highs, at)
         words = append_bits(low, high, leaf, d.new_bits(i + 1))
         words = append_bits(*words, *_graph_bits(d, graph, read))
@@ -557,7 +584,7 @@ def ordered_pair(dyads: Dyads, low: Array, high: Array, pattern: Array, nodes: i
     Returns:
       The code, uint64, and whether the last two nodes changed places.
     """
-    bits, width = nodes * dyads.state_bits, dyads.state_bits
+    bits, width = nodes * dyads.codes.state_bits, dyads.codes.state_bits
     own_bits, new_bits = dyads.new_bits(nodes), dyads.new_bits(nodes + 1)
     code, new = (high.astype(jnp.uint64) << 32) | low.astype(jnp.uint64), pattern.astype(jnp.uint64)
     states = new & ((1 << bits) - 1)
@@ -567,9 +594,8 @@ def ordered_pair(dyads: Dyads, low: Array, high: Array, pattern: Array, nodes: i
     # Patterns are compared as `pair_codes` and `visit_codes` do, by states and label without the state between the two
     # nodes. An only neighbour, which has no other states, stays the second.
     swap = (states != 0) & (whole < own)
-    # The state between the two is seen from the first: e(u, v) + L e(v, u) read from the other end.
-    other = state // dyads.entries + state % dyads.entries * dyads.entries if dyads.entries else state
+    # The state between the two is seen from the first.
     first, second = jnp.where(swap, whole, own), jnp.where(swap, own, whole)
-    state = jnp.where(swap, other, state)
+    state = jnp.where(swap, dyads.codes.turned(state), state)
     last = (second & ((1 << bits) - 1)) | (state << bits) | ((second >> bits) << (bits + width))
     return (((before << own_bits) | first) << new_bits) | last, swap

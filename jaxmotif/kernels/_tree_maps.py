@@ -302,9 +302,8 @@ def codes_of(dyads: Dyads, index: PairIndex | None, nodes: Array, places: Array)
         old, young = nodes[places[b, 0]], nodes[places[b, 1]]
         late, early = jnp.maximum(old, young), jnp.minimum(old, young)
         state = dyad_state(PLAIN, dyads, late, early) if index is None else index.state(late, early)
-        if dyads.entries:  # The state in a code is seen from the older node.
-            mirrored = state // dyads.entries + state % dyads.entries * dyads.entries
-            state = jnp.where(late == old, state, mirrored)
+        if dyads.codes.entries:  # The state in a code is seen from the older node.
+            state = jnp.where(late == old, state, dyads.codes.turned(state))
         return code | (state.astype(jnp.uint64) << places[b, 2].astype(jnp.uint64)), good & (old != young)
 
     begin = jnp.zeros(lanes, jnp.uint64), jnp.ones(lanes, bool)

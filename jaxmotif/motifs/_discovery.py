@@ -613,7 +613,7 @@ def _programs(
 
 def _together(graph: Graph, size: int) -> int:
     """Return how many graphs one disjoint union may hold, so that a graph's number fits the code."""
-    return 1 << min(63 - pair_states.Alphabet.of(graph).code_bits(size), 20)
+    return 1 << min(63 - pair_states.Alphabet.of(graph).codes.bits(size), 20)
 
 
 def _batch(graph: Graph, size: int, num: int, every: int, memory: int | None, devices: int, target: Target) -> int:

@@ -21,7 +21,7 @@ from jaxmotif.arrays._present import Column, counted
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.census._classes import Classifier, decode, normal_codes
 from jaxmotif.census._pair_states import LARGEST as LARGEST_COUNTED
-from jaxmotif.census._pair_states import Alphabet, Codes, content_of
+from jaxmotif.census._pair_states import Alphabet, content_of
 from jaxmotif.census._tables import OfClasses
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._job import Job, run_job, workers_on
@@ -29,6 +29,7 @@ from jaxmotif.devices._record import Arrays, store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._coerce import load_graph
+from jaxmotif.kernels._subgraphs import Codes
 from jaxmotif.motifs._proposals import (
     LANES,
     LIMITS,
@@ -369,7 +370,7 @@ def check(graph: Graph, size: int) -> int:
         kind = "directed" if graph.directed else "undirected"
         raise ValueError(f"size must be between {SMALLEST} and {most} in {kind} graphs, got {size}")
     alphabet = Alphabet.of(graph)
-    if (bits := alphabet.code_bits(size)) > 63:
+    if (bits := alphabet.codes.bits(size)) > 63:
         raise ValueError(
             f"size {size} with {len(alphabet.node_labels or ())} node and {len(alphabet.edge_labels or ())} edge "
             f"labels takes {bits} bits a subgraph; the limit is 63: use fewer labels, or a smaller size"

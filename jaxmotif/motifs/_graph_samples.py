@@ -17,13 +17,13 @@ from jaxmotif.census._pair_states import (
     ACCELERATOR_LEAST,
     ACCELERATOR_SAMPLE,
     CPU_SAMPLE,
-    Alphabet,
     CensusGraphs,
     Edges,
+    Layout,
     Room,
     RowForm,
     census_graphs,
-    graphs_of_rows,
+    layout_of,
     rows_height,
     sorted_rows,
 )
@@ -101,24 +101,19 @@ def sample_graphs(
         lanes = chain_lanes(len(sample) * labels, True)
         ends = Ends(*jax.device_put([pad_rows(side.reshape(-1), lanes) for side in sample.ends], device))
         sample = LaneSample(sample.source, sample.wiring, (ends,), labels * np.arange(len(sample)))
-    rows = partial(_sorted_in_lanes, sample)
-    return graphs_of_rows(sample.source, len(sample), rows, matrix_bytes, device, count, least)
+    layout = layout_of(sample.source, len(sample), matrix_bytes, device, count, least)
+    return layout.ready(_sorted_in_lanes(sample, layout))
 
 
-def _sorted_in_lanes(
-    sample: LaneSample, alphabet: Alphabet, number: np.ndarray, count: int, form: RowForm
-) -> tuple[Any, ...]:
-    """Sort a sample's edges into rows and a matrix of states, which never leave the device.
-
-    There are ``count`` graphs, with the empty ones.
-    """
-    wiring, height, n = sample.wiring, rows_height(count), sample.source.n
-    all_edges = chain_lanes(max(count * wiring.edges_each, LEAST_EDGES), True)
+def _sorted_in_lanes(sample: LaneSample, layout: Layout) -> tuple[Any, ...]:
+    """Sort a sample's edges into rows and a matrix of states, which never leave the device."""
+    wiring, height, n, alphabet = sample.wiring, rows_height(layout.count), layout.n, layout.alphabet
+    all_edges = chain_lanes(max(layout.count * wiring.edges_each, LEAST_EDGES), True)
     entry = np.ones(1, np.int64)
     if wiring.edge_labels is not None:
         entry = alphabet.ranks(wiring.edge_labels, alphabet.edge_labels, wiring.edges_each)
         entry = np.pad(entry, (0, power_of_four(entry.size, LEAST_EDGES) - entry.size))
-    place = number[wiring.nodes].astype(np.int32)
+    place = layout.place[wiring.nodes].astype(np.int32)
     return _rows_of_lanes(
         sample.parts,
         np.pad(sample.begins.astype(np.int32), (0, height - len(sample)), constant_values=-1),
@@ -127,7 +122,7 @@ def _sorted_in_lanes(
         entry,
         np.int64(max(n, 1)),
         room=all_edges,
-        form=form,
+        form=layout.form,
     )
 
 

@@ -130,7 +130,7 @@ def code_places(alphabet: Alphabet, size: int) -> np.ndarray:
     nodes = np.arange(size)
     # A node stands for its label as if it were its own older node.
     young, old = np.concatenate([young, nodes]), np.concatenate([old, nodes])
-    place = alphabet.codes.place(young, size) + old * alphabet.state_bits
+    place = alphabet.codes.place(young, size) + old * alphabet.codes.state_bits
     return np.stack([old, young, place], axis=1).astype(np.int32)
 
 
@@ -194,7 +194,7 @@ class Sampler:
             return None
         bits = bits_for(dyads.offsets.shape[0] - 1, dyads.near.shape[0])
         # Without directions and labels every edge has state 1.
-        states = None if self.graphs.alphabet.state_bits == 1 else dyads.states
+        states = None if dyads.codes.state_bits == 1 else dyads.states
         starts, tags, states, fullest = index_on(self.device, dyads.offsets, dyads.near, states, *bits)
         # How full a bucket gets is predicted, so that the programs that draw can be compiled already. The number is
         # rounded up to a multiple of eight, so that many graphs share a program.
@@ -307,7 +307,7 @@ class DrawTask:
                 if self._on_host:
                     counted = partial(_sorted_codes, codes)
                 else:
-                    counted = grouped_codes(codes, self.sampler.graphs.alphabet.codes, draws.size)
+                    counted = grouped_codes(codes, self.sampler.graphs.dyads.codes, draws.size)
                 yield partial(self._waited, number, drawn, self.sampler.total(proposal.limit), counted)
 
     @property

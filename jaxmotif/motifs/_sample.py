@@ -100,6 +100,6 @@ def thinned(sampler: Sampler, codes: np.ndarray, nodes: np.ndarray, first: int) 
     good = np.flatnonzero(codes != NO_CODE)
     different, which = np.unique(codes[good], return_inverse=True)
     draws = sampler.draws
-    ways = spanning_trees(skeletons_of(different, sampler.graphs.alphabet.codes, draws.size))[which]
+    ways = spanning_trees(skeletons_of(different, sampler.graphs.dyads.codes, draws.size))[which]
     coin = uniform(np, np.uint64(draws.stream(0)), np.uint64(first) + good.astype(np.uint64), COIN)
     return nodes[:, good[coin * ways < 1]].T

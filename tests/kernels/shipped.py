@@ -67,7 +67,14 @@ def graphlets() -> Iterator[Case]:
 def _dyads(directed: bool, matrix: bool) -> subgraphs.Dyads:
     states = _ints(9, dtype=jnp.uint8)
     return subgraphs.Dyads(
-        _ints(9), _ints(9), states, states if matrix else None, None, _ints(3), 2 * directed, 1 + directed, 0, 9
+        _ints(9),
+        _ints(9),
+        states,
+        states if matrix else None,
+        None,
+        _ints(3),
+        subgraphs.Codes(2 * directed, 1 + directed, 0),
+        9,
     )
 
 

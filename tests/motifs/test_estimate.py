@@ -22,7 +22,7 @@ from jaxmotif.devices import _memory, _progress, _record
 from jaxmotif.devices._ranges import Span, cut
 from jaxmotif.graph import Graph
 from jaxmotif.kernels._pair_index import PairIndex, bits_for
-from jaxmotif.kernels._subgraphs import Dyads
+from jaxmotif.kernels._subgraphs import Codes, Dyads
 from jaxmotif.kernels._tree_maps import Maps, Order
 from jaxmotif.motifs import _estimate, _proposals
 from jaxmotif.motifs._estimate import binomial_interval, by_class, expected_hits, gamma_interval, trees
@@ -240,7 +240,7 @@ def test_codes_grouped_on_a_device_are_those_of_the_host(karate):
         task._on_host = on_host
         task.step(Span(1, 5))
         found = task.collect()
-        counted.append(by_class(task.sampler.graphs.alphabet, 4, found["codes"], found["times"]))
+        counted.append(by_class(Alphabet.of(draws.graph), 4, found["codes"], found["times"]))
     assert counted[0][0] == counted[1][0]
     assert counted[0][2].tolist() == counted[1][2].tolist()
     assert counted[0][2].sum() > 10_000
@@ -439,7 +439,7 @@ def test_tables_of_more_numbers_than_int32_has():
         return jax.ShapeDtypeStruct(shape, kind)
 
     offsets, near = array((rows + 1,), "int32"), array((slots,), "int32")
-    dyads = Dyads(offsets, near, near, None, None, array((3,), "int32"), 0, 1, 0, 21)
+    dyads = Dyads(offsets, near, near, None, None, array((3,), "int32"), Codes(0, 1, 0), 21)
     index = PairIndex(
         array(((1 << 28) + 1,), "int32"), array((slots // 2,), "uint32"), None, *bits_for(rows, slots), 16
     )
