@@ -42,7 +42,7 @@ from jaxmotif.census._pair_states import likely_subgraphs
 from jaxmotif.graph import Graph
 from jaxmotif.graph.synthetic import rmat
 from jaxmotif.motifs._estimate import expected_hits
-from jaxmotif.motifs._proposals import LIMITS, Draws, Proposal, Sampler
+from jaxmotif.motifs._proposals import LIMITS, Draws, Sampler
 from jaxmotif.patterns import named_pattern
 
 rows = Rows(__doc__)
@@ -196,7 +196,7 @@ def speed(options: argparse.Namespace) -> None:
     graph, number = rmat(options.scale or (14 if on_cpu else 20)), options.draws or 1 << (18 if on_cpu else 26)
     print(graph)
     for size in options.sizes:
-        draws = Draws(graph, size, tuple(Proposal(limit, number) for limit in LIMITS), 1)
+        draws = Draws(graph, size, (number,) * len(LIMITS), 1)
         sampler, prepared = Sampler(draws, device, None), 0.0
         for _ in range(2):  # the first compiles
             sampler.take(None, draws.seed)

@@ -35,7 +35,6 @@ from jaxmotif.motifs._proposals import (
     LIMITS,
     Draws,
     DrawTask,
-    Proposal,
     added_codes,
     code_places,
     seed_words,
@@ -223,7 +222,7 @@ def estimate_census(
     threading.Thread(target=importlib.import_module, args=("scipy.special",)).start()
     notes: tuple[str, ...] = ()
     if error is None:
-        shares = [proposal.draws for proposal in thirds(number)]
+        shares = thirds(number)
     else:
         shares, notes = work.planned(error)
     return _noted(work.estimated("estimate", shares, 0), notes)
@@ -259,10 +258,9 @@ class _Work:
         arrays |= {"codes": np.zeros(0, np.uint64), "times": np.zeros(0, np.int64)}
         return self._from(arrays, (f"no component has {self.size} nodes: there is no subgraph, which is exact",))
 
-    def estimated(self, name: str, shares: list[int], purpose: int) -> CensusEstimate:
+    def estimated(self, name: str, shares: Sequence[int], purpose: int) -> CensusEstimate:
         """Estimate from the draws of each proposal whose numbers are ``shares``."""
-        proposals = tuple(Proposal(limit, share) for limit, share in zip(LIMITS, shares, strict=True))
-        draws = Draws(self.graph, self.size, proposals, self.seed, purpose)
+        draws = Draws(self.graph, self.size, shares, self.seed, purpose)
         parts = UNITS * len(self.selection.devices)
         work = draws.work(LANES[target_of(self.selection.main).is_accelerator])
         programs = self.size, self.memory, bucket_size(self.graph.n), bucket_size(self.graph.m)

@@ -31,8 +31,7 @@ class HitCounter:
         self._task = DrawTask(Draws(graph, size, thirds(draws), seed, PURPOSE), device, memory)
         sampler = self._task.sampler
         # There are no more lanes than one proposal has draws from a graph; these are often few.
-        most = max(proposal.draws for proposal in sampler.draws.proposals)
-        sampler.lanes = min(sampler.lanes, bucket_size(max(most, LEAST_LANES)))
+        sampler.lanes = min(sampler.lanes, bucket_size(max(*sampler.draws.shares, LEAST_LANES)))
 
     def count(
         self, sample: Sample | LaneSample, numbers: Sequence[int], classifier: Classifier
@@ -93,10 +92,9 @@ def to_estimates(
     """
     noise = np.zeros((2, len(classes)))
     skeletons = np.array([skeleton_of(name, directed) for name in classes])
-    samples = [proposal.draws for proposal in thirds(draws)]
     for low in range(0, len(classes), CLASSES_AT_ONCE):  # a matrix of all weights would be as large as that of hits
         some = slice(low, low + CLASSES_AT_ONCE)
-        rates = expected_hits(skeletons[some], samples, maps)
+        rates = expected_hits(skeletons[some], thirds(draws), maps)
         # Trees of any kind are always drawn and meet every class, so no rate is 0 where there are hits.
         weights = np.divide(1, rates, out=np.zeros(rates.shape), where=rates > 0)
         # The variance of binomial hits; draws of several kinds, or stratified ones, are no more scattered (Hoeffding

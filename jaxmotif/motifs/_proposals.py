@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -56,17 +56,10 @@ def _drawn(
     return codes, nodes
 
 
-class Proposal(NamedTuple):
-    """Limit of children, and the number of maps that are drawn with it."""
-
-    limit: int
-    draws: int
-
-
-def thirds(samples: int) -> tuple[Proposal, ...]:
+def thirds(samples: int) -> tuple[int, ...]:
     """Divide a number of draws into a third for each proposal."""
     third = samples // len(LIMITS)
-    return tuple(Proposal(limit, third if i else samples - 2 * third) for i, limit in enumerate(LIMITS))
+    return samples - 2 * third, third, third
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,24 +69,22 @@ class Draws:
     Attributes:
       graph: the graph that is drawn from.
       size: the number of nodes of a subgraph.
-      proposals: the proposals, with the draws of each.
+      shares: how many maps each proposal draws. Their roots are stratified: each map draws its root from an equal
+        part of its own. Where the number is 0, maps may be drawn without end, and each root is drawn from all.
       seed: the seed of all draws.
       purpose: a number that keeps these draws apart from other draws of the same seed.
-      together: whether the roots of a proposal's maps are stratified: each map draws its root from an equal share of
-        its own.
     """
 
     graph: Graph
     size: int
-    proposals: tuple[Proposal, ...]
+    shares: Sequence[int]
     seed: int
     purpose: int = 0
-    together: bool = True
 
     @property
     def starts(self) -> np.ndarray:
         """The first item of each proposal, int64; then their number."""
-        return np.concatenate([np.zeros(1, np.int64), np.cumsum([-(-p.draws // BLOCK) for p in self.proposals])])
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum([-(-share // BLOCK) for share in self.shares])])
 
     def work(self, at_once: int) -> np.ndarray:
         """Return how many maps there are before each item, then the number of all, int64.
@@ -108,7 +99,7 @@ class Draws:
     def stream(self, number: int) -> int:
         """Return the stream of a proposal, which is the number where its counter of random numbers starts."""
         # Every proposal, part and size has numbers of its own, so that estimates of several sizes are independent.
-        which = self.size << 16 | self.purpose << 8 | LIMITS.index(self.proposals[number].limit)
+        which = self.size << 16 | self.purpose << 8 | number
         return scrambled(self.seed ^ scrambled(which))
 
 
@@ -221,9 +212,8 @@ class Sampler:
 
     def maps(self, number: int, first: int, stop: int) -> Iterator[tuple[jax.Array, jax.Array]]:
         """Yield the codes and nodes of the maps ``first .. stop`` of a proposal, ``lanes`` of them at a time."""
-        proposal, draws = self.draws.proposals[number], self.draws
-        tables, stream = self.tables(proposal.limit), np.uint64(draws.stream(number))
-        shared = np.float64(proposal.draws if draws.together else 0)
+        draws, tables = self.draws, self.tables(LIMITS[number])
+        stream, shared = np.uint64(draws.stream(number)), np.float64(draws.shares[number])
         for low in range(first, stop, self.lanes):
             arrays: Any = put64((stream, np.uint64(low), np.uint64(stop), shared), self.device)
             yield _drawn(
@@ -249,8 +239,7 @@ class DrawTask:
         self._clear()
 
     def _clear(self) -> None:
-        self._parts: list[Arrays] = []  # codes of finished stretches
-        self._last: list[Arrays] = []  # codes of the stretch after these, without those still being drawn
+        self._parts: list[Arrays] = []  # codes of all stretches, without those still being drawn
         self._ahead: Callable[[], Arrays] | None = None  # waits for those that are still being drawn
 
     def take(self, sample: Sample | LaneSample, seed: int) -> None:
@@ -259,21 +248,20 @@ class DrawTask:
         self.sampler.take(sample, seed)
 
     def step(self, span: Span) -> None:
-        last: list[Arrays] = []
+        parts: list[Arrays] = []
         ahead: Callable[[], Arrays] | None = None
         for begun in self._begun(span):
             if ahead is None:
                 self._settle()
             else:
-                last = _bounded([*last, ahead()])
+                parts = _bounded([*parts, ahead()])
             ahead = begun
-        self._last, self._ahead = last, ahead
+        self._parts, self._ahead = [*self._parts, *parts], ahead
 
     def _settle(self) -> None:
         """Wait for the end of the last stretch."""
         if self._ahead is not None:
-            self._parts = _bounded([*self._parts, *self._last, self._ahead()])
-            self._last, self._ahead = [], None
+            self._parts, self._ahead = _bounded([*self._parts, self._ahead()]), None
 
     def _waited(
         self, number: int, drawn: int, maps: float, counted: Callable[[], tuple[np.ndarray, np.ndarray]]
@@ -287,7 +275,7 @@ class DrawTask:
           counted: waits, and returns the codes and how often each occurs.
         """
         codes, times = counted()
-        here = np.arange(len(self.sampler.draws.proposals)) == number
+        here = np.arange(len(LIMITS)) == number
         return {
             "codes": codes,
             "times": times,
@@ -299,16 +287,16 @@ class DrawTask:
     def _begun(self, span: Span) -> Iterator[Callable[[], Arrays]]:
         """Begin to draw the maps of a stretch, some at a time, and yield functions that wait for their codes."""
         draws, starts = self.sampler.draws, self.sampler.draws.starts.tolist()
-        for number, proposal in enumerate(draws.proposals):
+        for number, share in enumerate(draws.shares):
             low, high = max(span.first, starts[number]), min(span.stop, starts[number + 1])
-            first, stop = (low - starts[number]) * BLOCK, min((high - starts[number]) * BLOCK, proposal.draws)
+            first, stop = (low - starts[number]) * BLOCK, min((high - starts[number]) * BLOCK, share)
             for codes, _ in self.sampler.maps(number, first, stop) if low < high else ():
                 first, drawn = first + codes.shape[0], min(codes.shape[0], stop - first)
                 if self._on_host:
                     counted = partial(_sorted_codes, codes)
                 else:
                     counted = grouped_codes(codes, self.sampler.graphs.dyads.codes, draws.size)
-                yield partial(self._waited, number, drawn, self.sampler.total(proposal.limit), counted)
+                yield partial(self._waited, number, drawn, self.sampler.total(LIMITS[number]), counted)
 
     @property
     def parts(self) -> tuple[Arrays, ...]:

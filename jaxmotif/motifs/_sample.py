@@ -16,7 +16,7 @@ from jaxmotif.graph import GraphLike, as_graph
 from jaxmotif.graph._coerce import load_graph
 from jaxmotif.kernels._tree_maps import COIN, uniform
 from jaxmotif.motifs._estimate import check, has_subgraphs, skeletons_of, spanning_trees
-from jaxmotif.motifs._proposals import NO_CODE, Draws, Proposal, Sampler, seed_words
+from jaxmotif.motifs._proposals import NO_CODE, Draws, Sampler, seed_words
 
 if TYPE_CHECKING:
     from chex import PRNGKey
@@ -68,7 +68,7 @@ def sample_subgraphs(
             f"no component of this graph has {size} nodes: there is no subgraph to draw; take a smaller size"
         )
     device = select_devices(devices).main
-    draws = Draws(graph, size, (Proposal(0, 0),), seed_words(key), 2, together=False)
+    draws = Draws(graph, size, (0, 0, 0), seed_words(key), 2)
     sampler = Sampler(draws, device, memory)
     back = np.argsort(degree_rank(graph)).astype(np.int32)
     found, first = [np.zeros((0, size), np.int32)], 0

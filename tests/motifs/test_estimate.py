@@ -26,7 +26,7 @@ from jaxmotif.kernels._subgraphs import Codes, Dyads
 from jaxmotif.kernels._tree_maps import Maps, Order
 from jaxmotif.motifs import _estimate, _proposals
 from jaxmotif.motifs._estimate import binomial_interval, by_class, expected_hits, gamma_interval, trees
-from jaxmotif.motifs._proposals import LIMITS, Draws, DrawTask, Proposal, thirds
+from jaxmotif.motifs._proposals import LIMITS, Draws, DrawTask, thirds
 from jaxmotif.patterns import Pattern, canonical_string, named_pattern
 from tests.more import more
 
@@ -78,7 +78,7 @@ def test_trees_are_those_of_brute_force(size):
 
 @pytest.mark.parametrize(("make", "size"), [(labelled_digraph, 3), *more((lambda: datasets.load("karate"), 4))])
 def test_a_graph_without_a_matrix_gives_the_same_bits(make, size, monkeypatch):
-    draws = Draws(make(), size, tuple(Proposal(limit, 20_000) for limit in LIMITS), 5)
+    draws = Draws(make(), size, (20_000,) * 3, 5)
     with_matrix = DrawTask(draws, jax.devices()[0], None)
     monkeypatch.setattr(_proposals, "MATRIX_BYTES", (0, 0))
     without = DrawTask(draws, jax.devices()[0], None)
@@ -233,7 +233,7 @@ def test_the_end_of_a_stretch_that_runs_out_of_memory_in_the_next_counts_once(fo
 
 
 def test_codes_grouped_on_a_device_are_those_of_the_host(karate):
-    draws = Draws(karate, 4, tuple(Proposal(limit, 20_000) for limit in LIMITS), 11)
+    draws = Draws(karate, 4, (20_000,) * 3, 11)
     counted = []
     for on_host in (True, False):
         task = DrawTask(draws, jax.devices()[0], None)
@@ -249,7 +249,7 @@ def test_codes_grouped_on_a_device_are_those_of_the_host(karate):
 def test_tables_that_take_all_memory_leave_draws_as_they_are(karate, monkeypatch):
     monkeypatch.setattr(Target, "is_accelerator", property(lambda self: True))
     monkeypatch.setattr(_memory, "default_memory", lambda device: 1 << 20)
-    draws, device = Draws(karate, 4, (Proposal(0, 1),), 5), jax.devices()[0]
+    draws, device = Draws(karate, 4, (1, 0, 0), 5), jax.devices()[0]
     assert _proposals.Sampler(draws, device, None).lanes == _proposals.LANES[True]
     assert _proposals.Sampler(draws, device, 45 << 20).lanes == _proposals.BLOCK
 
@@ -266,7 +266,7 @@ def test_more_different_codes_than_a_device_looks_at_together(monkeypatch):
 
 
 def test_a_draw_depends_neither_on_how_many_are_drawn_at_once_nor_on_the_form(karate):
-    draws = Draws(karate, 3, (Proposal(0, 30_000),), 3)
+    draws = Draws(karate, 3, (30_000, 0, 0), 3)
     sampler = _proposals.Sampler(draws, jax.devices()[0], None)
 
     def codes():
@@ -344,7 +344,7 @@ def test_nothing_is_drawn_for_nothing(karate, devices, samples):
         for low, high in pairwise(draws.starts.tolist()):
             items = min(high, unit.span.stop) - max(low, unit.span.first)
             steps += -(-max(items, 0) * _proposals.BLOCK // at_once)
-    assert steps == sum(-(-proposal.draws // at_once) for proposal in draws.proposals)
+    assert steps == sum(-(-share // at_once) for share in draws.shares)
     assert len(units) <= _estimate.UNITS * devices
     assert max(unit.work for unit in units) <= work[-1] / len(units) + at_once
 
