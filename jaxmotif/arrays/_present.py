@@ -6,6 +6,7 @@ import dataclasses
 import difflib
 import html
 import itertools
+import logging
 import numbers
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,6 +31,13 @@ _SHOWN_ROWS = 20
 
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 """Control characters, line separators, marks that turn the direction of text, and halves of characters."""
+
+
+def logged(*notes: str) -> tuple[str, ...]:
+    """Log notes on a result as warnings, and return them."""
+    for note in notes:
+        logging.getLogger("jaxmotif").warning("%s", note)
+    return notes
 
 
 def visible(text: str) -> str:

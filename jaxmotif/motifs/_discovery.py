@@ -6,7 +6,6 @@ import copy
 import dataclasses
 import functools
 import itertools
-import logging
 import os
 import time
 from collections.abc import Hashable
@@ -18,7 +17,7 @@ import numpy as np
 from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import Target, target_of
-from jaxmotif.arrays._present import counted
+from jaxmotif.arrays._present import counted, logged
 from jaxmotif.arrays._sizes import bucket_size, chain_lanes, floor_power_of_two
 from jaxmotif.census import _pair_states as pair_states
 from jaxmotif.census._classes import Classifier
@@ -162,50 +161,44 @@ def find_motifs(
     most = MIXING_GRAPHS if every == 10 else min(MIXING_GRAPHS, max(LEAST_MIXING, stops[-1] // 10))
     longer = min(-(-stops[-1] // every), most)
 
-    def work_of(attempts: float | None) -> _Work:
+    def work_of(attempts: float | None, checkpoint: str | os.PathLike | None = None, progress: bool = False) -> _Work:
         chains = plan_chains(graph, key, keep, switches, attempts)
-        return _Work(chains, size, longer, every, Classifier(pair_states.Alphabet.of(graph), size), estimate)
+        classifier = Classifier(pair_states.Alphabet.of(graph), size)
+        run = selection, memory, checkpoint, progress
+        return _Work(chains, size, longer, every, classifier, estimate, rule, until, *run)
 
     def first_stage() -> None:
-        _counted(work_of(0.0), Span(0, stops[0]), "motifs", selection, memory, None, False)
+        _counted(work_of(0.0), Span(0, stops[0]))
 
     # While a pilot finds how long chains are to be, an accelerator is idle. The programs of the first stage do not
     # depend on that length, so they are compiled meanwhile.
     programs = "pilot", *_programs(selection.main, graph, size, stops[0], memory, estimate)
-    work = rehearsed(lambda: work_of(attempts), selection.main, programs, first_stage)
+    work = rehearsed(lambda: work_of(attempts, checkpoint, progress), selection.main, programs, first_stage)
     tables = 0 if estimate is not None else least_memory(target_of(selection.main))
     least = max(work.chains.bytes_of_graph, tables)
     check_budget(memory, least, f"random graphs of {graph.m} edges and what counts in them")
     batches: Arrays = {}
     notes: tuple[str, ...] = ()
     for first, stop in itertools.pairwise([0, *stops]):
-        name = "motifs" if until is None else f"motifs-{stop}"
-        done = _counted(work, Span(first, stop), name, selection, memory, checkpoint, progress)
+        done = _counted(work, Span(first, stop))
         batches, notes = batches | done.found, notes + done.notes
-        result = _motifs(work, stop, rule, batches, notes, until)
+        result = _motifs(work, stop, batches, notes)
         if result.decided is None or result.decided.all():
             break
     return result
 
 
-def _counted(
-    work: _Work,
-    stage: Span,
-    name: str,
-    selection: Selection,
-    memory: int | None,
-    checkpoint: str | os.PathLike | None,
-    progress: bool,
-) -> JobResult:
+def _counted(work: _Work, stage: Span) -> JobResult:
     """Draw and count the random graphs of a stage; the first stage also counts the given graph."""
-    chains, number, grows = work.chains, stage.stop - stage.first, name == "motifs"
+    chains, number, selection = work.chains, stage.stop - stage.first, work.selection
+    grows = work.until is None
     helper = () if selection.helper is None else (selection.helper,)
     seconds = number * (_seconds_to_count(work, True) + chains.steps * chains.wiring.labels / CHAIN_RATE)
-    share = functools.partial(_workers, memory=memory, seconds=seconds / len(selection.devices))
+    share = functools.partial(_workers, memory=work.memory, seconds=seconds / len(selection.devices))
     each = share(selection.main)
     workers = each * len(selection.devices)
     # Threads of one device work side by side, so each has its part of the memory.
-    memory = None if memory is None else memory // each
+    memory = None if work.memory is None else work.memory // each
 
     def batch_on(device: jax.Device) -> int:
         fits = _batch(chains.graph, work.size, number, work.every, memory, workers, target_of(device))
@@ -218,7 +211,7 @@ def _counted(
         what = work.size, stage.first, work.estimate, work.every, *(() if grows else (stage.stop, work.longer))
         return ("counts of motifs", *pair_states.content_of(chains.graph), *how, *what)
 
-    store = store_for(checkpoint, selection.together, identity)
+    store = store_for(work.checkpoint, selection.together, identity)
     # A task makes batches of the items it is dealt.
     least = min(batch_on(device) for device in (selection.main, *helper))
     # The graph itself is item 0 and has no work of its own, so the worker of the first random graph counts it, too.
@@ -229,6 +222,7 @@ def _counted(
     # Units are dealt out one by one, unless they would become one batch of each worker, which is quickly counted.
     at_once = store is None and not helper and _first_batch(work, least, selection.main) == least
     parts = min(number, max(1 if at_once else MOST_UNITS, -(-number // least)))
+    name = "motifs" if grows else f"motifs-{stage.stop}"
     job = Job(name, starts, parts, joined, "random graphs", "motifs", shrinking=store is None, grows=grows)
     return run_job(
         job,
@@ -236,7 +230,7 @@ def _counted(
         workers_on(selection, per_device=share),
         selection,
         store,
-        progress,
+        work.progress,
     )
 
 
@@ -250,6 +244,12 @@ class _Work(NamedTuple):
       every: one in this many chains goes on.
       classifier: the classes met so far.
       estimate: the number of draws from each graph, where counts are estimated.
+      rule: the conditions under which a class is a motif.
+      until: decides how many random graphs there are; ``None`` where their number is given.
+      selection: the devices that share the work.
+      memory: bytes to work in on each device.
+      checkpoint: the folder of the checkpoint.
+      progress: whether to show a meter.
     """
 
     chains: ChainPlan
@@ -258,6 +258,12 @@ class _Work(NamedTuple):
     every: int
     classifier: Classifier
     estimate: int | None
+    rule: Rule
+    until: Until | None
+    selection: Selection
+    memory: int | None
+    checkpoint: str | os.PathLike | None
+    progress: bool
 
 
 class _Batch(NamedTuple):
@@ -461,16 +467,9 @@ class _Task:
         return np.array(work.classifier.classes[:width], dtype=str), counts
 
 
-def _motifs(
-    work: _Work,
-    num_random: int,
-    rule: Rule,
-    arrays: Arrays,
-    notes: tuple[str, ...],
-    until: Until | None,
-) -> Motifs:
+def _motifs(work: _Work, num_random: int, arrays: Arrays, notes: tuple[str, ...]) -> Motifs:
     """Build the result from the batches, which are given as arrays by name."""
-    chains, graph = work.chains, work.chains.graph
+    chains, graph, rule, until = work.chains, work.chains.graph, work.rule, work.until
     names = sorted({name.partition("/")[0] for name in arrays}, key=int)
     batches = [_Batch(*(arrays[f"{name}/{field}"] for field in _Batch._fields)) for name in names]
     classes = sorted(set(itertools.chain.from_iterable(batch.classes.tolist() for batch in batches)))
@@ -558,22 +557,20 @@ def _disagreement(mixing: Mixing, classes: tuple[str, ...], graph: Graph) -> tup
         return ()
     worst, columns = int(far.argmax()), class_columns(classes, graph.directed, graph._label_words)
     name = columns.get("reading", columns["name"])[worst] or classes[worst]
-    note = (
+    return logged(
         f"the chains are too short: {mixing.times} times as long, they have another mean count in "
         f"{counted(int(mixing.disagrees.sum()), 'class')} ({far[worst]:.1f} standard errors in {name}); more switches "
         "make them longer"
     )
-    logging.getLogger("jaxmotif").warning("%s", note)
-    return (note,)
 
 
 def _cheaper(work: _Work, total: float) -> tuple[str, ...]:
     """Return notes, which are logged too, where exact counts of ``total`` subgraphs take less time than estimates."""
     if work.size > pair_states.LARGEST or total >= EXACT_PER_DRAW * (work.estimate or 0):
         return ()
-    note = f"there are about {total:.3g} subgraphs in the graph: exact counts, without an estimate, take less time"
-    logging.getLogger("jaxmotif").warning("%s", note)
-    return (note,)
+    return logged(
+        f"there are about {total:.3g} subgraphs in the graph: exact counts, without an estimate, take less time"
+    )
 
 
 def _first_batch(work: _Work, most: int, device: jax.Device) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import logging
 import math
 import os
 import threading
@@ -17,7 +16,7 @@ import numpy as np
 
 from jaxmotif.arrays._checks import check_probability, whole_number
 from jaxmotif.arrays._compile import target_of
-from jaxmotif.arrays._present import Column, counted
+from jaxmotif.arrays._present import Column, counted, logged
 from jaxmotif.arrays._sizes import bucket_size
 from jaxmotif.census._classes import Classifier, decode, normal_codes
 from jaxmotif.census._pair_states import LARGEST as LARGEST_COUNTED
@@ -63,8 +62,6 @@ PAUSE = 19
 MOST_SUBTREES = 2**24  # most numbers of subtrees held at once, which limits how many classes are counted together
 _trees_of_forms: defaultdict[int, dict[int, np.ndarray]] = defaultdict(dict)
 """Numbers of trees by size and normal code, kept for the next estimate, as names of classes are."""
-
-_logger = logging.getLogger("jaxmotif")
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -561,6 +558,4 @@ def _noted(result: CensusEstimate, notes: tuple[str, ...]) -> CensusEstimate:
         notes += (f"there are about {result.total:.3g} subgraphs: the exact census takes less time",)
     elif good < drawn / 1000:
         notes += (f"{good:,} of {drawn:,} draws were subgraphs: an exact census may be better",)
-    for note in notes:
-        _logger.warning("%s", note)
-    return dataclasses.replace(result, notes=(*result.notes, *notes))
+    return dataclasses.replace(result, notes=(*result.notes, *logged(*notes)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import logging
 import math
 import time
 import weakref
@@ -17,6 +16,7 @@ from jaxmotif.arrays._checks import check_number, whole_number
 from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._fetch import fetch_arrays
 from jaxmotif.arrays._keys import as_key
+from jaxmotif.arrays._present import logged
 from jaxmotif.arrays._rows import pad_rows
 from jaxmotif.arrays._sizes import bucket_size, chain_lanes, power_of_four
 from jaxmotif.census._pair_states import content_of
@@ -591,10 +591,7 @@ def chain_notes(plan: ChainPlan, moves: np.ndarray, of_pairs: np.ndarray) -> tup
     elif few and (few := _not_for_want_of_places(plan, few)):
         said = " and ".join(f"{name} made {made:.2g} moves each" for name, made in few.items())
         note = f"{said}, fewer than the {plan.switches:g} that let chains forget the graph: try more attempts"
-    if not note:
-        return ()
-    logging.getLogger("jaxmotif").warning("%s", note)
-    return (note,)
+    return logged(note) if note else ()
 
 
 def _not_for_want_of_places(plan: ChainPlan, few: dict[str, float]) -> dict[str, float]:
