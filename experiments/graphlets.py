@@ -142,7 +142,8 @@ def gpu(options: argparse.Namespace) -> None:
         for per_edge in (True, False):
             whole[per_edge], (sums, _) = best_of(everything, graph, tuning=tuning, per_edge=per_edge)
             joined = {key: join_sums(pair) for key, pair in sums.items()}
-            counts = equations.global_counts(graph.n, graph.m, joined)
+            values = equations.global_counts(np, graph.n, graph.m, joined).tolist()
+            counts = dict(zip(patterns.GRAPHLET_NAMES, values, strict=True))
             verdict = harness.check_counts(options.data, name, counts)
         peer = G2MINER.get(name, ("-", "-", "-"))
         table.row(name, graph.n, graph.m, verdict, whole[True], LIMIT.get(name, "-"), whole[False], peer[2])

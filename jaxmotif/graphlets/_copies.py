@@ -40,8 +40,9 @@ from jaxmotif.kernels._lane_body import LANES, Read, each_lane
 from jaxmotif.kernels._scatter import accumulator, compact
 from jaxmotif.kernels._triangles import TriangleBlock
 from jaxmotif.patterns import Pattern
+from jaxmotif.patterns._catalogue import CONNECTED
 from jaxmotif.patterns._ruled import automorphism_total
-from jaxmotif.patterns._totals import graph_name
+from jaxmotif.patterns._totals import copies_of_maps, graph_name
 from jaxmotif.search._deadline import NO_DEADLINE, SLICE_SECONDS, Deadline, working_time
 from jaxmotif.search._layout import loop
 from jaxmotif.search._limbs import LimbCounts, carry_over, counts_of, limbs_for
@@ -60,8 +61,8 @@ QUICK = QuickLimits(unoptimised=2**21)
 PARTS = 4
 """Triangles are worked on in parts of a fourth of a block of tests, since only about a third of the tests find one."""
 
-CYCLES = tuple(equations.copies(dict.fromkeys(equations.COPY_SUMS, 0)))
-"""Names of the patterns whose copies follow from sums of 4-cycles, triangles and degrees."""
+CYCLES = ("4-cycle", "5-path", "long-tailed-triangle", "butterfly", "banner", "house")
+"""Names of the patterns whose maps, and those of their quotients, follow from 4-cycles, triangles and degrees."""
 
 Way = Literal["fringes", "cliques", "cycles", "graphlets"]
 
@@ -140,14 +141,14 @@ def count_copies(
         return Copies(result.counts[name_of(pattern)] * automorphism_total(pattern), graph.m, result.notes)
     prepared = prepare_graph(graph, device, memory)
     if way == "cycles":
-        # Triangles at a node, 4-cycles at an edge, and the sum of the degrees of a node's neighbours are fewer than the
-        # 2^31 slots of a graph, and so are the degrees at an edge: their products fit. The cube of a degree may not.
-        if nodes == 5 and prepared.largest**3 >= 2**62:
-            return None
-        which = {"cycles": name_of(pattern) in equations.CYCLE_COPIES, "triangles": nodes > 4}
-        pairs, notes = prepared.run(partial(_copy_sums, **which), device)
-        sums: dict[str, int] = dict(zip(equations.COPY_SUMS, join_sums(np.asarray(pairs).T), strict=True))
-        count = equations.copies(sums)[name_of(pattern)]
+        # Walks of three steps between given nodes, walks of two and closed walks of three from a node, and the degrees
+        # at an edge are no more than the 2^31 slots of a graph, so their products fit.
+        name = name_of(pattern)
+        which = {"cycles": name in ("banner", "house"), "triangles": nodes > 4}
+        pairs, notes = prepared.run(partial(_map_sums, **which), device)
+        sums: dict[str, int] = dict(zip((*equations.TERMS, *CYCLES[1:]), join_sums(np.asarray(pairs).T), strict=True))
+        maps = equations.connected_maps(graph.m, sums) | {name: sums[name] for name in CYCLES[1:]}
+        count = copies_of_maps(name, False, np.array([maps.get(g.name, 0) for g in CONNECTED], object))
         return Copies(count * automorphism_total(pattern), prepared.wedges, notes)
     if way == "cliques":
         # Cliques of up to four nodes are always counted in one go, which is quick; those of five if time is unlimited.
@@ -183,30 +184,34 @@ def name_of(pattern: Pattern) -> str:
 
 
 @jit64(quick=QUICK, static_argnames=("cycles", "triangles", "tuning"))
-def _copy_sums(order: DegreeOrder, plan: Plan, cycles: bool, triangles: bool, tuning: Tuning) -> jax.Array:
-    """Return the sums of :func:`jaxmotif.graphlets._equations.copies`, int64 ``[10, 2]`` of low and high halves.
+def _map_sums(order: DegreeOrder, plan: Plan, cycles: bool, triangles: bool, tuning: Tuning) -> jax.Array:
+    """Return sums from which maps follow, in low and high halves, int64 ``[13, 2]``.
+
+    They are those of the equations' :data:`~jaxmotif.graphlets._equations.TERMS`, but for 4-cliques, and the maps of
+    five :data:`CYCLES`, each of two parts that share a node or an edge.
 
     Args:
       order, plan: the graph.
-      cycles: whether 4-cycles are counted at each edge, instead of only their total.
+      cycles: whether 4-cycles are counted at each edge, instead of only their total; only banners and houses need this.
       triangles: whether triangles are counted at all.
       tuning: the sizes of steps.
     """
-    edges, ranks = order.edge_capacity, sparse.all_ranks(plan)
+    ranks = sparse.all_ranks(plan)
     t, cyc = sparse.start_first(order, cycles).values()
     if triangles:
         t = sparse.count_triangles(order, plan, t, ranks, tuning)
     cyc = sparse.count_cycles(order, plan, cyc, ranks, tuning)
-    real = jnp.arange(edges, dtype=jnp.int32) < order.num_edges
-    d, t = order.degree.astype(jnp.int64), jnp.where(real, t[:edges], 0).astype(jnp.int64)
-    ends = jnp.where(real, d[order.tail] + d[order.head], 0)
-    # A total of 4-cycles can stand at the first edge, since no wanted sum then depends on where they are.
-    at_edges = jnp.where(real, cyc[:edges], 0) if cycles else jnp.zeros_like(t).at[0].set(cyc)
-    here, near = sparse.sum_at_nodes(order, jnp.stack([t, ends]))
-    here, near = here >> 1, near - d * d - d
-    terms = (t, t * t, t * ends, at_edges, t * at_edges, at_edges * ends)
-    of_nodes = (here * here, here * near, near * near, d * (d - 1) * (d - 1))
-    return jnp.stack([jnp.stack(split_sum(term)) for term in (*terms, *of_nodes)])
+    stats = sparse.finish(order, {"t": t, "cyc": cyc, "K": jnp.zeros((), jnp.int64)})
+    real = jnp.arange(order.edge_capacity, dtype=jnp.int32) < order.num_edges
+    d = order.degree.astype(jnp.int64)
+    ends, t = (jnp.where(real, x, 0) for x in (d[order.tail] + d[order.head], stats.t))
+    # At an edge: walks of three steps from one end to the other. At a node: walks of two, and closed walks of three.
+    walks = jnp.where(real, stats.cyc + ends - 1, 0)
+    near, closed = sparse.sum_at_nodes(order, jnp.stack([ends, t]))
+    near -= d * d
+    of_five = near * near, closed * near, closed * closed, walks * ends, 2 * t * walks
+    pairs = (*sparse.graph_sums(order, stats).values(), *map(split_sum, of_five))
+    return jnp.stack([jnp.stack(pair) for pair in pairs])
 
 
 def _count_at_once(order: DegreeOrder, plan: Plan, nodes: int, tuning: Tuning) -> tuple[jax.Array, bool]:

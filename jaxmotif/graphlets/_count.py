@@ -16,7 +16,7 @@ from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._checks import check_graphlet_size, check_switch
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._count_table import CountTable
-from jaxmotif.arrays._exact import join_sums
+from jaxmotif.arrays._exact import join_sums, product
 from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integers
 from jaxmotif.arrays._rows import offsets_from, places_of
@@ -35,7 +35,6 @@ from jaxmotif.graphlets._many import count_parts
 from jaxmotif.graphlets._prepared import pad_to_class
 from jaxmotif.graphlets._run import Detail, run
 from jaxmotif.graphlets._typed import HowToRun, is_typed, typed_counts, typed_roles
-from jaxmotif.graphlets.five.equations import product
 from jaxmotif.patterns import EDGE_COLUMN_NAMES, GRAPHLET_NAMES, NODE_ORBIT_NAMES, graphlet_columns, named_pattern
 from jaxmotif.patterns._orbits import EDGE_NAMES_5, NODE_NAMES_5, Root
 from jaxmotif.patterns._totals import NAMES_5, all_counts, copies
@@ -569,4 +568,5 @@ def _count_four(graph: Graph, padded: Graph, detail: Detail, selection: Selectio
     store = store_for(how.checkpoint, selection.together, lambda: ("graphlets", per_edge, graph.edge_list(), graph.n))
     outcome = jax.block_until_ready(run(padded, detail, selection, how.memory, how.progress, store))
     sums: dict[str, int] = dict(zip(equations.TERMS, join_sums(np.asarray(outcome.sums).T), strict=True))
-    return outcome.values, equations.global_counts(graph.n, graph.m, sums), outcome.notes
+    counts = equations.global_counts(np, graph.n, graph.m, sums).tolist()
+    return outcome.values, dict(zip(GRAPHLET_NAMES, counts, strict=True)), outcome.notes

@@ -240,7 +240,7 @@ def dense_graphlet_counts(graph: Graph, size: Literal[4, 5] = 4, max_degree: int
     n, m = (jnp.asarray(x, jnp.int64) for x in (graph.num_nodes, graph.num_edges))
     terms = edge_terms(*slots.end_degrees, *_cliques_and_cycles(slots))
     sums = {name: jnp.where(slots.once, term, 0).sum(dtype=jnp.int64) for name, term in terms.items()}
-    return Int64.of(jnp.stack(list(global_counts(n, m, sums).values())))
+    return Int64.of(global_counts(jnp, n, m, sums))
 
 
 @partial(jit64, static_argnames=("size", "max_degree"))

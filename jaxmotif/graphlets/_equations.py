@@ -1,7 +1,7 @@
 r"""The combinatorial equations, which give every graphlet count from triangles, 4-cliques and 4-cycles per edge.
 
-Everything here is arithmetic on whole arrays by operators alone, so one definition serves NumPy arrays, JAX arrays
-(traced or not) and Python integers. The dtype is the caller's: int64 arrays are exact within the stated bounds.
+Nearly everything here is arithmetic on whole arrays by operators alone, so one definition serves NumPy arrays, JAX
+arrays (traced or not) and Python integers. The dtype is the caller's: int64 arrays are exact within the stated bounds.
 
 Notation, for an edge ``e = (u, v)`` of a graph with ``n`` nodes and ``m`` edges: ``T`` is the set of common neighbours
 of u and v, ``Su`` the other neighbours of u, ``Sv`` the other neighbours of v, ``S`` the union of ``Su`` and ``Sv``,
@@ -16,14 +16,19 @@ corrected where the paper errs; each docstring says where.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 from jaxmotif.arrays._exact import exact_quotient, split_sum
 from jaxmotif.patterns import EDGE_COLUMN_NAMES
+from jaxmotif.patterns._catalogue import CONNECTED
+from jaxmotif.patterns._totals import counts_of_maps
 
 Array = Any  # a NumPy or JAX array of integers
 
-TERMS = ("t", "s", "tt", "ss", "ts", "ab", "K", "cyc")
+TERMS = ("d", "dd", "d2", "t", "td", "tt", "K", "cyc")
 """The names of :func:`edge_terms`."""
 
 CONNECTED_COLUMNS = EDGE_COLUMN_NAMES[:12]
@@ -130,14 +135,11 @@ def edge_columns(
 def edge_terms(d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array) -> dict[str, Array]:
     r"""Return the per-edge terms whose sums over edges fix all global counts.
 
-    The paper's sums :math:`C_3 \dots C_{16}` are combinations of the sums of these eight with n and m, since
-    :math:`a^2 + b^2 = s^2 - 2ab` and :math:`|D| = n - 2 - t - s`:
-
-    .. math:: t,\ s,\ t^2,\ s^2,\ ts,\ ab,\ K,\ cyc
+    .. math:: d_u + d_v,\ d_u d_v,\ d_u^2 + d_v^2,\ t,\ t (d_u + d_v),\ t^2,\ K,\ cyc
 
     Args:
-      d_u: degrees of the first ends; any shape, shared by all arrays here. No term exceeds the square of n: int64 is
-        exact for every graph with ``n < 2**31``, int32 for ``n <= 46_340``.
+      d_u: degrees of the first ends; any shape, shared by all arrays here. No term exceeds twice the square of n: int64
+        is exact for every graph with ``n < 2**31``, int32 for ``n <= 32_768``.
       d_v: degrees of the second ends.
       t: triangles at the edge.
       K: 4-cliques at the edge.
@@ -148,14 +150,10 @@ def edge_terms(d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array) -> dict[s
 
     Example:
       >>> {name: int(term) for name, term in edge_terms(3, 2, 1, 0, 0).items() if term}  # a side of a tailed triangle
-      {'t': 1, 's': 1, 'tt': 1, 'ss': 1, 'ts': 1}
-
-    References:
-      Rossi & Zhou 2016, equations 11-23; 16 is printed with the product of |S_v| and |S_u| where their sum is right.
+      {'d': 5, 'dd': 6, 'd2': 13, 't': 1, 'td': 5, 'tt': 1}
     """
-    a, b = d_u - t - 1, d_v - t - 1
-    s = a + b
-    return dict(zip(TERMS, (t, s, t * t, s * s, t * s, a * b, K, cyc), strict=True))
+    d = d_u + d_v
+    return dict(zip(TERMS, (d, d_u * d_v, d_u * d_u + d_v * d_v, t, t * d, t * t, K, cyc), strict=True))
 
 
 def edge_sums(d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array, where: Array | None = None) -> dict[str, Array]:
@@ -193,125 +191,57 @@ def edge_sums(d_u: Array, d_v: Array, t: Array, K: Array, cyc: Array, where: Arr
     return {name: split_sum(term * real) for name, term in edge_terms(d_u, d_v, t, K, cyc).items()}
 
 
-def global_counts(n: Array, m: Array, sums: Mapping[str, Array]) -> dict[str, Any]:
-    r"""Return the 17 global induced counts from the sums over edges.
+def connected_maps(m: Array, sums: Mapping[str, Array]) -> dict[str, Array]:
+    r"""Return the homomorphisms of the nine connected graphs of two to four nodes, by name.
 
-    .. math::
-        X_3 &= \tfrac13 \sum t, \quad X_4 = \tfrac12 \sum s, \quad X_5 = \sum |D|, \quad
-        X_6 = \tbinom n3 - X_3 - X_4 - X_5 \\
-        X_7 &= C_7 / 6, \quad X_8 = C_8 - C_7, \quad X_9 = (C_9 - 4 X_8) / 2, \quad X_{10} = C_{10} / 4 \\
-        X_{11} &= (C_{11} - X_9) / 3, \quad X_{12} = C_{12} - C_{10}, \quad X_{13} = (C_{13} - X_9) / 3 \\
-        X_{14} &= (C_{14} - 6 X_7 - 4 X_8 - 2 X_9 - 4 X_{10} - 2 X_{12}) / 2, \quad X_{15} = (C_{15} - 2 X_{12}) / 2 \\
-        X_{16} &= C_{16} - 2 X_{14}, \quad X_{17} = \tbinom n4 - X_7 - \dots - X_{16}
-
-    with :math:`C_{10}` the sum of induced 4-cycles, here :math:`\sum cyc + 2 \sum K - 4 C_8`.
+    A map of the 4-path, for instance, sends its middle edge to an edge u, v, either way round, and each of its ends to
+    a neighbour of u or v. A map of the 4-cycle is a closed walk of length 4: it goes from u to v, and then back in
+    three steps, for which there are cyc + d_u + d_v - 1 ways; d_u + d_v - 1 of these use an edge twice.
 
     Args:
-      n: number of nodes.
       m: number of edges.
       sums: the sums of the eight :func:`edge_terms` over edges. ``K`` is six times the number of 4-cliques and ``cyc``
         four times the number of 4-cycles, induced or not, so totals serve as well as sums over edges.
-        All Python integers: exact at any size. All int64 arrays: exact for ``n <= 55_000`` (no intermediate
-        exceeds the fourth power of n).
-
-    Returns:
-      One count for every name in :data:`jaxmotif.patterns.GRAPHLET_NAMES`, in that order.
-
-    Example:
-      >>> counts = global_counts(100_000, 1, dict.fromkeys(("t", "s", "tt", "ss", "ts", "ab", "K", "cyc"), 0))
-      >>> counts["4-node-indep"], counts["4-node-1-edge"]
-      (4166416666250224997, 4999750003)
-
-    References:
-      Rossi & Zhou 2016, section 4.6 (unnumbered). X_11 is printed with C_9 where C_11 is right.
     """
-    rest = n - 2
-    sum_t, sum_s, sum_ts = sums["t"], sums["s"], sums["ts"]
-    sum_d = m * rest - sum_t - sum_s
-    square_ts = sums["tt"] + sums["ss"] + 2 * sum_ts  # sum of (t + s)^2
-    square_d = m * rest * rest - 2 * rest * (sum_t + sum_s) + square_ts  # sum of |D|^2
-    c8 = exact_quotient(sums["tt"] - sum_t, 2)
-    c10 = sums["cyc"] + 2 * sums["K"] - 4 * c8
-    c11 = exact_quotient(sums["ss"] - 2 * sums["ab"] - sum_s, 2)
-    c13 = rest * sum_t - sums["tt"] - sum_ts
-    c14 = m * (m - 1) - sum_s - 2 * sum_t
-    c15 = rest * sum_s - sum_ts - sums["ss"]
-    c16 = exact_quotient(square_d - sum_d, 2)
-
-    x3, x4, x5 = exact_quotient(sum_t, 3), exact_quotient(sum_s, 2), sum_d
-    x7 = exact_quotient(sums["K"], 6)
-    x8 = c8 - sums["K"]
-    x9 = exact_quotient(sum_ts - 4 * x8, 2)
-    x10 = exact_quotient(c10, 4)
-    x11 = exact_quotient(c11 - x9, 3)
-    x12 = sums["ab"] - c10
-    x13 = exact_quotient(c13 - x9, 3)
-    x14 = exact_quotient(c14 - 6 * x7 - 4 * x8 - 2 * x9 - 4 * x10 - 2 * x12, 2)
-    x15 = exact_quotient(c15 - 2 * x12, 2)
-    x16 = c16 - 2 * x14
-    pairs = _pairs(n)
-    triples = exact_quotient(pairs * rest, 3)
-    quadruples = exact_quotient(triples * (n - 3), 4)
     return {
-        "edge": m,
-        "2-node-indep": pairs - m,
-        "triangle": x3,
-        "2-star": x4,
-        "3-node-1-edge": x5,
-        "3-node-indep": triples - x3 - x4 - x5,
-        "4-clique": x7,
-        "chordal-cycle": x8,
-        "tailed-triangle": x9,
-        "4-cycle": x10,
-        "3-star": x11,
-        "4-path": x12,
-        "4-node-1-triangle": x13,
-        "4-node-2-star": x15,
-        "4-node-2-edge": x14,
-        "4-node-1-edge": x16,
-        "4-node-indep": quadruples - x7 - x8 - x9 - x10 - x11 - x12 - x13 - x14 - x15 - x16,
+        "edge": 2 * m,
+        "2-star": sums["d"],
+        "triangle": 2 * sums["t"],
+        "4-path": 2 * sums["dd"],
+        "3-star": sums["d2"],
+        "4-cycle": 2 * (sums["cyc"] + sums["d"] - m),
+        "tailed-triangle": sums["td"],
+        "chordal-cycle": 2 * sums["tt"],
+        "4-clique": 4 * sums["K"],
     }
 
 
-COPY_SUMS = ("t", "tt", "td", "cyc", "tcyc", "dcyc", "at2", "ats", "as2", "ad2")
-"""The names of the sums that :func:`copies` takes."""
-
-CYCLE_COPIES = ("banner", "house")
-"""Patterns of :func:`copies` that need the 4-cycles at each edge; the others need their total at most."""
-
-
-def copies(sums: Mapping[str, int]) -> dict[str, int]:
-    r"""Return the numbers of copies, induced or not, of six patterns of four and five nodes in a graph.
-
-    .. math::
-        X_{house} &= \sum t (cyc - 2 (t - 1)) \qquad X_{banner} = \sum [cyc (d_u + d_v - 4) / 2 - t (t - 1)] \\
-        X_{butterfly} &= \sum_v \tbinom{T_v}2 - \sum t (t - 1) \\
-        X_{long} &= \sum_v T_v S_v - \sum t [d_u + d_v - 2 + 2 (t - 1)] \\
-        X_{path} &= \tfrac12 \sum_v [S_v^2 - d_v (d_v - 1)^2] - \sum [t (d_u + d_v - 3) + cyc]
-
-    Each of these patterns consists of two parts that share a node or an edge. The products of the numbers of such parts
-    also count pairs of parts that share a further node, which are subtracted. In a house, for instance, the third node
-    of the triangle (the roof) may lie on the square.
+def global_counts(xp: ModuleType, n: Array, m: Array, sums: Mapping[str, Array]) -> Array:
+    """Return the 17 global induced counts from the sums over edges.
 
     Args:
-      sums: sums over edges of t, t^2, t (d_u + d_v), cyc, t cyc, cyc (d_u + d_v); sums over nodes of T^2, T S, S^2 and
-        d (d - 1)^2, where T is the number of triangles at a node and S the sum of the degrees of its neighbours,
-        each less one. Python integers by the names of :data:`COPY_SUMS`.
+      xp: NumPy for Python integers, ``jax.numpy`` for int64 arrays.
+      n: number of nodes.
+      m: number of edges.
+      sums: as for :func:`connected_maps`. Python integers: exact at any size. Int64 arrays: exact for counts below
+        2^60, and so for ``n <= 55_000``; sums on the way may wrap.
+
+    Returns:
+      ``[17, ..]``, the counts in the order of :data:`jaxmotif.patterns.GRAPHLET_NAMES`.
 
     Example:
-      >>> sums = dict.fromkeys(COPY_SUMS, 0) | {"as2": 10, "ad2": 6}  # a path of 5 nodes: S is 1, 1, 2, 1, 1
-      >>> copies(sums | {"as2": 8})["5-path"]
-      1
+      >>> import numpy as np
+      >>> counts = global_counts(np, 100_000, 1, dict.fromkeys(TERMS, 0) | {"d": 2, "dd": 1, "d2": 2})
+      >>> dict(zip(GRAPHLET_NAMES, counts.tolist()))["4-node-1-edge"]
+      4999750003
+
+    References:
+      Rossi & Zhou 2016, section 4.6, has a formula for each count. Here they come from homomorphisms:
+      :mod:`jaxmotif.patterns._totals`.
     """
-    t, tt, td, cyc, tcyc, dcyc, at2, ats, as2, ad2 = (sums[name] for name in COPY_SUMS)
-    return {
-        "4-cycle": cyc // 4,
-        "house": tcyc - 2 * (tt - t),
-        "banner": dcyc // 2 - 2 * cyc - (tt - t),
-        "butterfly": (at2 - t) // 2 - (tt - t),
-        "long-tailed-triangle": ats - td + 4 * t - 2 * tt,
-        "5-path": (as2 - ad2) // 2 - td + 3 * t - cyc,
-    }
+    maps = connected_maps(m, sums)
+    homs = [n, *(maps[graph.name] for graph in CONNECTED if graph.name in maps)]
+    return counts_of_maps(xp, xp.array(homs, object if xp is np else np.int64))
 
 
 def node_orbits(d: Array, incident: Mapping[str, Array]) -> tuple[Array, ...]:

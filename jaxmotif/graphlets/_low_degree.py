@@ -21,10 +21,11 @@ from jax import lax
 
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import jit64
+from jaxmotif.arrays._exact import product
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.graph._container import Graph, refuse_large
 from jaxmotif.graphlets import _equations as four
-from jaxmotif.graphlets.five.equations import Arcs, Nodes, Rims, Sums, all_homs, divided, product
+from jaxmotif.graphlets.five.equations import Arcs, Nodes, Rims, Sums, all_homs, divided
 from jaxmotif.patterns._orbits import NUM_ORBITS, Root, times24
 from jaxmotif.patterns._totals import all_counts
 
@@ -105,10 +106,7 @@ def counts_of_orbits(nodes: jax.Array, totals: Int64) -> Int64:
     sums, n = totals.int64.T, jnp.asarray(nodes, jnp.int64)
     size = 4 if len(sums) == NUM_ORBITS["node"][4] else 5
     unsure = (sums[0] < 0) | (n > MOST_NODES[size])
-    # Counts of up to four nodes do not depend on the orbits of five nodes, so these may be zeros.
-    rest = jnp.zeros((NUM_ORBITS["node"][5] - len(sums), *sums.shape[1:]), jnp.int64)
-    counts = all_counts(jnp, n, jnp.concatenate([sums, rest]))[: 17 if size == 4 else 51]
-    return Int64.of(jnp.where(unsure[None], -1, counts).T)
+    return Int64.of(jnp.where(unsure[None], -1, all_counts(jnp, n, sums)).T)
 
 
 def _lists(graph: Graph, max_degree: int, size: Literal[4, 5]) -> _Lists:

@@ -246,7 +246,7 @@ def _union_counts(
     d_u, d_v = order.degree[order.tail].astype(jnp.int64), order.degree[order.head].astype(jnp.int64)
     terms = equations.edge_terms(d_u, d_v, stats.t, stats.K, stats.cyc)
     sums = {name: jax.ops.segment_sum(x, graph, num_segments=numbers.shape[1]) for name, x in terms.items()}
-    counts = jnp.stack(list(equations.global_counts(numbers[0], numbers[1], sums).values()), axis=-1)
+    counts = equations.global_counts(jnp, numbers[0], numbers[1], sums).T
     if detail == "graph":
         return counts, None, order.edge
     of_arc = numbers.at[:, graph].get(mode="clip")

@@ -410,7 +410,7 @@ def sparse_graphlet_counts(graph: Graph, tuning: Tuning | None = None) -> Int64:
     # Below the limit no sum reaches 2^63, so the split halves join again.
     sums = {name: low + (high << 32) for name, (low, high) in zip(equations.TERMS, pairs, strict=True)}
     n, m = (jnp.asarray(x, jnp.int64) for x in (graph.num_nodes, graph.num_edges))
-    return Int64.of(jnp.stack(list(equations.global_counts(n, m, sums).values())))
+    return Int64.of(equations.global_counts(jnp, n, m, sums))
 
 
 @jit64(static_argnames="tuning")

@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from jaxmotif.arrays._exact import exact_quotient, product
 from jaxmotif.patterns._catalogue import CONNECTED, GRAPHLETS_5, Edge
-from jaxmotif.patterns._orbits import NUM_ORBITS, Matrices, Root, Rooted, column_matrices, inverse, matrices
+from jaxmotif.patterns._orbits import Matrices, Root, Rooted, column_matrices, inverse, matrices
 from jaxmotif.patterns._pattern import Pattern
 
 NAMES_5: tuple[str, ...] = tuple(g.name for g in GRAPHLETS_5)
@@ -57,11 +58,12 @@ def all_counts(xp: ModuleType, nodes: Any, totals: Any) -> Any:
     Args:
       xp: NumPy, or ``jax.numpy`` for arrays on a device.
       nodes: the number of nodes of the graph, or of many graphs, as Python integers in an array of dtype object; or as
-        int64, which is exact for counts below 2^63 / 120.
-      totals: ``[73, ..]`` of the same dtype, sums of the node orbits over all nodes of the graph.
+        int64, which is exact for counts below 2^60.
+      totals: ``[73, ..]`` of the same dtype, sums of the node orbits over all nodes of the graph; or ``[15, ..]``,
+        those of up to four nodes.
 
     Returns:
-      The counts, ``[51, ..]``, in the order of :data:`NAMES_5`.
+      The counts, ``[51, ..]``, in the order of :data:`NAMES_5`; or the first 17, those of up to four nodes.
 
     Example:
       >>> from math import comb
@@ -73,11 +75,13 @@ def all_counts(xp: ModuleType, nodes: Any, totals: Any) -> Any:
 
 
 def maps_of_orbits(xp: ModuleType, totals: Any) -> Any:
-    """Return the homomorphisms of the :data:`CONNECTED` graphs, ``[30, ..]``, from the totals of :func:`all_counts`."""
+    """Return the homomorphisms of the :data:`CONNECTED` graphs, ``[30, ..]``, from the totals of :func:`all_counts`.
+
+    From the totals of up to four nodes follow those of the first nine graphs.
+    """
     # The maps that send one node of a graph to each node of the other add up to all maps.
-    roots = [g.node_orbits[0] for g in CONNECTED]
-    homs = column_matrices("node", NUM_ORBITS["node"][5]).homs[roots]
-    return xp.tensordot(homs.astype(totals.dtype), totals, 1)
+    roots = [g.node_orbits[0] for g in CONNECTED if g.node_orbits[0] < len(totals)]
+    return product(xp, column_matrices("node", len(totals)).homs[roots], totals)
 
 
 @lru_cache
@@ -88,9 +92,9 @@ def _connected_numbers() -> tuple[int, ...]:
 
 @lru_cache
 def _parts() -> np.ndarray:
-    """Return the places of each graph's components in :func:`_connected_numbers`, padded with the place past them."""
+    """Return the places of each graph's components in :func:`_connected_numbers`, padded with -1."""
     place = {number: i for i, number in enumerate(_connected_numbers())}
-    parts = np.full((len(GRAPHS_5), 5), len(place))
+    parts = np.full((len(GRAPHS_5), 5), -1)
     for row, (size, edges, _) in zip(parts, GRAPHS_5, strict=True):
         for i, nodes in enumerate(Pattern.from_edges(np.array(edges, np.int64), size).components()):
             own = Rooted(len(nodes), [(nodes.index(a), nodes.index(b)) for a, b in edges if a in nodes])
@@ -103,14 +107,16 @@ def counts_of_maps(xp: ModuleType, homs: Any) -> Any:
 
     Args:
       xp: as for :func:`all_counts`.
-      homs: ``[31, ..]``, the homomorphisms of a single node, then of the :data:`CONNECTED` graphs.
+      homs: ``[31, ..]``, the homomorphisms of a single node, then of the :data:`CONNECTED` graphs; or ``[10, ..]``,
+        those of up to four nodes.
     """
+    graphs = len(GRAPHS_5) if len(homs) == len(_connected_numbers()) else sum(g.size < 5 for g in GRAPHS_5)
     # The homomorphisms of a disconnected graph are the product over its components, at most five.
-    factors = xp.concatenate([homs, xp.ones_like(homs[:1])])[_parts()]
+    factors = xp.concatenate([homs, xp.ones_like(homs[:1])])[_parts()[:graphs]]
     products = factors[:, 0]
     for i in range(1, factors.shape[1]):
         products = products * factors[:, i]
-    return xp.tensordot(_times120()[1:].astype(homs.dtype), products, 1) // homs.dtype.type(factorial(5))
+    return exact_quotient(product(xp, _times120()[1:graphs, :graphs], products), factorial(5))
 
 
 # ---- all copies of a graph, induced or not
@@ -138,6 +144,14 @@ def weights_of_maps(name: str, induced: bool) -> np.ndarray:
     number = 1 + NAMES_5.index(name)
     row = _times120()[number] if induced else _maps().copies[number] @ _times120()
     return row[list(_connected_numbers()[1:])]
+
+
+def copies_of_maps(name: str, induced: bool, homs: Any) -> int:
+    """Return the copies of a connected graph from homomorphisms, Python integers in the order of :data:`CONNECTED`.
+
+    Homomorphisms whose weights (:func:`weights_of_maps`) are 0 may be any numbers.
+    """
+    return int(weights_of_maps(name, induced).astype(object) @ homs) // factorial(5)
 
 
 @lru_cache

@@ -17,6 +17,7 @@ import pytest
 
 import jaxmotif
 from jaxmotif import Graph, edge_graphlets, graphlet_counts, node_orbits
+from jaxmotif.arrays._exact import product
 from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph import stack_graphs
@@ -25,7 +26,6 @@ from jaxmotif.graphlets import dense_edge_columns, dense_graphlet_counts, dense_
 from jaxmotif.graphlets.five import cpu, equations, giants, hubs, matrices, results
 from jaxmotif.graphlets.five import orbits as orbits_of_graphs
 from jaxmotif.graphlets.five.cpu import CpuLoops, LoopTask, folder_for_loops
-from jaxmotif.graphlets.five.equations import product
 from jaxmotif.graphlets.five.matrices import HubMatrices, HubSumTask
 from jaxmotif.graphlets.five.orbits import choose_engine, five_node_copies, five_node_counts, five_node_orbits
 from jaxmotif.patterns import _orbits as orbits

@@ -18,7 +18,7 @@ from jaxmotif.graphlets import _run as run
 from jaxmotif.graphlets._equations import TERMS
 from jaxmotif.graphlets._run import hybrid_tunings, pass_work
 from jaxmotif.graphlets._tuning import choose_tuning
-from jaxmotif.patterns import EDGE_COLUMN_NAMES
+from jaxmotif.patterns import EDGE_COLUMN_NAMES, GRAPHLET_NAMES
 from tests.compilations import compilations, programs
 from tests.more import more
 from tests.oracles import brute_force
@@ -97,7 +97,8 @@ def _in_units(mixed, graph, hybrid):
     work = [int(starts[-1]) for starts in pass_work(order, plan)]
     counts = {name: join_sums(pair) for name, pair in zip(TERMS, np.asarray(outcome.sums), strict=True)}
     values = np.asarray(outcome.values)[: graph.m]
-    return jaxmotif.graphlets._equations.global_counts(graph.n, graph.m, counts), values.tolist(), done, sum(work)
+    counts = jaxmotif.graphlets._equations.global_counts(np, graph.n, graph.m, counts)
+    return dict(zip(GRAPHLET_NAMES, counts.tolist(), strict=True)), values.tolist(), done, sum(work)
 
 
 def test_any_workers_can_do_any_units(mixed, monkeypatch):

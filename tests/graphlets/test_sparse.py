@@ -56,9 +56,8 @@ def test_statistics_by_arc():
             found = np.asarray(getattr(stats, field))
             assert found.dtype == np.int64
             np.testing.assert_array_equal(found[: len(edges)], expected[field], err_msg=field)
-        t, s = expected["t"], expected["d_u"] + expected["d_v"] - 2 * expected["t"] - 2
-        a, b = expected["d_u"] - t - 1, expected["d_v"] - t - 1
-        terms = {"t": t, "s": s, "tt": t * t, "ss": s * s, "ts": t * s, "ab": a * b}
+        t, a, b = (expected[name] for name in ("t", "d_u", "d_v"))
+        terms = {"d": a + b, "dd": a * b, "d2": a**2 + b**2, "t": t, "td": t * (a + b), "tt": t * t}
         terms |= {"K": expected["K"], "cyc": expected["cyc"]}
         assert {name: join_sums(pair) for name, pair in sums.items()} == {k: x.sum() for k, x in terms.items()}
 

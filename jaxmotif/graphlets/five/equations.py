@@ -22,10 +22,7 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
-from jaxmotif.arrays._compile import target
-from jaxmotif.arrays._exact import exact_quotient
+from jaxmotif.arrays._exact import exact_quotient, product
 from jaxmotif.patterns import _orbits as orbits
 from jaxmotif.patterns._catalogue import edges_of
 from jaxmotif.patterns._totals import weights_of_maps
@@ -305,24 +302,6 @@ def total_homs(arcs: Arcs, degree: Array, s: Sums, of_arcs: Callable[[Array], Ar
     }
     homs = at_nodes | {name: of_arcs(value) for name, value in at_arcs.items()}
     return [homs[graph.name] for graph in orbits.CONNECTED]
-
-
-def product(xp: ModuleType, weights: np.ndarray, rows: Array) -> Array:
-    """Return the product of a matrix and ``rows [R, ...]``, in the type of the rows, in which sums may wrap.
-
-    The absolute weights in each row of the matrix add up to less than 2^13.
-    """
-    if target().platform == "tpu":  # XLA has no product of 64-bit matrices there
-        return (weights.reshape(*weights.shape, *[1] * (rows.ndim - 1)) * rows[None]).sum(1, dtype=rows.dtype)
-    if rows.dtype != np.int64:
-        return xp.tensordot(weights, rows, 1)
-
-    # XLA multiplies integers one at a time on a CPU, and may hold all their products on a GPU. So the halves of 32 bits
-    # are multiplied as floats, which are exact since all sums are below 2^53.
-    def exact(numbers: Array) -> Array:
-        return xp.tensordot(weights.astype(np.float64), numbers.astype(np.float64), 1).astype(rows.dtype)
-
-    return exact(rows & 0xFFFFFFFF) + (exact(rows >> 32) << 32)
 
 
 def all_homs(arcs: Arcs, at: Nodes, s: Sums, rims: Rims | None = None) -> list[Array]:

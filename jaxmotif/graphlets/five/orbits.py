@@ -9,7 +9,6 @@ faster, and what it costs. Both give the same numbers, bit for bit.
 
 from __future__ import annotations
 
-from math import factorial
 from typing import TYPE_CHECKING, NamedTuple
 
 import jax
@@ -25,7 +24,7 @@ from jaxmotif.graphlets.five.equations import ALL_PASSES, Pass, passes_for
 from jaxmotif.graphlets.five.matrices import HubMatrices
 from jaxmotif.graphlets.five.results import totals
 from jaxmotif.patterns._orbits import NODE_NAMES_5
-from jaxmotif.patterns._totals import counts_of_maps, maps_of_orbits, weights_of_maps
+from jaxmotif.patterns._totals import copies_of_maps, counts_of_maps, maps_of_orbits
 
 if TYPE_CHECKING:
     from jaxmotif.graphlets.five.cpu import CpuLoops
@@ -156,7 +155,7 @@ def five_node_copies(
       Curticapean, Dell & Marx, "Homomorphisms are a good basis for counting small subgraphs", STOC 2017.
     """
     homs, notes = _total_homs(graph, selection, memory, tuning=tuning, passes=passes_for(name, induced))
-    return int(weights_of_maps(name, induced).astype(object) @ homs) // factorial(5), notes
+    return copies_of_maps(name, induced, homs), notes
 
 
 def _total_homs(
