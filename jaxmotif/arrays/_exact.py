@@ -84,7 +84,7 @@ def exact_quotient(x: Any, divisor: int) -> Any:
 def product(xp: ModuleType, weights: np.ndarray, rows: Any) -> Any:
     """Return the product of a matrix and ``rows [R, ...]``, in the type of the rows, in which sums may wrap.
 
-    The absolute weights in each row of the matrix add up to less than 2^13.
+    The absolute weights in each row of the matrix add up to less than 2^20.
     """
     if target().platform == "tpu":  # XLA has no product of 64-bit matrices there
         return (weights.reshape(*weights.shape, *[1] * (rows.ndim - 1)) * rows[None]).sum(1, dtype=rows.dtype)
