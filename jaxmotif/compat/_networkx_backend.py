@@ -118,6 +118,8 @@ class BackendGraph:
 
 
 def convert_from_nx(graph: nx.Graph, *args: Any, **kwargs: Any) -> BackendGraph:
+    if hasattr(graph, "_graph"):  # a view, which does not learn of changes of its graph, so nothing may be kept with it
+        graph.__networkx_cache__ = None
     return BackendGraph(graph)
 
 
@@ -260,8 +262,8 @@ def square_clustering(G: BackendGraph, nodes: Nodes = None) -> Any:
         np.add.at(neighbour_degrees, u, degrees[v])
     corners = G.at_nodes(cycles["t"])
     possible = neighbour_degrees * (degrees - 1) - degrees * (degrees - 1) - corners - squares
-    pairs = zip(squares.tolist(), possible.tolist(), degrees.tolist(), strict=True)
-    return G.pick(nodes, [s / p if d > 1 and p > 0 else 0 for s, p, d in pairs])
+    pairs = zip(squares.tolist(), possible.tolist(), strict=True)
+    return G.pick(nodes, [s / p if p > 0 else 0 for s, p in pairs])
 
 
 def generalized_degree(G: BackendGraph, nodes: Nodes = None) -> Any:

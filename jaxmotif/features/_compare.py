@@ -16,7 +16,10 @@ from jaxmotif.graph import GraphLike, as_graph
 from jaxmotif.graphlets import NodeOrbits, node_orbits
 
 OrbitsLike: TypeAlias = GraphLike | NodeOrbits | Int64
-"""A graph, or the orbits of its nodes: a result of :func:`jaxmotif.node_orbits`, or an array."""
+"""A graph, or the orbits of its nodes: a result of :func:`jaxmotif.node_orbits`, or an array with a row for each node.
+
+Of what the dense functions return, which has rows of padding, this is ``.to_numpy()[: graph.n]``.
+"""
 
 GCM_ORBITS = (0, 2, 5, 7, 8, 10, 11, 6, 9, 4, 1)
 """The 11 orbits of up to four nodes whose counts do not follow from other orbits, in the order of Yaveroğlu et al."""
@@ -208,6 +211,8 @@ def _orbits(graph: OrbitsLike, size: int) -> np.ndarray:
         graph = graph.to_numpy()
     if isinstance(graph, np.ndarray):
         if graph.ndim == 2 and graph.shape[1] in (columns, 73):
+            if (graph < 0).any():
+                raise ValueError("some orbits are negative, that is not known: count them with a larger max_degree")
             return graph
         if graph.shape[1:] != (2,):
             shape = list(graph.shape)

@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxmotif.arrays._private_folder import make_private, why_not_private
 from jaxmotif.devices._checkpoint import fingerprint
-from jaxmotif.graph import Graphs, GraphsLike, as_graphs
+from jaxmotif.graph import Graph, Graphs, GraphsLike, as_graphs
 
 DataSet: TypeAlias = GraphsLike | Sequence[Sequence[Any]] | str | os.PathLike[str]
 
@@ -30,6 +30,8 @@ def data_set(graphs: Any, directed: bool = False) -> Graphs:
     """
     if isinstance(graphs, str | os.PathLike):
         graphs = read_tu(graphs, directed)[0]
+    if isinstance(graphs, Graph):  # which may be a stack of many
+        graphs = as_graphs(graphs) or graphs
     if not isinstance(graphs, Graphs | Sequence | np.ndarray):
         raise TypeError(f"expected a list of graphs, got {type(graphs).__name__}; put one graph in a list")
     if not len(graphs):
@@ -114,18 +116,26 @@ def file_of_content(folder: str | os.PathLike[str], content: Iterable[Any]) -> P
 def _from_grakel(graphs: list[Sequence[Any]], directed: bool) -> Graphs:
     """Return the graphs of GraKeL's lists, with their labels of nodes and of edges.
 
-    A list has edges, a dictionary of node labels, and perhaps one of edge labels. Edges are pairs, keys of a
-    dictionary, or a dictionary of the neighbours of each node. The label of an undirected edge may stand at either of
-    its two pairs.
+    A list has edges, a dictionary of node labels, and perhaps one of edge labels. Edges are pairs, with a weight or
+    not, keys of a dictionary, a dictionary of the neighbours of each node, or an adjacency matrix. The label of an
+    undirected edge may stand at either of its two pairs.
     """
     rows, nodes, edges, sizes = [], [], [], []
-    for given, node_labels, *others in graphs:
-        edge_labels = others[0] if others else {}
-        if not directed:
-            edge_labels = {(v, u): label for (u, v), label in edge_labels.items()} | edge_labels
+    for i, (given, node_labels, *others) in enumerate(graphs):
+        edge_labels: dict[Any, Any] = others[0] if others and others[0] else {}
         pairs, keys = list(given), []
-        if isinstance(given, dict) and not all(isinstance(pair, tuple) for pair in pairs):
+        if isinstance(given, np.ndarray) and given.ndim == 2 and given.shape[0] == given.shape[1]:
+            pairs, keys = np.argwhere(given).tolist(), range(len(given))
+        elif isinstance(given, dict) and all(hasattr(near, "__iter__") for near in given.values()):
             pairs, keys = [(u, v) for u, near in given.items() for v in near], pairs
+        if any(not hasattr(pair, "__len__") or len(pair) not in (2, 3) for pair in pairs):
+            raise ValueError(f"graphs[{i}]: edges must be pairs of nodes, with a weight or not, or a square array")
+        pairs = [(u, v) for u, v, *_ in pairs]
+        if not directed:
+            turned = {(v, u): label for (u, v), label in edge_labels.items()}
+            if any(turned.get(pair, label) != label for pair, label in edge_labels.items()):
+                raise ValueError(f"graphs[{i}]: labels disagree on one edge, which may be given in both directions")
+            edge_labels = turned | edge_labels
         names = {u: i for i, u in enumerate(dict.fromkeys([*node_labels, *keys, *(u for pair in pairs for u in pair)]))}
         rows.append(np.array([[names[u], names[v]] for u, v in pairs], np.int64).reshape(-1, 2))
         nodes.append([(u, node_labels.get(u)) for u in names])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from math import comb, factorial
 from typing import Any, Literal, Self
 
@@ -18,7 +19,7 @@ except ImportError as error:
     raise ImportError("this needs scikit-learn: pip install 'jaxmotif[learn]'") from error
 
 from jaxmotif import __version__
-from jaxmotif.arrays._checks import check_graphlet_size, whole_number
+from jaxmotif.arrays._checks import check_graphlet_size, check_number, check_switch, whole_number
 from jaxmotif.features import graphlet_correlation_matrix, pattern_features
 from jaxmotif.features._patterns import (
     Normalize,
@@ -35,7 +36,8 @@ from jaxmotif.graph._words import check_words
 from jaxmotif.graphlets import graphlet_counts, node_orbits
 from jaxmotif.learn._colors import refined_colors
 from jaxmotif.learn._data import DataSet, data_set, file_of_content
-from jaxmotif.patterns import GRAPHLET_NAMES, NODE_ORBIT_NAMES, Pattern, automorphism_count, named_pattern
+from jaxmotif.patterns import GRAPHLET_NAMES, NODE_ORBIT_NAMES, Pattern, automorphism_count
+from jaxmotif.patterns._names import listed_patterns
 from jaxmotif.patterns._orbits import NODE_NAMES_5
 from jaxmotif.patterns._roles import all_roles
 from jaxmotif.patterns._totals import NAMES_5
@@ -48,22 +50,24 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
 
     directed = False
     cache = None
+    log = False
+    takes_arcs = False
 
     def fit(self, X: DataSet, y: object = None) -> Self:
         """Check the graphs and the parameters, and name the features."""
-        self._learn(data_set(X, self.directed))
+        self._learn(self._data_set(X))
         return self
 
     def fit_transform(self, X: DataSet, y: object = None) -> np.ndarray:
         """Fit, and return the features, float64 ``[graphs, features]``; nothing is counted twice."""
-        graphs = data_set(X, self.directed)
+        graphs = self._data_set(X)
         self._learn(graphs)
         return self._learned_values(graphs)
 
     def transform(self, X: DataSet) -> np.ndarray:
         """Return the features, float64 ``[graphs, features]``."""
         check_is_fitted(self, "columns_")
-        graphs = data_set(X, self.directed)
+        graphs = self._data_set(X)
         self._check_new(graphs)
         return self._kept_values(graphs)
 
@@ -78,7 +82,16 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
         tags.no_validation = True
         return tags
 
+    def _data_set(self, X: DataSet) -> Graphs:
+        graphs = data_set(X, self.directed)
+        if graphs.directed and not self.takes_arcs:
+            text = "counts in undirected graphs; PatternFeatures and WeisfeilerLehmanKernel take directed ones"
+            raise ValueError(f"{type(self).__name__} {text}")
+        return graphs
+
     def _learn(self, graphs: Graphs) -> None:
+        check_switch(self.log, "log")
+        check_switch(self.directed, "directed")
         self.columns_ = self._names(graphs)
 
     def _names(self, graphs: Graphs) -> tuple[str, ...]:
@@ -102,7 +115,8 @@ class _OfGraphs(TransformerMixin, BaseEstimator):
         content = [type(self).__name__, __version__, *self._settings(graphs), graphs.directed, graphs.node_starts]
         file = file_of_content(self.cache, [*content, *arrays])
         if file.exists():
-            return np.load(file)  # which takes no pickles
+            with suppress(EOFError, ValueError):  # a damaged file is written anew
+                return np.load(file)  # which takes no pickles
         values = self._values(graphs)
         with written_whole(file) as partial, open(partial, "xb") as unfinished:
             np.save(unfinished, values, allow_pickle=False)
@@ -171,8 +185,8 @@ class OrbitFeatures(_OfGraphs):
     cache: str | os.PathLike[str] | None = None
 
     def _names(self, graphs: Graphs) -> tuple[str, ...]:
-        unknown = [name for name in self.pool if name not in POOLS]
-        if unknown or isinstance(self.pool, str) or not self.pool:
+        given = isinstance(self.pool, list | tuple) and self.pool
+        if not given or any(name not in tuple(POOLS) for name in self.pool):
             raise ValueError(f"pool must be some of {', '.join(POOLS)}, in a list or tuple; got {self.pool!r}")
         names = _of_size(self.size, NODE_ORBIT_NAMES, NODE_NAMES_5)
         return tuple(f"{orbit}:{pool}" for pool in self.pool for orbit in names)
@@ -204,6 +218,7 @@ class PatternFeatures(_OfGraphs):
       array([[0., 1.]])
     """
 
+    takes_arcs = True
     patterns: Sequence[PatternLike] = ("triangle", "2-star")
     induced: bool = True
     log: bool = True
@@ -241,7 +256,10 @@ class PatternFeatures(_OfGraphs):
 class _Kernel(_OfGraphs):
     """Base of the kernels, which have a column for each graph that was fitted."""
 
+    normalize = True
+
     def _names(self, graphs: Graphs) -> tuple[str, ...]:
+        check_switch(self.normalize, "normalize")
         return tuple(f"graph-{i}" for i in range(len(graphs)))
 
 
@@ -296,6 +314,7 @@ class GraphletKernel(_Kernel):
         if self.kind not in ("counts", "density", "centred", "gcd"):
             raise ValueError(f"kind must be 'counts', 'density', 'centred' or 'gcd', got {self.kind!r}")
         if self.kind == "gcd":
+            check_number(self.gamma, "gamma", 0)
             found, upper = node_orbits(graphs), np.triu_indices(11, 1)
             return np.array([graphlet_correlation_matrix(found.rows(i))[upper] for i in range(len(graphs))])
         names, counts = _graphlet_names(self.size), _graphlets(graphs, self.size)
@@ -329,6 +348,7 @@ class WeisfeilerLehmanKernel(_Kernel):
       Shervashidze et al., "Weisfeiler-Lehman graph kernels", Journal of Machine Learning Research 2011.
     """
 
+    takes_arcs = True
     rounds: int = 5
     normalize: bool = True
     directed: bool = False
@@ -361,7 +381,7 @@ class WeisfeilerLehmanKernel(_Kernel):
         counts = scipy.sparse.csr_array((np.ones(colors.size), (rows.ravel(), colors.ravel())), shape)
         # Colors that many graphs have are multiplied fastest as a dense matrix, the many others as a sparse one.
         often = np.bincount(counts.indices, minlength=shape[1]) * 50 > len(graphs)
-        few, rest = (scipy.sparse.csr_array(counts[:, np.flatnonzero(some)]) for some in (often, ~often))
+        few, rest = (counts[:, np.flatnonzero(some)] for some in (often, ~often))
         dense, first = few.toarray(), fitted or len(graphs)
         found = dense[fitted:] @ dense[:first].T + rest[fitted:] @ rest[:first].T
         length = np.maximum(np.sqrt(counts.power(2).sum(axis=1)), 1) if self.normalize else np.ones(len(graphs))
@@ -387,7 +407,7 @@ def _graphlets(graphs: Graphs, size: int) -> np.ndarray:
 
 def _scaled(counts: np.ndarray, graphs: Graphs, names: tuple[str, ...], log: bool, normalize: Normalize) -> np.ndarray:
     check_normalize(normalize)
-    return scaled(counts, lambda: _sets(graphs, [_pattern(name) for name in names]), log, normalize)
+    return scaled(counts, lambda: _sets(graphs, listed_patterns(list(names), False)), log, normalize)
 
 
 def _sets(graphs: Graphs, patterns: list[Pattern]) -> np.ndarray:
@@ -397,7 +417,7 @@ def _sets(graphs: Graphs, patterns: list[Pattern]) -> np.ndarray:
 
 def _centred(counts: np.ndarray, graphs: Graphs, names: tuple[str, ...]) -> np.ndarray:
     """Return counts of connected graphlets of three nodes and more, less their mean in G(n, p) of equal density."""
-    patterns = [_pattern(name) for name in names]
+    patterns = listed_patterns(list(names), False)
     kept = [i for i, p in enumerate(patterns) if p.num_nodes > 2 and len(p.components()) == 1]
     chosen = [patterns[i] for i in kept]
     p = (graphs.m / np.maximum(graphs.n * (graphs.n - 1) / 2, 1))[:, None]
@@ -406,7 +426,3 @@ def _centred(counts: np.ndarray, graphs: Graphs, names: tuple[str, ...]) -> np.n
     ways = np.array([factorial(pattern.num_nodes) // automorphism_count(pattern) for pattern in chosen])
     expected = _sets(graphs, chosen) * ways * p**edges * (1 - p) ** gaps
     return (counts[:, kept] - expected) / np.sqrt(np.maximum(expected, 1))
-
-
-def _pattern(name: str) -> Pattern:
-    return named_pattern(name, directed=False)

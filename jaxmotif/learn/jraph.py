@@ -32,7 +32,7 @@ def to_graph(graphs: Any, num_nodes: int, directed: bool = False) -> Graph:
       A graph whose node i is row i of ``nodes``.
 
     Raises:
-      ValueError: if an edge names a node beyond ``num_nodes``; not checked where edges are tracers.
+      ValueError: if an edge names a node below 0, or beyond ``num_nodes``; not checked where edges are tracers.
 
     Example:
       >>> from collections import namedtuple
@@ -47,19 +47,21 @@ def to_graph(graphs: Any, num_nodes: int, directed: bool = False) -> Graph:
         # In NumPy, since JAX would drop the upper halves of 64-bit ids.
         ends = np.stack([np.asarray(graphs.senders), np.asarray(graphs.receivers)])
         apart = ends[:, ends[0] != ends[1]]
-        if (apart >= num_nodes).any():
-            raise ValueError(f"num_nodes is {num_nodes}, and an edge has node {apart.max()}: take the sum of n_node")
+        outside = apart[(apart < 0) | (apart >= num_nodes)]
+        if outside.size:
+            node = max(outside.tolist(), key=abs)
+            raise ValueError(f"num_nodes is {num_nodes}, and an edge has node {node}: take the sum of n_node")
     return Graph.from_edge_index(ends, num_nodes, directed)
 
 
-def with_node_features(graphs: Any, values: jax.Array | Int64) -> Any:
+def with_node_features(graphs: Any, values: jax.Array | np.ndarray | Int64) -> Any:
     """Return the same ``GraphsTuple`` with more columns in ``nodes``; pure.
 
     Args:
       graphs: a tuple whose ``nodes`` are an array ``[n, F]``, or ``None``.
-      values: ``[n, F']``, floats or exact counts, which are converted to the dtype of ``nodes``. If this is an integer
-        type, exact counts are converted only outside ``jit``, where a count that does not fit is refused. If there are
-        no ``nodes``, exact counts become float32.
+      values: ``[n, F']``, floats or exact counts (``Int64``, or integers of NumPy), which are converted to the dtype of
+        ``nodes``. If this is an integer type, exact counts are converted only outside ``jit``, where a count that does
+        not fit is refused. If there are no ``nodes``, exact counts become float32.
 
     Example:
       >>> from collections import namedtuple
@@ -68,22 +70,25 @@ def with_node_features(graphs: Any, values: jax.Array | Int64) -> Any:
       (3, 17)
     """
     if graphs.nodes is None:
+        values = _exact(values)
         return graphs._replace(nodes=values.astype("float32") if isinstance(values, Int64) else values)
     nodes = jnp.asarray(graphs.nodes)  # whose 64-bit integers are 32-bit outside JAX's 64-bit mode
-    return graphs._replace(nodes=jnp.concatenate([nodes, values.astype(nodes.dtype)], axis=-1))
+    return graphs._replace(nodes=jnp.concatenate([nodes, _exact(values).astype(nodes.dtype)], axis=-1))
 
 
 @overload
 def sums_by_graph(graphs: Any, values: jax.Array) -> jax.Array: ...
 @overload
 def sums_by_graph(graphs: Any, values: Int64) -> Int64: ...
-def sums_by_graph(graphs: Any, values: jax.Array | Int64) -> jax.Array | Int64:
+@overload
+def sums_by_graph(graphs: Any, values: np.ndarray) -> jax.Array | Int64: ...
+def sums_by_graph(graphs: Any, values: jax.Array | np.ndarray | Int64) -> jax.Array | Int64:
     """Add up values of nodes over each graph, ``[graphs, ..]``; pure.
 
     Args:
       graphs: a tuple with ``n_node``, integers ``[graphs]``.
-      values: ``[n, ..]``. If they are exact counts (``Int64``), so are the sums. Rows past the sum of ``n_node`` are
-        left out.
+      values: ``[n, ..]``. If they are exact counts (``Int64``, or integers of NumPy), the sums are ``Int64``. Rows past
+        the sum of ``n_node`` are left out.
 
     Raises:
       OverflowError: outside ``jit``, where an exact sum needs more than 63 bits and a sign. Inside, it wraps.
@@ -94,6 +99,7 @@ def sums_by_graph(graphs: Any, values: jax.Array | Int64) -> jax.Array | Int64:
       >>> sums_by_graph(Tuple(*[None] * 5, jnp.array([1, 2]), None), jnp.array([1.0, 2.0, 3.0])).tolist()
       [1.0, 5.0]
     """
+    values = _exact(values)
     number, rows = graphs.n_node.shape[0], values.shape[0]
     # Rows past the last node belong to no graph, and their sums are dropped.
     ends = jnp.cumsum(jnp.asarray(graphs.n_node, jnp.int32), dtype=jnp.int32)
@@ -109,6 +115,11 @@ def sums_by_graph(graphs: Any, values: jax.Array | Int64) -> jax.Array | Int64:
             "Int64: the sum of a graph needs more than 63 bits; add up .to_numpy().astype(object), or floats"
         )
     return Int64(sums)
+
+
+def _exact(values: Any) -> Any:
+    """Return integers of NumPy as ``Int64``, since JAX would drop their upper halves, and other values as they are."""
+    return Int64.of(values) if isinstance(values, np.ndarray) and values.dtype.kind in "iu" else values
 
 
 def counts_by_graph(graphs: Any, orbits: Int64) -> Int64:

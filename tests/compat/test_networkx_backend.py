@@ -186,3 +186,12 @@ def test_graphs_that_could_be_isomorphic():
         found = backend.could_be_isomorphic(*given, properties="d"), backend.fast_could_be_isomorphic(*given)
         assert found == answers
         assert found[1] == nx.fast_could_be_isomorphic(ring, other)
+
+
+def test_views_of_graphs_that_change():
+    """A view does not learn that networkx has taken a node out of its graph."""
+    graph = nx.complete_graph(5)
+    for view in (graph.subgraph([0, 1, 2, 3]), graph.to_directed(as_view=True).to_undirected(as_view=True)):
+        before = nx.triangles(view, backend="jaxmotif")
+        graph.remove_node(min(graph))
+        assert nx.triangles(view, backend="jaxmotif") == nx.triangles(view) != before

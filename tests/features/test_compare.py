@@ -9,6 +9,7 @@ import pytest
 
 from jaxmotif import Graph, features, node_orbits
 from jaxmotif.features._compare import AFFECTED, GCM_ORBITS
+from jaxmotif.graphlets import dense_node_orbits
 
 orbit_count = pytest.importorskip("orbit_count")
 nx = pytest.importorskip("networkx")
@@ -99,3 +100,12 @@ def test_graphs_without_edges():
     empty = Graph.from_edges([], 4)
     assert features.graphlet_degree_agreement(empty, empty).arithmetic == 1
     assert features.graphlet_correlation_distance(empty, empty) == 0
+
+
+def test_orbits_that_are_not_known_are_refused():
+    star = Graph.from_edges([(0, i) for i in range(1, 9)])
+    orbits = dense_node_orbits(star, max_degree=2)
+    distance = features.graphlet_correlation_distance
+    for compare in (features.graphlet_correlation_matrix, lambda some: distance(star, some)):
+        with pytest.raises(ValueError, match="orbits are negative.*larger max_degree"):
+            compare(orbits)

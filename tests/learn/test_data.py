@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-from jaxmotif.graph import Graphs
+from jaxmotif.graph import Graph, Graphs, stack_graphs
 from jaxmotif.learn import GraphletFeatures, OrbitFeatures, PatternFeatures, WeisfeilerLehmanKernel, read_tu
 from jaxmotif.learn._data import data_set
 from jaxmotif.patterns import Pattern
@@ -148,3 +148,32 @@ def test_what_others_may_write_is_not_read(labelled, tmp_path):
     folder.chmod(0o777)
     with pytest.raises(PermissionError, match="somebody else's"):
         GraphletFeatures(cache=folder).fit_transform(labelled)
+
+
+def test_other_forms_of_grakels_lists():
+    """Adjacency matrices, weights of edges, nodes that are tuples, and labels that are not there."""
+    labels = {0: 1, 1: 1, 2: 1}
+    for edges in (np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]), [(0, 1, 1.0), (1, 2, 0.5)], {0: {1: 1.0}, 1: [2]}):
+        found = data_set([[edges, labels, None]])
+        assert (found.n.tolist(), found.m.tolist()) == ([3], [2])
+    grid = {(0, 0): [(0, 1)], (0, 1): [(1, 1)], (1, 1): []}
+    assert data_set([[grid, {}]]).m.tolist() == [2]
+    with pytest.raises(ValueError, match=r"graphs\[1\]: edges must be pairs of nodes"):
+        data_set([[[(0, 1)], labels], [[[0, 1, 0, 0], [1, 0, 1, 0]], labels]])
+    with pytest.raises(ValueError, match=r"graphs\[0\]: labels disagree on one edge"):
+        data_set([[[(0, 1)], labels, {(0, 1): 1, (1, 0): 2}]])
+
+
+def test_a_stack_is_a_data_set():
+    stack = stack_graphs([Graph.from_edges([(0, 1), (1, 2), (2, 0)]), Graph.from_edges([(0, 1), (1, 2)])])
+    assert PatternFeatures(["triangle"], log=False).fit_transform(stack).tolist() == [[1.0], [0.0]]
+
+
+def test_a_damaged_file_of_the_cache_is_made_anew(labelled, tmp_path):
+    features = GraphletFeatures(cache=tmp_path / "kept")
+    first = features.fit_transform(labelled)
+    for content in (b"", b"not an array"):
+        (file,) = (tmp_path / "kept").iterdir()
+        file.write_bytes(content)
+        np.testing.assert_array_equal(features.fit_transform(labelled), first)
+        assert file.stat().st_size > first.nbytes

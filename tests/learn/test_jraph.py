@@ -156,3 +156,20 @@ def test_counts_of_graphs_without_node_features():
     orbits = dense_node_orbits(to_graph(graphs, 14), max_degree=6)
     found = with_node_features(graphs._replace(nodes=None), orbits).nodes
     assert (found.dtype, found.tolist()) == (jnp.float32, orbits.to_numpy().tolist())
+
+
+def test_integers_of_numpy_are_exact():
+    """Sums of 64 bits, and counts that no column of 32 bits holds."""
+    graphs = GraphsTuple(jnp.ones((2, 1), jnp.int32), *[None] * 4, jnp.array([2]), None)
+    counts = np.full((2, 1), 2**40)
+    assert sums_by_graph(graphs, counts).tolist() == [[2**41]]
+    with pytest.raises(OverflowError):
+        with_node_features(graphs, counts)
+    assert with_node_features(graphs, counts // 2**20).nodes.tolist() == [[1, 2**20]] * 2
+    assert with_node_features(graphs._replace(nodes=None), counts).nodes.tolist() == [[2.0**40]] * 2
+
+
+def test_edges_of_negative_nodes_are_refused():
+    graphs = GraphsTuple(None, None, np.array([1, 2]), np.array([-1, 1]), *[None] * 3)
+    with pytest.raises(ValueError, match="an edge has node -1"):
+        to_graph(graphs, 3)

@@ -185,12 +185,23 @@ def test_refusals():
         OrbitFeatures(pool=()).fit([[(0, 1)]])
     with pytest.raises(ValueError, match="kind must be"):
         GraphletKernel(kind="wl").fit([[(0, 1)]])
+    for estimator in (GraphletFeatures(), OrbitFeatures(), GraphletKernel()):
+        with pytest.raises(ValueError, match="counts in undirected graphs; PatternFeatures and WeisfeilerLehmanKernel"):
+            estimator.fit([nx.DiGraph([(0, 1), (1, 2)])])
 
 
 @pytest.mark.parametrize(("estimator", "why"), [
     (GraphletFeatures(normalize="x"), "normalize must be"), (PatternFeatures(normalize="x"), "normalize must be"),
     (PatternFeatures("triangle"), r"such as \['triangle'\]"),
     (WeisfeilerLehmanKernel(rounds=2.5), "rounds must be an integer"),
+    (GraphletFeatures(log="no"), "log must be True or False"),
+    (PatternFeatures(directed="no"), "directed must be True or False"),
+    (GraphletKernel(normalize="no"), "normalize must be True or False"),
+    (OrbitFeatures(pool=np.array(["mean", "max"])), "pool must be"), (OrbitFeatures(pool=None), "pool must be"),
+    (OrbitFeatures(pool=[["mean"]]), "pool must be"), (OrbitFeatures(pool=iter(["mean"])), "pool must be"),
+    (GraphletKernel(kind="gcd", gamma="x"), "gamma must be a number"),
+    (GraphletKernel(kind="gcd", gamma=math.nan), "gamma must be a number"),
+    (GraphletKernel(kind="gcd", gamma=-1), "gamma must be a number"),
 ])  # fmt: skip
 def test_fit_checks_the_parameters(estimator, why):
     with pytest.raises((TypeError, ValueError), match=why):
