@@ -119,7 +119,7 @@ class BackendGraph:
 
 def convert_from_nx(graph: nx.Graph, *args: Any, **kwargs: Any) -> BackendGraph:
     if hasattr(graph, "_graph"):  # a view, which does not learn of changes of its graph, so nothing may be kept with it
-        graph.__networkx_cache__ = None
+        graph.__networkx_cache__ = None  # pyright: ignore[reportAttributeAccessIssue]
     return BackendGraph(graph)
 
 
