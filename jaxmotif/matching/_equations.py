@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, Literal
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 import jax
 import numpy as np
@@ -25,6 +27,8 @@ from jaxmotif.patterns._orbits import orbit_at, to_mask
 from jaxmotif.patterns._roles import place_orbits, places_of
 from jaxmotif.patterns._ruled import RuledPattern, automorphism_total, automorphisms_of
 
+T = TypeVar("T")
+
 UNINTERRUPTED = {"cpu": 2**27, "accelerator": 2**33}
 """Most work of equations in a call with a time limit, about two seconds: once they have begun, nothing stops them."""
 
@@ -32,8 +36,6 @@ SUMS_A_CANDIDATE = 64
 """Sums of :func:`five_node_work` that take the time in which a search tests a candidate. Measured on a CPU, for four
 patterns in eight networks of up to 197,000 edges: 14 to 1,700 where a search went on to a device, and 0.4 to 50 where
 it was done in NumPy first."""
-
-TOO_LARGE = "engine='equations': numbers on the way may be too large; use engine='search'"
 
 _known: weakref.WeakKeyDictionary[Graph, dict[Any, Any]] = weakref.WeakKeyDictionary()
 """Figures of graphs by which the ways to count are compared, each measured once for as long as its graph lives."""
@@ -58,11 +60,36 @@ def refuse_equations(matching: Matching) -> str | None:
     return None
 
 
-def _must_search(options: Options, reason: str | None) -> bool:
-    """Return whether there is a reason against equations; raise ValueError if a user asks for them all the same."""
-    if reason is not None and options.search.engine == "equations":
+def _found(
+    matching: Matching, reason: str | None, pays: Callable[[], bool], compute: Callable[[], T | None]
+) -> T | None:
+    """Return what equations compute, or ``None`` if a search is to find it.
+
+    Args:
+      matching: the query, the target and the options.
+      reason: why equations cannot compute it, or ``None``.
+      pays: returns whether that is less work than a search; it counts unless equations are asked for.
+      compute: computes it, or returns ``None`` where numbers may be too large.
+
+    Raises:
+      ValueError: if ``Search(engine="equations")`` is asked for, and equations cannot compute it.
+    """
+    search = matching.options.search
+    forced = search.engine == "equations"
+    if forced and reason is not None:
         raise ValueError(f"engine='equations' cannot count this query: {reason}; use engine='search' or leave it out")
-    return reason is not None
+    # A user who sets any option of the search wants a search.
+    if reason is not None or not (forced or search.is_default):
+        return None
+    try:
+        found = compute() if forced or pays() else None
+    except (ValueError, OverflowError):  # too little memory, or a hub with too many neighbours for five nodes
+        if forced:
+            raise
+        return None
+    if found is None and forced:
+        raise ValueError("engine='equations': numbers on the way may be too large; use engine='search'")
+    return found
 
 
 def plan_nothing(matching: Matching) -> Plan:
@@ -86,23 +113,11 @@ def count_by_equations(matching: Matching, device: jax.Device, planned: bool = F
       ValueError: if ``Search(engine="equations")`` is asked for, and there are no equations for the query.
     """
     pattern, target, options = matching.pattern, matching.target, matching.options
-    forced = options.search.engine == "equations"
-    # A user who sets any option of the search wants a search.
-    if not forced and (not options.search.is_default or options.deadline.passed):
+    if options.deadline.passed and options.search.engine != "equations":
         return None
-    if _must_search(options, refuse_equations(matching)):
-        return None
-    try:
-        if not forced and not equations_pay(pattern, target, options, device, planned):
-            return None
-        copies = count_copies(pattern, target, options.induced, device, options.memory, options.deadline)
-    except (ValueError, OverflowError):  # too little memory, or a hub with too many neighbours for five nodes
-        if forced:
-            raise
-        return None
-    if copies is None and forced:
-        raise ValueError(TOO_LARGE)
-    return copies
+    pays = partial(equations_pay, pattern, target, options, device, planned)
+    how = options.induced, device, options.memory, options.deadline
+    return _found(matching, refuse_equations(matching), pays, partial(count_copies, pattern, target, *how))
 
 
 def tally_by_equations(
@@ -118,35 +133,25 @@ def tally_by_equations(
       ValueError: as :func:`count_by_equations`.
     """
     pattern, target, options = matching.pattern, matching.target, matching.options
-    nodes, roots, device = pattern.num_nodes, places_of(pattern, of), selection.main
-    forced, least = options.search.engine == "equations", 2 if of == "node" else 3
-    if not forced and not options.search.is_default:
-        return None
+    nodes, device, least = pattern.num_nodes, selection.main, 2 if of == "node" else 3
     reason = "they run in one process" if selection.together else refuse_equations(matching)
     if reason is None and not least <= nodes <= 5:
         reason = f"they count at each {of} for queries of {least} to 5 nodes"
-    if _must_search(options, reason):
-        return None
-    door = node_orbits if of == "node" else edge_graphlets
-    how = {"size": max(nodes, 4), "induced": options.induced, "devices": [device], "memory": options.memory}
-    try:
-        if not forced and not equations_pay(pattern, target, options, device, planned=False, at_parts=True):
-            return None
-        values = door(target, **how).values
-    except (ValueError, OverflowError):
-        if forced:
-            raise
-        return None
-    mask = to_mask(nodes, [(a, b) for a, b in np.argwhere(np.triu(pattern.adjacency)).tolist()])
-    maps, found = automorphism_total(pattern), []
-    for orbit in place_orbits(pattern, roots, list(automorphisms_of(pattern))):
-        column = values[:, orbit_at(nodes, mask, orbit[0])]
-        if int(join_sums(split_sum(column))) * maps >= 2**63:  # which the searches refuse
-            if forced:
-                raise ValueError(TOO_LARGE)
-            return None
-        found.append((orbit, column * maps // len(orbit)))
-    return found
+
+    def tally() -> list[tuple[list[Part], np.ndarray]] | None:
+        how = {"size": max(nodes, 4), "induced": options.induced, "devices": [device], "memory": options.memory}
+        values = (node_orbits if of == "node" else edge_graphlets)(target, **how).values
+        mask = to_mask(nodes, [(a, b) for a, b in np.argwhere(np.triu(pattern.adjacency)).tolist()])
+        maps, found = automorphism_total(pattern), []
+        for orbit in place_orbits(pattern, places_of(pattern, of), list(automorphisms_of(pattern))):
+            column = values[:, orbit_at(nodes, mask, orbit[0])]
+            if int(join_sums(split_sum(column))) * maps >= 2**63:  # which the searches refuse
+                return None
+            found.append((orbit, column * maps // len(orbit)))
+        return found
+
+    pays = partial(equations_pay, pattern, target, options, device, planned=False, at_parts=True)
+    return _found(matching, reason, pays, tally)
 
 
 def equations_pay(
