@@ -1,13 +1,10 @@
-"""Integers whose sums and differences cannot wrap, divisions without a remainder, and products with small matrices."""
+"""Integers whose sums and differences cannot wrap, and divisions without a remainder."""
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import numpy as np
-
-from jaxmotif.arrays._compile import target
 
 LARGEST_SUM = 2.0**63 * (1 - 2.0**-20)
 """The largest rounded sum of 64-bit counts for which the exact sum is sure to fit 63 bits."""
@@ -79,21 +76,3 @@ def exact_quotient(x: Any, divisor: int) -> Any:
     twos, width = (divisor & -divisor).bit_length() - 1, 8 * dtype.itemsize
     inverse = pow(divisor >> twos, -1, 1 << width)
     return (x * (inverse - (inverse >> (width - 1) << width))) >> twos
-
-
-def product(xp: ModuleType, weights: np.ndarray, rows: Any) -> Any:
-    """Return the product of a matrix and ``rows [R, ...]``, in the type of the rows, in which sums may wrap.
-
-    The absolute weights in each row of the matrix add up to less than 2^20.
-    """
-    if target().platform == "tpu":  # XLA has no product of 64-bit matrices there
-        return (weights.reshape(*weights.shape, *[1] * (rows.ndim - 1)) * rows[None]).sum(1, dtype=rows.dtype)
-    if rows.dtype != np.int64:
-        return xp.tensordot(weights, rows, 1)
-
-    # XLA multiplies integers one at a time on a CPU, and may hold all their products on a GPU. So the halves of 32 bits
-    # are multiplied as floats, which are exact since all sums are below 2^53.
-    def exact(numbers: Any) -> Any:
-        return xp.tensordot(weights.astype(np.float64), numbers.astype(np.float64), 1).astype(rows.dtype)
-
-    return exact(rows & 0xFFFFFFFF) + (exact(rows >> 32) << 32)

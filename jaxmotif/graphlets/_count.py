@@ -16,10 +16,11 @@ from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._checks import check_graphlet_size, check_switch
 from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._count_table import CountTable
-from jaxmotif.arrays._exact import join_sums, product
+from jaxmotif.arrays._exact import join_sums
 from jaxmotif.arrays._label_words import in_words
 from jaxmotif.arrays._present import Column, PerGraph, Presented, counted, integers
 from jaxmotif.arrays._rows import offsets_from, places_of
+from jaxmotif.arrays._sums import product
 from jaxmotif.certificates import CertificateFile, certify_graphlets
 from jaxmotif.devices._cluster import on_cluster
 from jaxmotif.devices._memory import check_budget

@@ -231,6 +231,7 @@ def global_counts(xp: ModuleType, n: Array, m: Array, sums: Mapping[str, Array])
 
     Example:
       >>> import numpy as np
+      >>> from jaxmotif.patterns import GRAPHLET_NAMES
       >>> counts = global_counts(np, 100_000, 1, dict.fromkeys(TERMS, 0) | {"d": 2, "dd": 1, "d2": 2})
       >>> dict(zip(GRAPHLET_NAMES, counts.tolist()))["4-node-1-edge"]
       4999750003

@@ -21,8 +21,8 @@ from jax import lax
 
 from jaxmotif.arrays._checks import whole_number
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.arrays._exact import product
 from jaxmotif.arrays._int64 import Int64
+from jaxmotif.arrays._sums import product
 from jaxmotif.graph._container import Graph, refuse_large
 from jaxmotif.graphlets import _equations as four
 from jaxmotif.graphlets.five.equations import Arcs, Nodes, Rims, Sums, all_homs, divided

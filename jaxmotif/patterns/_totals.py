@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from jaxmotif.arrays._exact import exact_quotient, product
+from jaxmotif.arrays._exact import exact_quotient
+from jaxmotif.arrays._sums import product
 from jaxmotif.patterns._catalogue import CONNECTED, GRAPHLETS_5, Edge
 from jaxmotif.patterns._orbits import Matrices, Root, Rooted, column_matrices, inverse, matrices
 from jaxmotif.patterns._pattern import Pattern

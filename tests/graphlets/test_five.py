@@ -17,7 +17,7 @@ import pytest
 
 import jaxmotif
 from jaxmotif import Graph, edge_graphlets, graphlet_counts, node_orbits
-from jaxmotif.arrays._exact import product
+from jaxmotif.arrays._sums import product
 from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph import stack_graphs

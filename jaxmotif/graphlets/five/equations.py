@@ -22,7 +22,8 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
-from jaxmotif.arrays._exact import exact_quotient, product
+from jaxmotif.arrays._exact import exact_quotient
+from jaxmotif.arrays._sums import product
 from jaxmotif.patterns import _orbits as orbits
 from jaxmotif.patterns._catalogue import edges_of
 from jaxmotif.patterns._totals import weights_of_maps
