@@ -118,7 +118,7 @@ def product(xp: ModuleType, weights: np.ndarray, rows: Any) -> Any:
 
     The absolute weights in each row of the matrix add up to less than 2^20.
     """
-    if target().platform == "tpu":  # XLA has no product of 64-bit matrices there
+    if rows.dtype != object and target().platform == "tpu":  # XLA has no product of 64-bit matrices there
         return (weights.reshape(*weights.shape, *[1] * (rows.ndim - 1)) * rows[None]).sum(1, dtype=rows.dtype)
     if rows.dtype != np.int64:
         return xp.tensordot(weights, rows, 1)

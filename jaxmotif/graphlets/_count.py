@@ -569,5 +569,9 @@ def _count_four(graph: Graph, padded: Graph, detail: Detail, selection: Selectio
     store = store_for(how.checkpoint, selection.together, lambda: ("graphlets", per_edge, graph.edge_list(), graph.n))
     outcome = jax.block_until_ready(run(padded, detail, selection, how.memory, how.progress, store))
     sums: dict[str, int] = dict(zip(equations.TERMS, join_sums(np.asarray(outcome.sums).T), strict=True))
-    counts = equations.global_counts(np, graph.n, graph.m, sums).tolist()
-    return outcome.values, dict(zip(GRAPHLET_NAMES, counts, strict=True)), outcome.notes
+    return outcome.values, partial(_from_sums, graph.n, graph.m, sums), outcome.notes
+
+
+def _from_sums(n: int, m: int, sums: dict[str, int]) -> dict[str, int]:
+    """Return the counts of up to four nodes in a graph from the sums of :data:`equations.TERMS` over its edges."""
+    return dict(zip(GRAPHLET_NAMES, equations.global_counts(np, n, m, sums).tolist(), strict=True))

@@ -30,6 +30,9 @@ NAMES_5: tuple[str, ...] = tuple(g.name for g in GRAPHLETS_5)
 GRAPHS_5: tuple[Rooted, ...] = (Rooted(1, ()), *(Rooted(g.num_nodes, g.edges) for g in GRAPHLETS_5))
 """A single node, then the graphs of :data:`NAMES_5`."""
 
+GRAPHS_4 = sum(graph.size < 5 for graph in GRAPHS_5)
+"""How many of :data:`GRAPHS_5`, the first ones, have at most four nodes."""
+
 
 @lru_cache
 def _maps() -> Matrices:
@@ -111,7 +114,7 @@ def counts_of_maps(xp: ModuleType, homs: Any) -> Any:
       homs: ``[31, ..]``, the homomorphisms of a single node, then of the :data:`CONNECTED` graphs; or ``[10, ..]``,
         those of up to four nodes.
     """
-    graphs = len(GRAPHS_5) if len(homs) == len(_connected_numbers()) else sum(g.size < 5 for g in GRAPHS_5)
+    graphs = len(GRAPHS_5) if len(homs) == len(_connected_numbers()) else GRAPHS_4
     # The homomorphisms of a disconnected graph are the product over its components, at most five.
     factors = xp.concatenate([homs, xp.ones_like(homs[:1])])[_parts()[:graphs]]
     products = factors[:, 0]
