@@ -30,6 +30,7 @@ from jaxmotif import Graph
 
 # What is not public: one run of the sieve alone, its recurrence, and the bound of a run.
 from jaxmotif.arrays._compile import jit64, target_of
+from jaxmotif.devices._job import JobOptions
 from jaxmotif.devices._memory import device_memory
 from jaxmotif.graph import synthetic
 from jaxmotif.kernels import _sieve_round as sieve_round
@@ -423,7 +424,8 @@ def paths(options: argparse.Namespace) -> None:
         shades[-1] = shades[-2]
         sieve = Sieve(size, tuple(jax.devices()[:1]))
         begin = clock()
-        values = sieve.values(sieve.place(host._replace(shades=shades)), jax.random.key(1), show=True)
+        placed, options = sieve.place(host._replace(shades=shades)), JobOptions(sieve.selection, progress=True)
+        values = sieve.values(placed, jax.random.key(1), options=options)
         missed, wrong = int((values[:size] == 0).sum()), int((values[size:] != 0).sum())
         table.row(size, f"{clock() - begin:.1f}", missed, wrong)
         harness.check(f"k = {size}, values", (missed, wrong), (0, 0))

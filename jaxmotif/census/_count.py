@@ -23,6 +23,7 @@ from jaxmotif.census._sizes import Sizes, plan
 from jaxmotif.census._tables import Census
 from jaxmotif.certificates import CertificateFile, certify_census
 from jaxmotif.devices._cluster import on_cluster
+from jaxmotif.devices._job import JobOptions
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._record import Arrays
 from jaxmotif.devices._select import Devices, select_devices
@@ -203,7 +204,7 @@ def subgraph_census(
         return sums | {"classes": np.array(classifier.classes[: counts.size], str), "counts": counts}
 
     work = Work("census", graph, size, graph.n if per_node else 0, count, (size, per_node))
-    sums = count_all(work, select_devices(devices), memory, checkpoint, progress)
+    sums = count_all(work, JobOptions(select_devices(devices), memory, checkpoint, progress))
     # The result has the classes in the order of their strings, whatever the order in which they were met.
     order = np.argsort(sums["classes"])
     present = order[sums["counts"][order] > 0]

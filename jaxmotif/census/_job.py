@@ -7,7 +7,6 @@ numbers the classes in the order in which it met them.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -21,12 +20,11 @@ from jaxmotif.census import _pair_states as pair_states
 from jaxmotif.census._enumerate import Part
 from jaxmotif.census._sizes import Sizes, halve_memory, plan
 from jaxmotif.census._whole import expects_room
-from jaxmotif.devices._job import Job, run_job, workers_on
+from jaxmotif.devices._job import Job, JobOptions, run_job
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._ranges import Span
-from jaxmotif.devices._record import Arrays, store_for
-from jaxmotif.devices._select import Selection
+from jaxmotif.devices._record import Arrays
 from jaxmotif.graph import Graph
 
 _UNITS = 16  # parts of a job, at least
@@ -54,33 +52,25 @@ class Work(NamedTuple):
     identity: tuple
 
 
-def count_all(
-    work: Work, selection: Selection, memory: int | None, checkpoint: str | os.PathLike | None, show: bool
-) -> Arrays:
+def count_all(work: Work, options: JobOptions) -> Arrays:
     """Count all subgraphs, in one go, or part by part on several devices or with a checkpoint.
 
     Args:
       work: what to count. Subgraphs of two nodes are always counted in one go.
-      selection: the devices that share the work.
-      memory: bytes to work in on each device.
-      checkpoint: the folder of the checkpoint.
-      show: show a meter on standard error.
+      options: the devices that share the work, and what it keeps and shows.
 
     Returns:
       The counts, as :func:`merge_counts` returns them, but for the order of classes.
     """
-    graph, size, device = work.graph, work.size, selection.main
+    graph, size, selection, memory = work.graph, work.size, options.selection, options.memory
+    device, show = selection.main, options.progress
     room = pair_states.room_of(1, graph.n, graph.m, pair_states.least_room(device), device)
-    if size > pair_states.SMALLEST and (selection.several or checkpoint is not None):
-        store = store_for(
-            checkpoint, selection.together, lambda: (work.name, *pair_states.content_of(graph), *work.identity)
-        )
+    if size > pair_states.SMALLEST and (selection.several or options.checkpoint is not None):
+        options = options.identified(lambda: (work.name, *pair_states.content_of(graph), *work.identity))
         starts, later = start_places(graph, size)
         parts, programs = max(_UNITS, 8 * len(selection.devices)), (size, memory, room)
         job = Job(work.name, starts, parts, merge_counts, "steps", "census", divisible=True, programs=programs)
-        done = run_job(
-            job, lambda device: _Task(work, later, device, memory), workers_on(selection), selection, store, show
-        )
+        done = run_job(job, lambda device: _Task(work, later, device, memory), options)
         return done.found or empty_counts(work.rows)
 
     def attempt(memory: int | None) -> Arrays:

@@ -13,6 +13,7 @@ from jaxmotif.census._enumerate import Part, count_classes, count_places
 from jaxmotif.census._job import Work, count_all
 from jaxmotif.census._pair_states import Alphabet, CensusGraphs, degree_rank
 from jaxmotif.census._sizes import Sizes
+from jaxmotif.devices._job import JobOptions
 from jaxmotif.devices._record import Arrays
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph
@@ -66,7 +67,7 @@ def role_counts(
         return {"classes": np.array(roles, str), "counts": np.zeros(len(roles), np.int64), "nodes": values[rows]}
 
     work = Work("roles", graph, size, graph.n if per == "node" else graph.m, count, (size, per))
-    sums = count_all(work, select_devices(devices), memory, checkpoint, progress)
+    sums = count_all(work, JobOptions(select_devices(devices), memory, checkpoint, progress))
     names = [key.split() for key in sums["classes"].tolist()]
     roles = {name: class_roles(name, graph.directed, per)[0] for name, _ in names}
     return tuple(roles[name][int(number)] for name, number in names), sums["nodes"]

@@ -31,7 +31,7 @@ from jaxmotif.devices._job import JobResult, merge_reports, next_piece
 from jaxmotif.devices._progress import progress
 from jaxmotif.devices._queue import Unit
 from jaxmotif.devices._ranges import from_array, gaps, split
-from jaxmotif.devices._record import Record, Store
+from jaxmotif.devices._record import Record
 from jaxmotif.devices._select import Cluster, Hybrid
 
 if TYPE_CHECKING:
@@ -249,8 +249,7 @@ class _Driver:
     def _do_job(self, reached: worker.ReachedJob, sent: Future, results: list[Future]) -> JobResult:
         """Have the workers do all units of a job that no checkpoint holds, and return its result."""
         job, folder = reached.job, self._arguments.get("checkpoint")
-        store = None if folder is None else Store(folder, reached.work)
-        record = Record(job.name, job.whole.stop, job.merge, store, 0, job.grows)
+        record = Record(job.name, job.whole.stop, job.merge, folder, reached.work, grows=job.grows)
         units: dict[Any, Unit] = {}  # by the key of their task
         pending: set[Future] = set()
         try:

@@ -31,7 +31,7 @@ from jaxmotif.devices._job import Job, JobResult, Task, empty_units, merge_repor
 from jaxmotif.devices._memory import free_memory
 from jaxmotif.devices._queue import Unit, Worker
 from jaxmotif.devices._ranges import Span, as_array, cut, from_array, gaps, split
-from jaxmotif.devices._record import Arrays, Record, Store
+from jaxmotif.devices._record import Arrays, Record
 from jaxmotif.devices._select import Devices, on_worker, select_devices
 
 KEPT_CALLS = 2
@@ -233,11 +233,8 @@ class RunningCall:
         except Exception as error:
             self._replies.put(error)
 
-    def stop_at(
-        self, job: Job, make: Callable[[jax.Device], Task], workers: Sequence[Worker], store: Store | None
-    ) -> JobResult:
+    def stop_at(self, job: Job, make: Callable[[jax.Device], Task], workers: Sequence[Worker], work: str) -> JobResult:
         """Tell of a job, do units of it as they are asked for, and return its result when it is there."""
-        work = "" if store is None else store.fingerprint
         sent = dataclasses.replace(job, difficulty=None, programs=None, note=Job.note)
         self._replies.put(ReachedJob(sent, work, fingerprint(job.name, work, job.starts)))
         tasks: list[Task] = []
@@ -245,7 +242,7 @@ class RunningCall:
         while not isinstance(request := self._requests.get(), JobResult):
             if request is None:
                 raise _Ended
-            record = Record(job.name, job.whole.stop, job.merge, None, 0)
+            record = Record(job.name, job.whole.stop, job.merge)
             try:
                 empty_units(job, make, workers, cut(job.starts, [request], parts), record, False, tasks)
                 self._replies.put(record.report())

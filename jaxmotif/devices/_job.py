@@ -36,12 +36,13 @@ import numpy as np
 
 import jaxmotif
 from jaxmotif.arrays._ahead import end_rehearsal, rehearsal, rehearsed
+from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.devices._gather import check_alike, in_each_process
 from jaxmotif.devices._memory import out_of_memory, with_smaller_steps
 from jaxmotif.devices._progress import Meter, progress
 from jaxmotif.devices._queue import Unit, Worker, run_queue
 from jaxmotif.devices._ranges import Span, cut, from_array, gaps, length, shrinking, split
-from jaxmotif.devices._record import Arrays, Merge, Record, Store, results_in
+from jaxmotif.devices._record import Arrays, Merge, Record, results_in
 from jaxmotif.devices._select import Selection, on_worker
 
 PIECE_SECONDS = 2.0
@@ -137,6 +138,38 @@ class Job:
         return int(self.starts[span.stop] - self.starts[span.first])
 
 
+class JobOptions(NamedTuple):
+    """Options of a job: where it runs, in how much memory, and what it keeps and shows.
+
+    Attributes:
+      selection: The devices that share it, in all processes.
+      memory: Bytes to work in on each device, beside the input and the result; ``None`` leaves it to the job.
+      checkpoint: The folder of its checkpoints, or ``None`` where nothing is saved.
+      progress: Whether the first process shows a progress meter.
+      fingerprint: The identity of the work, by which a checkpoint or another process is recognised as belonging to it.
+    """
+
+    selection: Selection
+    memory: int | None = None
+    checkpoint: str | os.PathLike | None = None
+    progress: bool = False
+    fingerprint: str = ""
+
+    @property
+    def exports(self) -> bool:
+        """Whether results leave this process, for a checkpoint or other processes: then the work has a fingerprint."""
+        return bool(self.fingerprint)
+
+    def identified(self, parts: Callable[[], tuple]) -> JobOptions:
+        """Return the options with the fingerprint of the work, where one is needed.
+
+        Args:
+          parts: A function that returns what the fingerprint depends on: all input and options that change the result.
+        """
+        needed = self.checkpoint is not None or self.selection.together
+        return self._replace(fingerprint=fingerprint(*parts())) if needed else self
+
+
 class JobResult(NamedTuple):
     """The result of a job.
 
@@ -185,20 +218,16 @@ def workers_on(
 def run_job(
     job: Job,
     make: Callable[[jax.Device], Task],
-    workers: Sequence[Worker],
-    selection: Selection,
-    store: Store | None = None,
-    show: bool = False,
+    options: JobOptions,
+    workers: Sequence[Worker] | None = None,
 ) -> JobResult:
     """Run a job, or what a checkpoint says is left of it, and return the whole result in every process.
 
     Args:
       job: The job, the same in every process but for its number of parts.
       make: A function that makes the task of a worker on a device.
-      workers: The workers of this process (see :func:`workers_on`).
-      selection: The devices of all processes.
-      store: The identity of the work and the folder of checkpoints (see :func:`jaxmotif.devices._record.store_for`).
-      show: Whether the first process shows a progress meter.
+      options: The devices of all processes, and what the job keeps and shows.
+      workers: The workers of this process, by default one for each of its devices (:func:`workers_on`).
 
     Raises:
       ValueError: A checkpoint is damaged or belongs to other work, or another process uses the folder.
@@ -206,14 +235,17 @@ def run_job(
       MemoryError: Even the smallest step does not fit a device.
       ClusterError: Processes were given different work, or one has ended.
     """
+    selection = options.selection
+    workers = workers_on(selection) if workers is None else workers
     if rehearsal() is not None:  # The caller is only rehearsed, but a job's threads would do its work.
         _first_step(make, workers[0].device, Span(0, max(1, job.whole.stop // job.parts)))
         end_rehearsal()
     together = selection.together
     if together and (call := on_worker.get()) is not None:
-        return call.stop_at(job, make, workers, store)
+        return call.stop_at(job, make, workers, options.fingerprint)
     process = jax.process_index() if together else 0
-    record = Record(job.name, job.whole.stop, job.merge, store, process, job.grows)
+    kept = options.checkpoint, options.fingerprint
+    record = Record(job.name, job.whole.stop, job.merge, *kept, process, job.grows)
     same = {"jaxmotif": jaxmotif.__version__, "job": job.name, "items": job.whole.stop}
     same |= {"input, options or seed": record.work}
 
@@ -224,7 +256,7 @@ def run_job(
 
     def empty() -> dict[str, Any]:
         if mine:
-            work[:] = empty_units(job, make, workers, mine, record, show and process == 0, [])
+            work[:] = empty_units(job, make, workers, mine, record, options.progress and process == 0, [])
         return record.report()
 
     try:

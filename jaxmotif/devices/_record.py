@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -38,32 +38,6 @@ def joined(a: Arrays, b: Arrays) -> Arrays:
     return a | b
 
 
-class Store(NamedTuple):
-    """The identity of a piece of work, and the folder of its checkpoints.
-
-    Attributes:
-      folder: The folder, or ``None`` where nothing is saved.
-      fingerprint: The identity (see :func:`jaxmotif.devices._checkpoint.fingerprint`), by which a checkpoint or
-        another process is recognised as belonging to the same work.
-    """
-
-    folder: str | os.PathLike | None
-    fingerprint: str
-
-
-def store_for(folder: str | os.PathLike | None, together: bool, parts: Callable[[], tuple]) -> Store | None:
-    """Return the store of a piece of work, or ``None`` where nothing is saved and no other process takes part.
-
-    Args:
-      folder: The folder of checkpoints, or ``None``.
-      together: Whether other processes take part.
-      parts: A function that returns what the fingerprint depends on: all input and options that change the result.
-    """
-    if folder is None and not together:
-        return None
-    return Store(folder, checkpoint.fingerprint(*parts()))
-
-
 def results_in(report: Arrays, part: str) -> Arrays:
     """Return the results of finished (``"done/"``) or unfinished (``"left/"``) steps in the report of a record."""
     return {name[len(part) :]: array for name, array in report.items() if name.startswith(part)}
@@ -79,7 +53,8 @@ class Record:
       name: The name of the job.
       items: How many items the job has.
       merge: How two results become one.
-      store: The identity of the work and the folder; ``None`` where nothing is saved.
+      folder: The folder of checkpoints; ``None`` where nothing is saved.
+      identity: The fingerprint of the input and options; empty where nothing is saved and no other process takes part.
       process: The number of this process.
       grows: Whether a checkpoint of fewer items is the beginning of this work.
 
@@ -88,11 +63,20 @@ class Record:
       work: The fingerprint of the work, which is the same in all processes that do the same work.
     """
 
-    def __init__(self, name: str, items: int, merge: Merge, store: Store | None, process: int, grows: bool = False):
+    def __init__(
+        self,
+        name: str,
+        items: int,
+        merge: Merge,
+        folder: str | os.PathLike | None = None,
+        identity: str = "",
+        process: int = 0,
+        grows: bool = False,
+    ):
         self._name, self._items, self._merge, self._process = name, items, merge, process
-        self._folder = None if store is None or store.folder is None else checkpoint.folder_of(store.folder)
+        self._folder = None if folder is None else checkpoint.folder_of(folder)
         self.keeps = self._folder is not None
-        self.work = "" if store is None else checkpoint.fingerprint(name, store.fingerprint, None if grows else items)
+        self.work = identity and checkpoint.fingerprint(name, identity, None if grows else items)
         # Spans and results are replaced by one assignment, so that not even Ctrl-C can separate them.
         self._state: tuple[list[Span], Arrays] = [], {}
         self._left: Arrays = {}

@@ -23,9 +23,9 @@ from jaxmotif.arrays._rows import offsets_from, places_of
 from jaxmotif.arrays._sums import product
 from jaxmotif.certificates import CertificateFile, certify_graphlets
 from jaxmotif.devices._cluster import on_cluster
+from jaxmotif.devices._job import JobOptions
 from jaxmotif.devices._memory import check_budget
 from jaxmotif.devices._progress import progress as meter
-from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.drawing import draw_pattern
 from jaxmotif.graph import Graph, GraphLike, Graphs, as_graph
@@ -342,11 +342,11 @@ def _count(
         if detail != "graph":
             columns, values = typed_roles(graph, size, detail, how)
     else:
-        selection, labels = select_devices(how.devices), ignored_labels(graph)
+        options, labels = JobOptions(select_devices(how.devices), *how[1:]), ignored_labels(graph)
         if graph.m:
-            padded = pad_to_class(graph, selection.main, how.memory)
+            padded = pad_to_class(graph, options.selection.main, options.memory)
             count = _count_four if size == 4 else _count_five
-            values, counts, notes = count(graph, padded, detail, selection, how)
+            values, counts, notes = count(graph, padded, detail, options)
         else:
             values = np.zeros((graph.n if detail == "node" else 0, len(columns)), np.int64)
             every = all_counts(np, np.array(graph.n, object), np.zeros(len(NODE_NAMES_5), object))
@@ -480,23 +480,24 @@ Counts = tuple[jax.Array | np.ndarray, InGraph, tuple[str, ...]]
 """Counts at nodes or edges (meaningless where only the whole graph is counted), counts in the graph, and notes."""
 
 
-def _count_five(graph: Graph, padded: Graph, detail: Detail, selection: Selection, how: HowToRun) -> Counts:
+def _count_five(graph: Graph, padded: Graph, detail: Detail, options: JobOptions) -> Counts:
     """Count the orbits of up to five nodes in a graph that has edges."""
     from jaxmotif.graphlets.five import matrices
     from jaxmotif.graphlets.five import orbits as five
 
-    store = store_for(how.checkpoint, selection.together, lambda: ("graphlets-5", detail, graph.edge_list(), graph.n))
+    options = options.identified(lambda: ("graphlets-5", detail, graph.edge_list(), graph.n))
+    device = options.selection.main
 
     def count() -> Counts:
         if detail == "graph":
-            counts, notes = five.five_node_counts(padded, selection, how.memory, how.progress, store)
+            counts, notes = five.five_node_counts(padded, options)
             return counts, dict(zip(NAMES_5, counts.tolist(), strict=True)), notes
         edges = detail == "edge"
-        result = five.five_node_orbits(padded, selection, edges, how.memory, how.progress, store, nodes=not edges)
+        result = five.five_node_orbits(padded, options, edges, nodes=not edges)
         orbits = result.nodes if result.edges is None else result.edges
         return orbits, partial(_summed_up, graph.n, orbits), result.notes
 
-    return rehearsed(count, selection.main, matrices.programs_of_five(detail, padded, selection.main, how.memory))
+    return rehearsed(count, device, matrices.programs_of_five(detail, padded, device, options.memory))
 
 
 def count_five_node_copies(
@@ -526,7 +527,8 @@ def count_five_node_copies(
 
     padded = pad_to_class(graph, device, memory)
     programs = programs_of_five((name, induced), padded, device, memory)
-    return rehearsed(lambda: five_node_copies(padded, name, induced, Selection((device,)), memory), device, programs)
+    options = JobOptions(Selection((device,)), memory)
+    return rehearsed(lambda: five_node_copies(padded, name, induced, options), device, programs)
 
 
 def _summed_up(nodes: int, orbits: jax.Array | np.ndarray) -> dict[str, int]:
@@ -558,7 +560,7 @@ def _check(graph: Graph | Graphs, size: int, typed: bool, induced: bool, certify
         raise ValueError("typed=True has no certificate; subgraph_census(certify=) has one of classes with types")
 
 
-def _count_four(graph: Graph, padded: Graph, detail: Detail, selection: Selection, how: HowToRun) -> Counts:
+def _count_four(graph: Graph, padded: Graph, detail: Detail, options: JobOptions) -> Counts:
     """Count the orbits of up to four nodes in a graph that has edges."""
     if detail == "node" and (largest := int(graph.degrees.max())) > equations.MAX_DEGREE_INT64:
         raise OverflowError(
@@ -566,8 +568,8 @@ def _count_four(graph: Graph, padded: Graph, detail: Detail, selection: Selectio
             "graphlet_counts and edge_graphlets stay exact"
         )
     per_edge = detail != "graph"
-    store = store_for(how.checkpoint, selection.together, lambda: ("graphlets", per_edge, graph.edge_list(), graph.n))
-    outcome = jax.block_until_ready(run(padded, detail, selection, how.memory, how.progress, store))
+    options = options.identified(lambda: ("graphlets", per_edge, graph.edge_list(), graph.n))
+    outcome = jax.block_until_ready(run(padded, detail, options))
     sums: dict[str, int] = dict(zip(equations.TERMS, join_sums(np.asarray(outcome.sums).T), strict=True))
     return outcome.values, partial(_from_sums, graph.n, graph.m, sums), outcome.notes
 

@@ -16,6 +16,7 @@ from jaxmotif.arrays._fetch import look_ahead
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.arrays._rows import places_of
 from jaxmotif.arrays._sizes import graph_class, power_of_two
+from jaxmotif.devices._job import JobOptions
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph import Graph, Graphs
 from jaxmotif.graph._batch import owners
@@ -120,7 +121,8 @@ def _joined_of_five(
         for part, device in zip(parts, cycle(devices), strict=False):
             union = graphs.union(part, sizes)
             if max_degree is None:
-                yield part, *five.five_node_orbits(union, Selection((device,)), detail == "edge", memory)[:2]
+                options = JobOptions(Selection((device,)), memory)
+                yield part, *five.five_node_orbits(union, options, detail == "edge")[:2]
                 continue
             union = jax.device_put(union, device)
             nodes = dense.dense_node_orbits(union, size=5, max_degree=max_degree)

@@ -21,10 +21,10 @@ from jax import lax
 from jaxmotif.arrays._compile import QuickLimits, jit64, put64, target_of
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.arrays._rows import inverse_order, pad_rows
-from jaxmotif.devices._job import Job, JobResult, run_alone, run_job, workers_on
+from jaxmotif.devices._job import Job, JobOptions, JobResult, run_alone, run_job, workers_on
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._ranges import Span
-from jaxmotif.devices._record import Arrays, Store, added
+from jaxmotif.devices._record import Arrays, added
 from jaxmotif.devices._select import Order, Selection
 from jaxmotif.graph._container import Graph
 from jaxmotif.graph._order import DegreeOrder, degree_order
@@ -103,18 +103,11 @@ class Outcome(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def run(
-    graph: Graph,
-    detail: Detail,
-    selection: Selection,
-    memory: int | None,
-    show: bool,
-    store: Store | None = None,
-) -> Outcome:
+def run(graph: Graph, detail: Detail, options: JobOptions) -> Outcome:
     """Count the graphlets of up to four nodes in an undirected graph that has edges."""
-    device = selection.main
+    selection, memory, device = options.selection, options.memory, options.selection.main
     if selection.helper is None and (sizes := products.choose(graph, detail, device, memory)) is not None:
-        return _run_products(graph, detail, selection, sizes, show, store)
+        return _run_products(graph, detail, sizes, options)
     nodes, edges = graph.node_capacity, graph.slot_capacity // 2
     tuning = choose_tuning(nodes, edges, device, memory, detail)
     tunings = dict.fromkeys(selection.local, tuning)
@@ -123,7 +116,7 @@ def run(
         tunings = hybrid_tunings(selection, tuning, helper_tuning)
         tuning = tunings[device]
     # Work that is kept in a checkpoint, shared among processes, or given to unlike devices is cut into units.
-    by_units = store is not None or selection.together or selection.helper is not None
+    by_units = options.exports or selection.helper is not None
     long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"]
     # There are no more tests, and no more wedges, than pairs of edges at nodes. If this bound says that a run is short,
     # the host need not wait for the plan, which has the true numbers.
@@ -133,7 +126,7 @@ def run(
     else:
         order, plan = prepare(graph, tuning, device)
         if by_units or not (is_short or int(plan.work) <= long):
-            return run_units(order, plan, detail, tunings, show, selection, store)[0]
+            return run_units(order, plan, detail, tunings, options)[0]
         order, plan = put64((order, plan), device)
 
         def whole(tuning: Tuning) -> Outcome:
@@ -148,11 +141,10 @@ def run(
     return outcome._replace(notes=notes)
 
 
-def _run_products(
-    graph: Graph, detail: Detail, selection: Selection, sizes: products.Sizes, show: bool, store: Store | None
-) -> Outcome:
+def _run_products(graph: Graph, detail: Detail, sizes: products.Sizes, options: JobOptions) -> Outcome:
     """Count in a dense graph by products; its 4-cliques, which may take long, are a job."""
-    device, per_edge = selection.main, detail != "graph"
+    selection, per_edge = options.selection, detail != "graph"
+    device = selection.main
     order = put64(_order_for(graph, device), device)
     # Items are nodes; padding nodes come first, without work.
     lengths = np.diff(np.asarray(order.out_offsets))[graph.node_capacity - graph.n :].astype(np.int64)
@@ -162,15 +154,14 @@ def _run_products(
         return products.Cliques(order, lengths, sizes, detail, place)
 
     long = _LONG["accelerator" if target_of(device).is_accelerator else "cpu"] * products.rates(device).flops
-    alone = len(selection.devices) == 1 and store is None and not selection.together
     cliques = make(device)
-    if alone and starts[-1] <= long:
+    if not (options.exports or selection.several) and starts[-1] <= long:
         notes = run_alone(cliques, graph.n, device)
         K = cliques.sums()
     else:
         parts = max(_UNITS, 16 * len(selection.devices))
         job = Job("graphlets-cliques", starts, parts, added, "steps", "4-cliques", divisible=True)
-        done = run_job(job, make, workers_on(selection), selection, store, show)
+        done = run_job(job, make, options)
         found = pad_rows(done.found["K"], order.edge_capacity) if per_edge else done.found["K"]
         K, notes = cast("jax.Array", put64(found, device)), done.notes
     stats = products.pair_sums(order, cliques.X, K, rows=sizes.rows, per_edge=per_edge)
@@ -322,9 +313,7 @@ def run_units(
     plan: Plan,
     detail: Detail,
     tunings: dict[jax.Device, Tuning],
-    show: bool,
-    selection: Selection,
-    store: Store | None = None,
+    options: JobOptions,
 ) -> tuple[Outcome, list[int]]:
     """Run both passes as jobs cut into units, first triangles and 4-cycles, then 4-cliques, and solve the equations.
 
@@ -333,14 +322,12 @@ def run_units(
       plan: the work.
       detail: whether columns are by edge, by node or not wanted.
       tunings: the sizes of each device that works.
-      show: whether to show a meter.
-      selection: the devices.
-      store: where finished work is kept.
+      options: the devices, and what is kept and shown.
 
     Returns:
       The outcome, and the work each worker did.
     """
-    workers = workers_on(selection)
+    selection = options.selection
     near = {device: put64((order, plan), device) for device in tunings}
     difficulty = None if selection.helper is None else span_difficulty(order, selection.hybrid.order)
     parts = max(_UNITS, 16 * len(selection.devices))
@@ -352,7 +339,7 @@ def run_units(
             return _PassTask(*near[device], triangles[device], detail != "graph", tunings[device])
 
         job = Job(f"graphlets-{number}", starts, parts, added, "steps", label, difficulty, divisible=True)
-        return run_job(job, make, workers, selection, store, show)
+        return run_job(job, make, options)
 
     def padded(sums: Arrays) -> Arrays:
         """Pad sums of the true arcs to the length that the steps work with."""

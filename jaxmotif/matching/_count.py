@@ -8,8 +8,8 @@ from typing import Any
 
 from jaxmotif.certificates import CertificateFile, certify_matches
 from jaxmotif.devices._cluster import on_cluster
+from jaxmotif.devices._job import JobOptions
 from jaxmotif.devices._progress import progress as progress_meter
-from jaxmotif.devices._record import store_for
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
@@ -133,8 +133,9 @@ def count_matches(
     elif plan.ready is None:
         found, notes = plan.found.standing, ()
     elif divided:
-        store = store_for(checkpoint, selection.together, lambda: search_identity(matching, plan, domains))
-        found, notes = count_in_shares(matching, plan, selection, store, progress)
+        options = JobOptions(selection, None, checkpoint, progress)
+        options = options.identified(lambda: search_identity(matching, plan, domains))
+        found, notes = count_in_shares(matching, plan, options)
     else:
         with progress_meter(None, unit="candidates", label="search", enabled=progress) as meter:
             found, notes = count_alone(matching, plan, device, meter.advance)

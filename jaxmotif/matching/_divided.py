@@ -9,12 +9,10 @@ from collections.abc import Callable, Mapping
 import jax
 import numpy as np
 
-from jaxmotif.devices._checkpoint import fingerprint
-from jaxmotif.devices._job import Job, Unfinished, run_job, workers_on
+from jaxmotif.devices._job import Job, JobOptions, Unfinished, run_job
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._ranges import Span
-from jaxmotif.devices._record import Arrays, Store, added
-from jaxmotif.devices._select import Selection
+from jaxmotif.devices._record import Arrays, added
 from jaxmotif.matching._checks import Domains
 from jaxmotif.matching._sizes import FEW_STEPS, HYBRID_PARTS, LEAST_BLOCK, PARTS, SHARES
 from jaxmotif.matching.planner._plan import Matching, Plan
@@ -91,20 +89,18 @@ def _halve(plan: Plan, replan: Callable[[jax.Device, int | None], Plan], device:
     return None if block < LEAST_BLOCK else (replan(device, block), f"steps of {block}")
 
 
-def count_in_shares(
-    matching: Matching, plan: Plan, selection: Selection, store: Store | None = None, show: bool = False
-) -> tuple[SearchProgress, tuple[str, ...]]:
+def count_in_shares(matching: Matching, plan: Plan, options: JobOptions) -> tuple[SearchProgress, tuple[str, ...]]:
     """Search on several devices, or with checkpoints, by shares of the prefixes; a free device takes the next share.
 
     Returns:
       The progress at the end, summed over all shares, and notes.
     """
     # A search that ends within few steps costs more to divide than to do.
-    deadline = matching.options.deadline
+    deadline, selection = matching.options.deadline, options.selection
     found, notes = count_on_device(matching, plan, selection.main, FEW_STEPS)
     if deadline.passed and found.status != "done":
         return found._replace(status=deadline.status), notes
-    if found.status == "done" and (store is None or deadline.passed):
+    if found.status == "done" and (deadline.passed or not options.exports):
         return found, notes
     looks = FEW * found.count < found.positions
     ready = _settle_stages(plan.search, looks)
@@ -117,8 +113,8 @@ def count_in_shares(
     if len(prefixes.work) == 0:
         return NOTHING, notes
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(prefixes.work)])
-    if store is not None:  # finished stretches are ranges of this list of prefixes, and mean nothing for another list
-        store = store._replace(fingerprint=fingerprint(store.fingerprint, prefixes.listed()))
+    if options.exports:  # finished stretches are ranges of this list of prefixes, and mean nothing for another list
+        options = options.identified(lambda: (options.fingerprint, prefixes.listed()))
 
     @functools.cache
     def plan_on(device: jax.Device) -> Plan:
@@ -132,7 +128,7 @@ def count_in_shares(
         return dataclasses.replace(again, ready=_settle_stages(again.search, looks))
 
     parts = SHARES * len(selection.devices)
-    parts = parts if store is None and not show else max(parts, PARTS)
+    parts = max(parts, PARTS) if options.exports or options.progress else parts
     parts = parts if selection.helper is None else max(parts, HYBRID_PARTS)
     # A device that has fewer rows than this asks for more, so that its steps are full. Where other devices could take a
     # part the number is small; otherwise the first device would ask for everything.
@@ -146,10 +142,9 @@ def count_in_shares(
         return float(starts[span.stop] - starts[span.first]) / (span.stop - span.first)
 
     difficulty = None if selection.helper is None else mean_work
-    job = Job(
-        "matching", starts, parts, added, "candidates", "search", difficulty, shrinking=store is None, divisible=True
-    )
-    done = run_job(job, make, workers_on(selection), selection, store, show)
+    shrinking = not options.exports
+    job = Job("matching", starts, parts, added, "candidates", "search", difficulty, shrinking, divisible=True)
+    done = run_job(job, make, options)
     found = _progress_of(done.found, "done" if done.finished else deadline.status)
     return found, done.notes
 

@@ -17,10 +17,10 @@ from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.certificates import CertificateFile, certify_matches
 from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.devices._cluster import on_cluster
-from jaxmotif.devices._job import Job, Unfinished, run_job, workers_on
+from jaxmotif.devices._job import Job, JobOptions, Unfinished, run_job, workers_on
 from jaxmotif.devices._progress import progress
 from jaxmotif.devices._ranges import Span, cut
-from jaxmotif.devices._record import Arrays, Store, added
+from jaxmotif.devices._record import Arrays, added
 from jaxmotif.devices._select import Devices, on_worker, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
@@ -559,8 +559,9 @@ class Listing:
         workers = workers_on(self.selection)
         job = Job("matches", starts, SHARES * len(workers), added, "candidates", "listing")
         identity = search_identity(self.matching, self.plan, domains)
-        store = Store(None, fingerprint("a listing in parts", self.one_each, *identity, prefixes.listed()))
-        done = run_job(job, make, workers, self.selection, store, False)
+        options = JobOptions(self.selection)
+        options = options.identified(lambda: ("a listing in parts", self.one_each, *identity, prefixes.listed()))
+        done = run_job(job, make, options, workers)
         return int(done.found.get("rows", 0)), "done" if done.finished else self.matching.options.deadline.status
 
     def _filter_blocks(self, found: Iterator[Listed]) -> Iterator[Listed]:

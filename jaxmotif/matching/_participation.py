@@ -14,6 +14,7 @@ import numpy as np
 
 from jaxmotif.arrays._exact import with_exact_sums
 from jaxmotif.devices._cluster import on_cluster
+from jaxmotif.devices._job import JobOptions
 from jaxmotif.devices._select import Devices, Selection, select_devices
 from jaxmotif.graph._coerce import GraphLike
 from jaxmotif.language import Query
@@ -210,7 +211,7 @@ def _search(matching: Matching, plan: Plan, selection: Selection) -> SearchProgr
     if plan.ready is None:
         found = plan.found.standing
     elif selection.several:
-        found, _ = count_in_shares(matching, plan, selection)
+        found, _ = count_in_shares(matching, plan, JobOptions(selection))
     else:
         found, _ = count_on_device(matching, plan, selection.main)
     if found.status != "done":

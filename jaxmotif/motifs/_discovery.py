@@ -24,11 +24,11 @@ from jaxmotif.census._classes import Classifier
 from jaxmotif.census._enumerate import count_classes
 from jaxmotif.census._sizes import ENOUGH, halve_memory, least_memory, plan
 from jaxmotif.devices._cluster import on_cluster
-from jaxmotif.devices._job import Job, JobResult, run_job, workers_on
+from jaxmotif.devices._job import Job, JobOptions, JobResult, run_job, workers_on
 from jaxmotif.devices._memory import check_budget, check_memory, free_memory
 from jaxmotif.devices._ranges import Span
-from jaxmotif.devices._record import Arrays, joined, store_for
-from jaxmotif.devices._select import Devices, Selection, select_devices
+from jaxmotif.devices._record import Arrays, joined
+from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._coerce import load_graph
 from jaxmotif.motifs._estimate import EXACT_PER_DRAW, MOST_DRAWS
@@ -164,8 +164,8 @@ def find_motifs(
     def work_of(attempts: float | None, checkpoint: str | os.PathLike | None = None, progress: bool = False) -> _Work:
         chains = plan_chains(graph, key, keep, switches, attempts)
         classifier = Classifier(pair_states.Alphabet.of(graph), size)
-        run = selection, memory, checkpoint, progress
-        return _Work(chains, size, longer, every, classifier, estimate, rule, until, *run)
+        options = JobOptions(selection, memory, checkpoint, progress)
+        return _Work(chains, size, longer, every, classifier, estimate, rule, until, options)
 
     def first_stage() -> None:
         _counted(work_of(0.0), Span(0, stops[0]))
@@ -190,15 +190,15 @@ def find_motifs(
 
 def _counted(work: _Work, stage: Span) -> JobResult:
     """Draw and count the random graphs of a stage; the first stage also counts the given graph."""
-    chains, number, selection = work.chains, stage.stop - stage.first, work.selection
+    chains, number, selection = work.chains, stage.stop - stage.first, work.options.selection
     grows = work.until is None
     helper = () if selection.helper is None else (selection.helper,)
     seconds = number * (_seconds_to_count(work, True) + chains.steps * chains.wiring.labels / CHAIN_RATE)
-    share = functools.partial(_workers, memory=work.memory, seconds=seconds / len(selection.devices))
+    share = functools.partial(_workers, memory=work.options.memory, seconds=seconds / len(selection.devices))
     each = share(selection.main)
     workers = each * len(selection.devices)
     # Threads of one device work side by side, so each has its part of the memory.
-    memory = None if work.memory is None else work.memory // each
+    memory = None if work.options.memory is None else work.options.memory // each
 
     def batch_on(device: jax.Device) -> int:
         fits = _batch(chains.graph, work.size, number, work.every, memory, workers, target_of(device))
@@ -211,7 +211,7 @@ def _counted(work: _Work, stage: Span) -> JobResult:
         what = work.size, stage.first, work.estimate, work.every, *(() if grows else (stage.stop, work.longer))
         return ("counts of motifs", *pair_states.content_of(chains.graph), *how, *what)
 
-    store = store_for(work.checkpoint, selection.together, identity)
+    options = work.options.identified(identity)
     # A task makes batches of the items it is dealt.
     least = min(batch_on(device) for device in (selection.main, *helper))
     # The graph itself is item 0 and has no work of its own, so the worker of the first random graph counts it, too.
@@ -220,17 +220,15 @@ def _counted(work: _Work, stage: Span) -> JobResult:
     if not stage.first:
         starts = (starts - 1).clip(0)
     # Units are dealt out one by one, unless they would become one batch of each worker, which is quickly counted.
-    at_once = store is None and not helper and _first_batch(work, least, selection.main) == least
+    at_once = not options.exports and not helper and _first_batch(work, least, selection.main) == least
     parts = min(number, max(1 if at_once else MOST_UNITS, -(-number // least)))
     name = "motifs" if grows else f"motifs-{stage.stop}"
-    job = Job(name, starts, parts, joined, "random graphs", "motifs", shrinking=store is None, grows=grows)
+    job = Job(name, starts, parts, joined, "random graphs", "motifs", shrinking=not options.exports, grows=grows)
     return run_job(
         job,
         lambda device: _Task(work, device, batch_on(device), memory, begin),
+        options,
         workers_on(selection, per_device=share),
-        selection,
-        store,
-        work.progress,
     )
 
 
@@ -246,10 +244,7 @@ class _Work(NamedTuple):
       estimate: the number of draws from each graph, where counts are estimated.
       rule: the conditions under which a class is a motif.
       until: decides how many random graphs there are; ``None`` where their number is given.
-      selection: the devices that share the work.
-      memory: bytes to work in on each device.
-      checkpoint: the folder of the checkpoint.
-      progress: whether to show a meter.
+      options: the devices that share the work, and what it keeps and shows.
     """
 
     chains: ChainPlan
@@ -260,10 +255,7 @@ class _Work(NamedTuple):
     estimate: int | None
     rule: Rule
     until: Until | None
-    selection: Selection
-    memory: int | None
-    checkpoint: str | os.PathLike | None
-    progress: bool
+    options: JobOptions
 
 
 class _Batch(NamedTuple):

@@ -23,9 +23,9 @@ from jaxmotif.census._pair_states import LARGEST as LARGEST_COUNTED
 from jaxmotif.census._pair_states import Alphabet, content_of
 from jaxmotif.census._tables import OfClasses
 from jaxmotif.devices._cluster import on_cluster
-from jaxmotif.devices._job import Job, run_job, workers_on
-from jaxmotif.devices._record import Arrays, store_for
-from jaxmotif.devices._select import Devices, Selection, select_devices
+from jaxmotif.devices._job import Job, JobOptions, run_job
+from jaxmotif.devices._record import Arrays
+from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._coerce import load_graph
 from jaxmotif.kernels._subgraphs import Codes
@@ -211,7 +211,8 @@ def estimate_census(
     graph = as_graph(graph)
     size = check(graph, size)
     number = _wanted(samples, error, level)
-    work = _Work(graph, size, seed_words(key), level, select_devices(devices), memory, checkpoint, progress)
+    options = JobOptions(select_devices(devices), memory, checkpoint, progress)
+    work = _Work(graph, size, seed_words(key), level, options)
     if not has_subgraphs(graph, size):
         return work.nothing()
     # Intervals need it in the end. It is imported while programs are compiled, since that takes half a second where
@@ -243,10 +244,7 @@ class _Work:
     size: int
     seed: int
     level: float
-    selection: Selection
-    memory: int | None
-    checkpoint: str | os.PathLike[str] | None
-    progress: bool
+    options: JobOptions
 
     def nothing(self) -> CensusEstimate:
         """Return the estimate for a graph without a subgraph of the size, which is exact."""
@@ -258,21 +256,21 @@ class _Work:
     def estimated(self, name: str, shares: Sequence[int], purpose: int) -> CensusEstimate:
         """Estimate from the draws of each proposal whose numbers are ``shares``."""
         draws = Draws(self.graph, self.size, shares, self.seed, purpose)
-        parts = UNITS * len(self.selection.devices)
-        work = draws.work(LANES[target_of(self.selection.main).is_accelerator])
-        programs = self.size, self.memory, bucket_size(self.graph.n), bucket_size(self.graph.m)
+        selection, memory = self.options.selection, self.options.memory
+        parts = UNITS * len(selection.devices)
+        work = draws.work(LANES[target_of(selection.main).is_accelerator])
+        programs = self.size, memory, bucket_size(self.graph.n), bucket_size(self.graph.m)
         so_far = _SoFar(self._from)
         job = Job(name, work, parts, added_codes, "maps", name, divisible=True, programs=programs, note=so_far)
 
         def make(device: jax.Device) -> DrawTask:
-            so_far.tasks.append(DrawTask(draws, device, self.memory))
+            so_far.tasks.append(DrawTask(draws, device, memory))
             return so_far.tasks[-1]
 
         def identity() -> tuple:
             return name, *content_of(self.graph), self.size, shares, self.seed, purpose
 
-        store = store_for(self.checkpoint, self.selection.together, identity)
-        result = run_job(job, make, workers_on(self.selection), self.selection, store, self.progress)
+        result = run_job(job, make, self.options.identified(identity))
         return self._from(result.found, result.notes)
 
     def _from(self, arrays: Mapping[str, np.ndarray], notes: tuple[str, ...] = ()) -> CensusEstimate:

@@ -22,11 +22,11 @@ from jaxmotif.arrays._sizes import bucket_size, chain_lanes, power_of_four
 from jaxmotif.census._pair_states import content_of
 from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.devices._cluster import on_cluster
-from jaxmotif.devices._job import Job, run_job, workers_on
+from jaxmotif.devices._job import Job, JobOptions, run_job
 from jaxmotif.devices._memory import working_memory
 from jaxmotif.devices._progress import METER
 from jaxmotif.devices._ranges import Span
-from jaxmotif.devices._record import Arrays, joined, store_for
+from jaxmotif.devices._record import Arrays, joined
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._coerce import load_graph
@@ -700,8 +700,7 @@ def random_graphs(
         options = plan.key, plan.model.identity, plan.steps, plan.pace.slow, numbers
         return "random graphs", graph.edge_list(), graph.n, graph.directed, *options, *begun
 
-    store = store_for(None, selection.together, identity)
-    result = run_job(job, make, workers_on(selection), selection, store, progress)
+    result = run_job(job, make, JobOptions(selection, progress=progress).identified(identity))
     firsts = sorted({int(name.split("/")[0]) for name in result.found})  # of the stretches that tasks drew
     drawn = Drawn(*(np.concatenate([result.found[f"{low}/{name}"] for low in firsts]) for name in Drawn._fields))
     steps, attempted = done + plan.steps, plan.attempts

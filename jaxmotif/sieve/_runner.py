@@ -12,10 +12,10 @@ import numpy as np
 from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._compile import jit64, target_of
 from jaxmotif.arrays._sizes import bucket_size
-from jaxmotif.devices._job import Job, run_job, workers_on
+from jaxmotif.devices._job import Job, JobOptions, run_job, workers_on
 from jaxmotif.devices._memory import check_budget, compiled_bytes, default_memory
 from jaxmotif.devices._ranges import Span
-from jaxmotif.devices._record import Arrays, Store, xored
+from jaxmotif.devices._record import Arrays, xored
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.kernels import _sieve_round as sieve_round
 from jaxmotif.kernels import _sieve_rows as sieve_rows
@@ -88,24 +88,21 @@ class Sieve:
         planned = [(*_plan(offsets, targets, pieces=pieces), shades) for offsets, targets, shades in uploaded]
         return Placed(tuple(planned), graph.n)
 
-    def values(
-        self, placed: Placed, key: jax.Array, number: int = 1, store: Store | None = None, show: bool = False
-    ) -> np.ndarray:
+    def values(self, placed: Placed, key: jax.Array, number: int = 1, options: JobOptions | None = None) -> np.ndarray:
         """Run the sieve once, and return its value at each vertex, uint8 ``[n]``.
 
         Args:
           placed: the graph.
           key: a random key; the same key gives the same values on any devices.
           number: the number of the run, in the name of its checkpoint and on the meter.
-          store: where to keep checkpoints.
-          show: show a meter.
+          options: what to keep and to show, on the devices of the sieve; by default nothing.
         """
         rows = placed.arrays[0][0]
         programs = "sieve", self.selection.main, self.size, self._memory, rows.pieces, rows.targets.shape
-        run = partial(self._run, placed, key, number, store, show)
+        run = partial(self._run, placed, key, number, options or JobOptions(self.selection))
         return rehearsed(run, self.selection.main, programs)
 
-    def _run(self, placed: Placed, key: jax.Array, number: int, store: Store | None, show: bool) -> np.ndarray:
+    def _run(self, placed: Placed, key: jax.Array, number: int, options: JobOptions) -> np.ndarray:
         draws: dict[jax.Device, polynomials.Draw] = {}
         for device, arrays in zip(self._devices, placed.arrays, strict=True):
             data = jax.device_put(jax.random.key_data(key), device)
@@ -125,7 +122,7 @@ class Sieve:
 
         starts = np.arange(items + 1, dtype=np.int64) * ((1 << self.size) // items)
         job = Job(f"sieve-{number}", starts, parts, xored, "subsets", f"sieving, run {number}")
-        done = run_job(job, make, self._workers, self.selection, store, show)
+        done = run_job(job, make, options, self._workers)
         self.notes += done.notes
         total = jax.device_put(done.found["total"], self.selection.main)
         return np.asarray(_by_vertex(total, main.rank))[: placed.n]

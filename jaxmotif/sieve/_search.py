@@ -18,9 +18,9 @@ from jaxmotif.arrays._compile import target_of
 from jaxmotif.arrays._keys import as_key
 from jaxmotif.arrays._present import Column, Presented, counted, meant
 from jaxmotif.devices._cluster import on_cluster
+from jaxmotif.devices._job import JobOptions
 from jaxmotif.devices._memory import free_memory
 from jaxmotif.devices._progress import progress as meter
-from jaxmotif.devices._record import Store, store_for
 from jaxmotif.devices._select import Devices
 from jaxmotif.graph import Graph, GraphLike, as_graph
 from jaxmotif.graph._coerce import load_graph
@@ -177,13 +177,12 @@ def find_color_motif(
     # All further work is on the vertices that the cheap tests leave.
     uploaded, keep = _prune(sieve, whole, parsed)
     colored, ids = prune.restrict(whole, keep)
-    store = store_for(
-        checkpoint, sieve.selection.together, lambda: ("sieve 2", parsed.size, capacities(colored), *colored, run_key)
-    )
+    options = JobOptions(sieve.selection, memory, checkpoint, progress)
+    options = options.identified(lambda: ("sieve 2", parsed.size, capacities(colored), *colored, run_key))
     repetitions = needed_repetitions(parsed.size, error)
     placed = sieve.place(colored, uploaded if keep.all() else None)
     del uploaded  # The rows hold the neighbours in another order, and the device has room for one of the two.
-    positive, runs = _repeat(sieve, placed, run_key, repetitions, store, progress)
+    positive, runs = _repeat(sieve, placed, run_key, repetitions, options)
     # If all vertices are positive none is missing; else the bounds of independent runs are multiplied.
     bound = 0.0 if positive.all() else run_bound(parsed.size) ** runs
 
@@ -251,12 +250,12 @@ def _prune(sieve: Sieve, graph: prune.ColoredGraph, motif: Motif) -> tuple[Uploa
 
 
 def _repeat(
-    sieve: Sieve, placed: Placed, key: jax.Array, repetitions: int, store: Store | None, progress: bool
+    sieve: Sieve, placed: Placed, key: jax.Array, repetitions: int, options: JobOptions
 ) -> tuple[np.ndarray, int]:
     """Run the sieve until every vertex is positive or the runs suffice; return the positive vertices and the runs."""
     positive, runs = np.zeros(placed.n, bool), 0
     while runs < repetitions and not positive.all():
         # A value that is not zero proves that the vertex lies in a match.
-        positive |= sieve.values(placed, jax.random.fold_in(key, runs), runs + 1, store, progress) != 0
+        positive |= sieve.values(placed, jax.random.fold_in(key, runs), runs + 1, options) != 0
         runs += 1
     return positive, runs

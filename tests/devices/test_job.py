@@ -16,18 +16,18 @@ from jaxmotif.devices import _checkpoint as checkpoint
 from jaxmotif.devices import _job
 from jaxmotif.devices import _record as record
 from jaxmotif.devices._gather import in_each_process
-from jaxmotif.devices._job import Job, Unfinished, run_job, workers_on
+from jaxmotif.devices._job import Job, JobOptions, Unfinished, run_job, workers_on
 from jaxmotif.devices._progress import Meter
 from jaxmotif.devices._queue import Worker
 from jaxmotif.devices._ranges import Span, cut, from_array, gaps, united
-from jaxmotif.devices._record import Record, Store, added, joined, results_in, xored
+from jaxmotif.devices._record import Record, added, joined, results_in, xored
 from jaxmotif.devices._select import Hybrid, Selection
 
 ITEMS = 60
 VALUES = np.arange(ITEMS, dtype=np.int64) ** 2
 WORK = np.concatenate([[0], np.cumsum(1 + VALUES % 7)])
 DEVICE = jax.devices()[0]
-HERE = Selection((DEVICE,))
+HERE = JobOptions(Selection((DEVICE,)))
 
 
 class Summing:
@@ -57,8 +57,12 @@ def job_of(parts=8, merge=added, **options):
     return Job("sums", WORK, parts, merge, "items", "sums", **options)
 
 
-def run(act=lambda span: None, *, workers=1, parts=8, store=None, smaller=()):
-    return run_job(job_of(parts), lambda device: Summing(act, smaller), [Worker(device=DEVICE)] * workers, HERE, store)
+def kept(folder, work="id"):
+    return HERE._replace(checkpoint=folder, fingerprint=work)
+
+
+def run(act=lambda span: None, *, workers=1, parts=8, options=HERE, smaller=()):
+    return run_job(job_of(parts), lambda device: Summing(act, smaller), options, [Worker(device=DEVICE)] * workers)
 
 
 def check(done):
@@ -108,7 +112,7 @@ def test_merges():
 def test_difficult_units_come_first():
     seen = []
     job = job_of(difficulty=lambda span: span.first)
-    run_job(job, lambda device: Summing(seen.append), [Worker(device=DEVICE)], HERE)
+    run_job(job, lambda device: Summing(seen.append), HERE, [Worker(device=DEVICE)])
     assert seen == sorted(seen, reverse=True)
     assert len(seen) == 8
 
@@ -131,7 +135,7 @@ def test_the_cpu_begins_at_the_other_end():
     for order in ("degree", "-degree"):
         seen = []
         selection = Selection((DEVICE,), DEVICE, hybrid=Hybrid(order))
-        run_job(job_of(), lambda device: Summing(seen.append), [Worker(device=DEVICE)], selection)  # noqa: B023
+        run_job(job_of(), lambda device: Summing(seen.append), JobOptions(selection), [Worker(device=DEVICE)])  # noqa: B023
         first[order] = seen[0].first
     assert first["degree"] == 0 < first["-degree"]
 
@@ -180,7 +184,7 @@ def test_what_a_failed_step_took_with_it_is_done_again():
 
     hand = Losing(act, ["half"])
     hand.lost = False
-    check(run_job(job_of(), lambda device: hand, [Worker(device=DEVICE)], HERE))
+    check(run_job(job_of(), lambda device: hand, HERE, [Worker(device=DEVICE)]))
     assert len(seen) == 8 + 4
 
 
@@ -213,8 +217,8 @@ def test_a_part_of_a_step_is_not_counted_twice(tmp_path):
             raise failure
 
     def go_on():
-        store = Store(tmp_path, "sums")
-        return run_job(job_of(), lambda device: InPlace(act, ["half"]), [Worker(device=DEVICE)], HERE, store)
+        store = kept(tmp_path, "sums")
+        return run_job(job_of(), lambda device: InPlace(act, ["half"]), store, [Worker(device=DEVICE)])
 
     with pytest.raises(ValueError, match="other"):
         go_on()
@@ -232,7 +236,7 @@ def test_memory_that_ends_while_results_are_fetched(workers):
                 raise exhausted()
             return super().collect()
 
-    done = run_job(job_of(), lambda device: Late(smaller=["half"]), [Worker(device=DEVICE)] * workers, HERE)
+    done = run_job(job_of(), lambda device: Late(smaller=["half"]), HERE, [Worker(device=DEVICE)] * workers)
     check(done)
     assert set(done.notes) == {f"{DEVICE} ran out of memory; went on with half"}
 
@@ -247,7 +251,7 @@ def test_workers_hand_in_side_by_side():
 
     # Each has a unit: the first to come waits for the other.
     begun = threading.Barrier(2, timeout=20)
-    work = run_job(job_of(2), lambda device: Slow(lambda span: begun.wait()), [Worker(device=DEVICE)] * 2, HERE)
+    work = run_job(job_of(2), lambda device: Slow(lambda span: begun.wait()), HERE, [Worker(device=DEVICE)] * 2)
     check(work)
 
 
@@ -264,7 +268,7 @@ def test_units_of_a_hybrid_shrink_towards_the_cpu():
         return Summing(act)
 
     selection = Selection((gpu,), cpu)
-    check(run_job(job_of(60, shrinking=True), hand, workers_on(selection, helper_workers=1), selection))
+    check(run_job(job_of(60, shrinking=True), hand, JobOptions(selection), workers_on(selection, helper_workers=1)))
     assert seen[cpu][0] < WORK[-1] / 40 < WORK[-1] / 8 < seen[gpu][0]
 
 
@@ -277,21 +281,21 @@ def test_no_smaller_steps():
 
 
 def test_other_errors_are_passed_on_and_what_is_done_is_kept(tmp_path):
-    store = Store(tmp_path / "new" / "folder", "id")
+    store = kept(tmp_path / "new" / "folder")
 
     def act(span):
         if span.first > 20:
             raise jax.errors.JaxRuntimeError("INTERNAL: broken")
 
     with pytest.raises(jax.errors.JaxRuntimeError, match="broken"):
-        run(act, store=store)
+        run(act, options=store)
     seen = []
-    check(run(seen.append, store=store))
+    check(run(seen.append, options=store))
     assert min(span.first for span in seen) > 0
 
 
 def test_a_report_tells_all_that_a_record_holds():
-    one, other = (Record("job", 10, added, None, process) for process in (0, 1))
+    one, other = (Record("job", 10, added, process=process) for process in (0, 1))
     one.add([Span(0, 4)], {"n": np.array([5])})
     one.leave({"n": np.array([2])})
     one.note("smaller steps")
@@ -303,34 +307,34 @@ def test_a_report_tells_all_that_a_record_holds():
     assert results_in(report, "done/") == {"n": np.array([12])}
     assert results_in(report, "left/") == {"n": np.array([3])}
     assert report["notes"].tolist() == ["smaller steps"]
-    other.take(Record("job", 10, added, None, 2).report())  # of one that has done nothing
+    other.take(Record("job", 10, added, process=2).report())  # of one that has done nothing
     assert from_array(other.report()["spans"]) == [Span(0, 6)]
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1000.0])
 def test_reports_of_others_are_kept_when_that_is_due(tmp_path, monkeypatch, seconds):
     monkeypatch.setattr(record, "SAVE_SECONDS", seconds)
-    one, other = (Record("job", 10, added, store, 0) for store in (None, Store(tmp_path, "id")))
+    one, other = (Record("job", 10, added, *where) for where in ((), (tmp_path, "id")))
     one.add([Span(0, 4)], {"n": np.array([5])})
     other.take(one.report())
-    again = Record("job", 10, added, Store(tmp_path, "id"), 0)
+    again = Record("job", 10, added, tmp_path, "id")
     assert from_array(again.open()) == ([] if seconds else [Span(0, 4)])
     assert again.found == ({} if seconds else {"n": np.array([5])})
     again.close()
 
 
 def test_a_limit_leaves_the_rest_and_counts_what_there_is(tmp_path):
-    store = Store(tmp_path, "id")
+    store = kept(tmp_path)
 
     def act(span):
         if span.first > 20:
             raise Unfinished({"sum": np.int64(5), "items": np.int64(1)})
 
-    done = run(act, store=store)
+    done = run(act, options=store)
     assert not done.finished
     items = int(done.found["items"]) - 1
     assert int(done.found["sum"]) == VALUES[:items].sum() + 5
-    check(run(store=store))
+    check(run(options=store))
 
 
 def test_a_limit_in_a_collection_counts_what_there_is():
@@ -350,7 +354,7 @@ def test_a_limit_in_a_collection_counts_what_there_is():
             both.wait()
             raise Unfinished(super().collect())
 
-    done = run_job(job_of(), lambda device: Late(), [Worker(device=DEVICE)] * 2, HERE)
+    done = run_job(job_of(), lambda device: Late(), HERE, [Worker(device=DEVICE)] * 2)
     assert not done.finished
     assert int(done.found["sum"]) == VALUES.sum()
 
@@ -375,36 +379,36 @@ def test_ctrl_c_anywhere_counts_nothing_twice_nor_as_done(tmp_path, monkeypatch,
         step = then_interrupt("step", Summing.step)
         collect = then_interrupt("collect", Summing.collect)
 
-    store, job = Store(tmp_path, "id"), job_of(merge=then_interrupt("merge", added))
+    store, job = kept(tmp_path), job_of(merge=then_interrupt("merge", added))
     with pytest.raises(KeyboardInterrupt):
-        run_job(job, lambda device: Interrupted(), [Worker(device=DEVICE)], HERE, store)
-    check(run(store=store))
+        run_job(job, lambda device: Interrupted(), store, [Worker(device=DEVICE)])
+    check(run(options=store))
 
 
 def test_checkpoints_of_others_and_damaged_ones(tmp_path):
-    run(store=Store(tmp_path, "id"))
+    run(options=kept(tmp_path))
     file = tmp_path / "sums.checkpoint"
     with pytest.raises(ValueError, match="sums.checkpoint: checkpoint of other input or options"):
-        run(store=Store(tmp_path, "other"))
+        run(options=kept(tmp_path, "other"))
     content = file.read_bytes()
     file.write_bytes(content[:-1])
     with pytest.raises(ValueError, match="sums.checkpoint: damaged checkpoint"):
-        run(store=Store(tmp_path, "id"))
+        run(options=kept(tmp_path))
     assert file.read_bytes() == content[:-1]
 
 
 def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
-        run(pytest.fail, store=Store(tmp_path / "file", "id"))
+        run(pytest.fail, options=kept(tmp_path / "file"))
 
 
 def test_the_first_process_takes_over_what_others_have_done(tmp_path):
     """Files as four processes leave them; one of them was taken over before, in a run killed before removing it."""
-    store = Store(tmp_path, "id")
+    store = kept(tmp_path)
 
     def kept_by(process, *spans):
-        book = record.Record("sums", ITEMS, added, store, process)
+        book = record.Record("sums", ITEMS, added, tmp_path, "id", process)
         for first, stop in spans:
             book.add([Span(first, stop)], {"sum": VALUES[first:stop].sum(), "items": np.int64(stop - first)})
         book.save()
@@ -414,7 +418,7 @@ def test_the_first_process_takes_over_what_others_have_done(tmp_path):
     kept_by(2, (10, 12))
     kept_by(3, (50, 60), (40, 42))
     seen = []
-    check(run(seen.append, store=store))
+    check(run(seen.append, options=store))
     assert united(seen) == [Span(12, 20), Span(30, 40), Span(42, 50)]
     assert [path.name for path in tmp_path.iterdir()] == ["sums.checkpoint"]
 
@@ -422,7 +426,7 @@ def test_the_first_process_takes_over_what_others_have_done(tmp_path):
     kept_by(0, (0, 10))
     kept_by(1, (5, 15))
     with pytest.raises(ValueError, match=r"sums.1.checkpoint: checkpoint of work that another one holds"):
-        run(store=store)
+        run(options=store)
 
 
 def test_saves_are_rare(tmp_path, monkeypatch):
@@ -439,7 +443,7 @@ def test_saves_are_rare(tmp_path, monkeypatch):
     def act(span):
         clock[0] += 0.5
 
-    check(run(act, parts=ITEMS, store=Store(tmp_path, "id")))
+    check(run(act, parts=ITEMS, options=kept(tmp_path)))
     assert len(saves) == 3
     assert saves[1] - saves[0] >= 19
 
@@ -449,12 +453,11 @@ def test_killed_at_any_time(tmp_path):
     code = """
         import sys
         from jaxmotif.devices import _record as record
-        from jaxmotif.devices._record import Store
-        from tests.devices.test_job import run
+        from tests.devices.test_job import kept, run
         record.SAVE_SECONDS = 0.0
         def act(span):
             print(span.first, flush=True)
-        run(act, parts=60, store=Store(sys.argv[1], "id"))
+        run(act, parts=60, options=kept(sys.argv[1]))
     """
     command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)]
     root, reached = Path(__file__).parents[2], []
@@ -463,7 +466,7 @@ def test_killed_at_any_time(tmp_path):
             reached += [int(process.stdout.readline()) for _ in range(steps)]
             process.kill()
     seen = []
-    check(run(seen.append, parts=ITEMS, store=Store(tmp_path, "id")))
+    check(run(seen.append, parts=ITEMS, options=kept(tmp_path)))
     # Only what was under way when the process died is done again.
     assert reached[9] >= reached[8]
     assert min(span.first for span in seen) >= reached[-1]
@@ -489,23 +492,23 @@ def test_a_full_disk_is_one_warning_and_no_end(tmp_path, monkeypatch, caplog):
         fsync(file)
 
     monkeypatch.setattr(os, "fsync", full)
-    check(run(store=Store(tmp_path, "id")))
+    check(run(options=kept(tmp_path)))
     assert len(saves) > 6
     (warning,) = caplog.records
     assert warning.getMessage().startswith(f"{tmp_path / 'sums.checkpoint'}: No space left on device")
-    check(run(pytest.fail, store=Store(tmp_path, "id")))
+    check(run(pytest.fail, options=kept(tmp_path)))
 
 
 def test_two_runs_on_one_folder(tmp_path):
     """The second is told who has it, and changes nothing; the first goes on."""
-    store = Store(tmp_path, "id")
+    store = kept(tmp_path)
 
     def act(span):
         if span.first == 0:
             with pytest.raises(ValueError, match=r"sums.checkpoint: in use by process \d+ on"):
-                run(store=store)
+                run(options=store)
 
-    check(run(act, store=store))
+    check(run(act, options=store))
 
 
 @pytest.mark.parametrize("keeps", [True, False])
@@ -519,8 +522,8 @@ def test_long_units_are_done_in_pieces_where_work_is_kept(tmp_path, monkeypatch,
         clock[0] += float(WORK[span.stop] - WORK[span.first])  # a second for each
 
     job = job_of(2, divisible=True)
-    store = Store(tmp_path, "id") if keeps else None
-    check(run_job(job, lambda device: Summing(act), [Worker(device=DEVICE)], HERE, store))
+    options = kept(tmp_path) if keeps else HERE
+    check(run_job(job, lambda device: Summing(act), options, [Worker(device=DEVICE)]))
     assert united(seen) == [Span(0, ITEMS)]
     if not keeps:
         assert len(seen) == 2
@@ -553,7 +556,7 @@ def test_the_meter_counts_what_is_done_and_not_what_is_taken(monkeypatch):
 
     job = job_of()
     monkeypatch.setattr(_job, "progress", lambda *_, **__: Counting())
-    run_job(job, lambda device: Late(), [Worker(device=DEVICE)], HERE, None)
+    run_job(job, lambda device: Late(), HERE, [Worker(device=DEVICE)])
     assert told == taken
     assert len(told) > 4
     assert sum(told) == WORK[-1]

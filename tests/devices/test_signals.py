@@ -35,8 +35,7 @@ for name in ("SIGTERM", "SIGHUP"):  # ignored where the tests were started by no
     signal.signal(getattr(signal, name), signal.SIG_DFL)
 import jaxmotif.cli as cli
 from jaxmotif.devices import _record as record
-from jaxmotif.devices._record import Store
-from tests.devices.test_job import run
+from tests.devices.test_job import kept, run
 
 def main():
     from jaxmotif.cli._app import main
@@ -45,7 +44,7 @@ def main():
     def act(span):
         print(span.first, flush=True)
         time.sleep(0.1)
-    graphlets.graphlet_counts = lambda *_, **__: run(act, parts=60, store=Store(sys.argv[1], "id"))
+    graphlets.graphlet_counts = lambda *_, **__: run(act, parts=60, options=kept(sys.argv[1]))
     return main(["graphlets", "karate", "--quiet", "--no-cache"])
 
 cli.main = main
@@ -56,7 +55,7 @@ cli.program()
 @pytest.mark.parametrize("name", ["SIGTERM", *more("SIGINT", "SIGHUP")])
 def test_what_is_done_is_kept(tmp_path, name):
     """What was saved before the signal is whole, and another run goes on from there."""
-    from tests.devices.test_job import ITEMS, Store, check, run
+    from tests.devices.test_job import ITEMS, check, kept, run
 
     number = getattr(signal, name)
     with start(WORK, tmp_path) as process:
@@ -69,7 +68,7 @@ def test_what_is_done_is_kept(tmp_path, name):
     )
     steps += map(int, output.split())
     seen = []
-    check(run(seen.append, parts=ITEMS, store=Store(tmp_path, "id")))
+    check(run(seen.append, parts=ITEMS, options=kept(tmp_path)))
     # All but the step under way, as here each is saved.
     assert min(span.first for span in seen) >= steps[-1]
     assert [path.name for path in tmp_path.iterdir()] == ["sums.checkpoint"]

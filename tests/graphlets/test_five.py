@@ -18,7 +18,7 @@ import pytest
 import jaxmotif
 from jaxmotif import Graph, edge_graphlets, graphlet_counts, node_orbits
 from jaxmotif.arrays._sums import product
-from jaxmotif.devices._record import store_for
+from jaxmotif.devices._job import JobOptions
 from jaxmotif.devices._select import Selection
 from jaxmotif.graph import stack_graphs
 from jaxmotif.graphlets import _tuning as tuning
@@ -35,7 +35,7 @@ from tests.oracles import DISCONNECTED_5
 
 PAD = (64, 1024)  # as small graphs are padded by the front doors
 OF_FIVE = NAMES_5[17:]
-ONE = Selection((jax.devices()[0],))
+ONE = JobOptions(Selection((jax.devices()[0],)))
 MATRICES = tuning.CPU._replace(loops=False)
 GRAPH = Graph.from_edges(np.argwhere(np.triu(np.random.default_rng(0).random((14, 14)) < 0.6, 1)), 14, pad=PAD)
 
@@ -167,18 +167,18 @@ def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices, edges):
     graph = with_giants()
     made, chosen = built(graph), MATRICES._replace(giant=8, edges_together=100)
     with pytest.raises(ValueError, match="allow at least") as refused:
-        five_node_orbits(made, ONE, edges, memory=1, tuning=chosen)
+        five_node_orbits(made, ONE._replace(memory=1), edges, tuning=chosen)
     least = int(str(refused.value).split("at least ")[1].split()[0])
-    planned = matrices.prepare_graph(made, "edge" if edges else "node", least, ONE.main, chosen)
+    planned = matrices.prepare_graph(made, "edge" if edges else "node", least, ONE.selection.main, chosen)
     assert planned.giants > 5
     assert planned.sparse
     asked = []  # what giants beside each other may take
     choose = giants.choose_tuning
     monkeypatch.setattr(giants, "choose_tuning", lambda *of: asked.append(of[3]) or choose(*of))
-    on = ONE
+    on = ONE._replace(memory=least)
     if devices == 2:
-        on, least, chosen = Selection(tuple(jax.devices()[:2])), 2 * least, chosen._replace(bit_rows=False)
-    nodes, at_edges, _ = five_node_orbits(made, on, edges, memory=least, tuning=chosen)
+        on, chosen = JobOptions(Selection(tuple(jax.devices()[:2])), 2 * least), chosen._replace(bit_rows=False)
+    nodes, at_edges, _ = five_node_orbits(made, on, edges, tuning=chosen)
     assert len(asked) == 1
     assert asked[0] is not None
     assert np.array_equal(np.asarray(nodes)[:63], by_orca(graph))
@@ -244,9 +244,9 @@ def test_copies_of_one_graph_by_the_passes_that_it_takes(monkeypatch, how):
     chosen = {"loops": tuning.CPU, "giants": few._replace(giant=8), "orbits": tuning.CPU}.get(how, few)
     if how == "blocks":
         with pytest.raises(ValueError, match="allow at least") as refused:
-            five_node_copies(made, "house", True, ONE, memory=1, tuning=chosen)
+            five_node_copies(made, "house", True, ONE._replace(memory=1), chosen)
         memory = int(str(refused.value).split("at least ")[1].split()[0])
-        assert matrices.prepare_graph(made, "graph", memory, ONE.main, chosen).sparse
+        assert matrices.prepare_graph(made, "graph", memory, ONE.selection.main, chosen).sparse
     if "orbits" in how:  # of which each is the difference of many maps
         monkeypatch.setattr(orbits_of_graphs, "LARGEST_WITH_TOTALS", 0)
     induced = all_counts(np, np.array(made.n, object), results.totals(by_orca(graph).astype(object)))
@@ -254,7 +254,7 @@ def test_copies_of_one_graph_by_the_passes_that_it_takes(monkeypatch, how):
     assert all(induced[NAMES_5.index(g.name)] for g in orbits.of_size(5))
     for name in (g.name for g in orbits.of_size(5)):
         for kind, counts in expected.items():
-            found, _ = five_node_copies(made, name, kind, ONE, memory, chosen)
+            found, _ = five_node_copies(made, name, kind, ONE._replace(memory=memory), chosen)
             assert (name, kind, found) == (name, kind, counts[NAMES_5.index(name)])
 
 
@@ -367,7 +367,7 @@ def test_a_killed_run_goes_on(devices, task, loops, tmp_path, monkeypatch):
     graph = built(random_graph(0))
     expected = five_node_orbits(graph, ONE, edges=True)
     chosen = tuning.CPU._replace(units=8, loops=loops)
-    store = store_for(tmp_path, False, lambda: ("a graph",))
+    options = ONE._replace(checkpoint=tmp_path).identified(lambda: ("a graph",))
     steps, step = [], task.step
 
     def step_until_killed(self, span):
@@ -378,11 +378,11 @@ def test_a_killed_run_goes_on(devices, task, loops, tmp_path, monkeypatch):
 
     monkeypatch.setattr(task, "step", step_until_killed)
     with pytest.raises(RuntimeError, match="killed"):
-        five_node_orbits(graph, ONE, edges=True, store=store, tuning=chosen)
+        five_node_orbits(graph, options, edges=True, tuning=chosen)
     left = []
     monkeypatch.setattr(task, "step", lambda self, span: (left.append(span), step(self, span)))
-    on = Selection(tuple(jax.devices()[:devices]))
-    found = five_node_orbits(graph, on, edges=True, store=store, tuning=chosen)
+    options = options._replace(selection=Selection(tuple(jax.devices()[:devices])))
+    found = five_node_orbits(graph, options, edges=True, tuning=chosen)
     assert np.array_equal(np.asarray(found.nodes), np.asarray(expected.nodes))
     assert np.array_equal(np.asarray(found.edges), np.asarray(expected.edges))
     assert left
@@ -392,22 +392,22 @@ def test_a_killed_run_goes_on(devices, task, loops, tmp_path, monkeypatch):
 def test_a_checkpoint_of_other_giants_is_refused(tmp_path, monkeypatch):
     """What a stretch's sums hold depends on which nodes are giants, and so on the memory."""
     graph, few = with_giants(), MATRICES._replace(units=4)
-    store = store_for(tmp_path, False, lambda: ("with giants",))
+    options = ONE._replace(checkpoint=tmp_path).identified(lambda: ("with giants",))
 
     def fail(self, span):
         raise RuntimeError("killed")
 
     monkeypatch.setattr(HubSumTask, "step", fail)
     with pytest.raises(RuntimeError, match="killed"):
-        five_node_orbits(built(graph), ONE, store=store, tuning=few)
+        five_node_orbits(built(graph), options, tuning=few)
     with pytest.raises(ValueError, match="checkpoint of other input or options"):
-        five_node_orbits(built(graph), ONE, store=store, tuning=few._replace(giant=8))
+        five_node_orbits(built(graph), options, tuning=few._replace(giant=8))
 
 
 @pytest.mark.parametrize("devices", [1, 2])
 def test_loops_are_shared_out(devices):
     """A run of many units, by threads where there are several devices, gives the same bits."""
-    on = Selection(tuple(jax.devices()[:devices]))
+    on = JobOptions(Selection(tuple(jax.devices()[:devices])))
     found = five_node_orbits(GRAPH, on, edges=True, tuning=tuning.CPU._replace(unit_steps=100))
     expected = five_node_orbits(GRAPH, ONE, edges=True)
     assert np.array_equal(np.asarray(found.nodes), np.asarray(expected.nodes))
@@ -430,8 +430,8 @@ def test_bad_input():
 
 def test_a_budget_without_room_for_triangles_takes_matrices():
     made = built(nx.complete_graph(100), (100, 9900))
-    room = CpuLoops(made, "node", ONE.main, tuning.CPU).bytes
-    kinds = [choose_engine(made, ONE, "node", memory, tuning.CPU)[0] for memory in (room, room - 1)]
+    room = CpuLoops(made, ONE, "node", tuning.CPU).bytes
+    kinds = [choose_engine(made, ONE._replace(memory=memory), "node", tuning.CPU)[0] for memory in (room, room - 1)]
     assert [type(kind) for kind in kinds] == [CpuLoops, HubMatrices]
 
 

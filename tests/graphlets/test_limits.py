@@ -27,7 +27,7 @@ def star(leaves: int, *further: tuple[int, int]) -> Graph:
 
 
 def planned(graph: Graph) -> matrices.HubPlan:
-    return matrices.prepare_graph(graph, "node", None, ONE.main, MATRICES)
+    return matrices.prepare_graph(graph, "node", None, ONE.selection.main, MATRICES)
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_bounds_of_precision():
     assert chosen.one_limb == tuning.ACCELERATOR.one_limb == 2.0**60
     assert chosen.largest == tuning.ACCELERATOR.largest
     for engine in (chosen, MATRICES):
-        largest = orbits.choose_engine(star(7), ONE, "node", None, engine)[0].largest
+        largest = orbits.choose_engine(star(7), ONE, "node", engine)[0].largest
         for limit in (largest, np.nextafter(largest, np.inf)):
-            made = orbits.choose_engine(star(7), ONE, "node", None, engine._replace(one_limb=limit))[0]
+            made = orbits.choose_engine(star(7), ONE, "node", engine._replace(one_limb=limit))[0]
             assert made.wide == (limit == largest)
 
     def check(largest: float) -> None:
@@ -203,7 +203,7 @@ def test_the_bound_of_all_counts_holds(kind, chosen):
         "star": np.outer(np.arange(12) == 0, np.arange(12) > 0) | np.outer(np.arange(12) > 0, np.arange(12) == 0),
     }
     graph = build(shapes[kind] if kind in shapes else adjacency(kind, False), False, (64, 4096))
-    largest = orbits.choose_engine(graph, ONE, "node", None, chosen)[0].largest
+    largest = orbits.choose_engine(graph, ONE, "node", chosen)[0].largest
     at_nodes = node_orbits(graph, size=5, induced=False).to_numpy()
     trees = [orbit for g in CONNECTED if g.name in ("5-path", "fork", "4-star") for orbit in set(g.node_orbits)]
     assert at_nodes[:, trees].sum(axis=1).max() <= largest

@@ -12,6 +12,7 @@ from jaxmotif.arrays import _compile
 from jaxmotif.arrays._compile import Target
 from jaxmotif.arrays._exact import join_sums
 from jaxmotif.devices import _job as job
+from jaxmotif.devices._job import JobOptions
 from jaxmotif.devices._select import Hybrid, Selection
 from jaxmotif.graph.synthetic import erdos_renyi
 from jaxmotif.graphlets import _run as run
@@ -93,7 +94,7 @@ def _in_units(mixed, graph, hybrid):
     selection = mixed[0]._replace(hybrid=hybrid)
     tunings = hybrid_tunings(selection, *mixed[1:])
     order, plan = run.prepare(graph, next(iter(tunings.values())), selection.devices[0])
-    outcome, done = run.run_units(order, plan, "edge", tunings, False, selection)
+    outcome, done = run.run_units(order, plan, "edge", tunings, JobOptions(selection))
     work = [int(starts[-1]) for starts in pass_work(order, plan)]
     counts = {name: join_sums(pair) for name, pair in zip(TERMS, np.asarray(outcome.sums), strict=True)}
     values = np.asarray(outcome.values)[: graph.m]

@@ -29,10 +29,9 @@ from jaxmotif.arrays._compile import put64
 from jaxmotif.arrays._exact import join_sums, split_sum
 from jaxmotif.arrays._host import zeros_for_jax
 from jaxmotif.arrays._private_folder import make_private, user_cache_folder, why_not_private
-from jaxmotif.devices._job import Job, run_job, workers_on
+from jaxmotif.devices._job import Job, JobOptions, run_job
 from jaxmotif.devices._ranges import Span
-from jaxmotif.devices._record import Arrays, Store, added
-from jaxmotif.devices._select import Selection
+from jaxmotif.devices._record import Arrays, added
 from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets._tuning import Detail, FiveTuning
 from jaxmotif.graphlets.five import results
@@ -598,16 +597,16 @@ class CpuLoops:
     entries for each triangle.
     """
 
-    def __init__(self, graph: Graph, detail: Detail, device: jax.Device, tuning: FiveTuning) -> None:
+    def __init__(self, graph: Graph, options: JobOptions, detail: Detail, tuning: FiveTuning) -> None:
         """Assign numbers to the nodes by degree, and count the triangles on every arc.
 
         Args:
           graph: undirected, with edges.
+          options: the devices that share the work, the main one of which takes the result, and what is kept and shown.
           detail: whether counts in the graph, node orbits or edge orbits are wanted.
-          device: where results are put.
           tuning: sizes and limits of the run.
         """
-        self._device, self._detail, self._tuning = device, detail, tuning
+        self._options, self._detail, self._tuning = options, detail, tuning
         offsets = np.asarray(graph.out_offsets).astype(np.int64)
         targets = np.asarray(graph.out_targets)[: offsets[-1]].astype(np.uint32)
         degrees, nodes, arcs = np.diff(offsets), len(offsets) - 1, len(targets)
@@ -653,21 +652,20 @@ class CpuLoops:
         rows = 100 * len(graph.degree) + 8 * widest**2
         return _ARC_BYTES[self._detail] * len(graph.heads) + 4 * int(graph.starts[-1]) + rows
 
-    def add_up(
-        self, selection: Selection, store: Store | None, show: bool, passes: frozenset[Pass] = ALL_PASSES
-    ) -> tuple[str, ...]:
+    def add_up(self, passes: frozenset[Pass] = ALL_PASSES) -> tuple[str, ...]:
         """Add up the sums at all arcs, and return notes; arguments as for :class:`.matrices.HubMatrices`."""
+        selection = self._options.selection
         rows = self._graph._replace(around=np.empty(self._graph.starts[-1], np.uint32))
         no_counts, place = np.empty((0, 0), np.int64), rows.starts[:-1].copy()
         find_triangles(rows.offsets, rows.heads, rows.back, rows.up, no_counts, place, rows.around)
         steps = np.concatenate([[0], np.cumsum(10 * rows.degree[rows.heads] + 5 * rows.t**2)])
         work = steps[rows.offsets] + np.arange(len(rows.offsets))
         units = int(work[-1] // self._tuning.unit_steps) + 1
-        if store is not None or selection.several:
+        if self._options.exports or selection.several:
             units = max(units, self._tuning.units, 4 * len(selection.devices))
         job = Job("graphlets-5-loops", work, units, added, "steps", "five nodes", divisible=True)
         edges = self._detail == "edge"
-        done = run_job(job, lambda device: LoopTask(rows, edges, passes), workers_on(selection), selection, store, show)
+        done = run_job(job, lambda device: LoopTask(rows, edges, passes), self._options)
         self._sums = done.found | {"t": rows.t}
         # Sums over triangles of values that are sums themselves, and are only known now.
         late = {"roof": self._sums["w3"]}
@@ -734,7 +732,7 @@ class CpuLoops:
 
         if self.wide:
             return results.Limbs.of(solve, wide=True).as_integers()
-        return put64(solve(lambda x: x), self._device)
+        return put64(solve(lambda x: x), self._options.selection.main)
 
 
 class LoopTask:

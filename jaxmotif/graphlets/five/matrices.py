@@ -18,12 +18,10 @@ from jaxmotif.arrays._ahead import in_earnest, rehearsal
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._exact import join_sums
 from jaxmotif.arrays._sizes import table_columns
-from jaxmotif.devices._checkpoint import fingerprint
-from jaxmotif.devices._job import Job, run_alone, run_job, workers_on
+from jaxmotif.devices._job import Job, JobOptions, run_alone, run_job
 from jaxmotif.devices._memory import default_memory, working_memory
 from jaxmotif.devices._ranges import Span
-from jaxmotif.devices._record import Arrays, Store, added
-from jaxmotif.devices._select import Selection
+from jaxmotif.devices._record import Arrays, added
 from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets._tuning import Detail, FiveTuning
 from jaxmotif.graphlets.five import cycles, giants, graphs, hubs, results
@@ -256,30 +254,23 @@ class HubMatrices:
     and 4-cycles of its neighbourhood instead (:mod:`jaxmotif.graphlets.five.giants`).
     """
 
-    def __init__(
-        self, graph: Graph, selection: Selection, detail: Detail, memory: int | None, tuning: FiveTuning
-    ) -> None:
-        self._graph, self._device = graph, selection.main
-        self._plan = prepare_graph(graph, detail, memory, selection.main, tuning)
+    def __init__(self, graph: Graph, options: JobOptions, detail: Detail, tuning: FiveTuning) -> None:
+        self._graph, self._options, self._device = graph, options, options.selection.main
+        self._plan = prepare_graph(graph, detail, options.memory, self._device, tuning)
         self.largest, self.most_neighbours = self._plan.largest, self._plan.most_neighbours
         self.wide, self._sums = self.largest >= tuning.one_limb, dict[str, jax.Array]()
 
-    def add_up(
-        self, selection: Selection, store: Store | None, show: bool, passes: frozenset[Pass] = ALL_PASSES
-    ) -> tuple[str, ...]:
+    def add_up(self, passes: frozenset[Pass] = ALL_PASSES) -> tuple[str, ...]:
         """Add up the sums at all arcs, and return notes on what had to be done differently.
 
         Sums around hubs are shared out; then come those around giants, and those that take other sums.
 
         Args:
-          selection: the devices that share the work.
-          store: what the work is, and where its checkpoints are.
-          show: whether to show progress, where it takes long.
           passes: the passes whose sums are wanted; those of others are 0.
         """
-        plan, device, union = self._plan._replace(passes=passes), selection.main, None
+        plan, device, union = self._plan._replace(passes=passes), self._device, None
         graph = plan.graph
-        sums, notes, known = _share_out_hubs(plan, selection, show, store)
+        sums, notes, known = _share_out_hubs(plan, self._options)
         adjacency = plan.adjacency(graph) if plan.detail == "edge" else None
         if known is not None:
             sums["chord"] = _take_from_hubs(graph, sums["chord"], giants=plan.giants)
@@ -318,31 +309,30 @@ class HubMatrices:
         return join_sums(np.asarray(results.sum_total_homs(self._plan.graph, self._sums)))
 
 
-def _share_out_hubs(
-    plan: HubPlan, selection: Selection, show: bool, store: Store | None
-) -> tuple[dict[str, jax.Array], tuple[str, ...], Giants | None]:
+def _share_out_hubs(plan: HubPlan, options: JobOptions) -> tuple[dict[str, jax.Array], tuple[str, ...], Giants | None]:
     """Compute the sums around hubs on all devices, and return the sums, the notes and the giants."""
-    device, work = selection.main, plan.lengths.astype(np.int64) ** 2 + 1
+    selection, device = options.selection, options.selection.main
+    work = plan.lengths.astype(np.int64) ** 2 + 1
     is_long = work.sum() - len(work) > plan.tuning.long_run  # cut into units even where one device does it all
-    if store is None and not selection.several and not is_long:
+    if not (options.exports or selection.several or is_long):
         task = HubSumTask(plan, device)
         notes = run_alone(task, len(plan.lengths), device)
         return task.sums(), notes, task.giants
     # The devices of one process add their sums up on one of them. Sums for a checkpoint, or for other processes, go
     # through host memory.
-    total = _DeviceTotal(device) if store is None and selection.helper is None else None
+    total = None if options.exports or selection.helper is not None else _DeviceTotal(device)
     units = max(plan.tuning.units, 4 * len(selection.devices))
     if plan.sparse:
         work, units = _move_to_blocks(work + _row_work(plan, device), plan.rows(device)), 4 * len(selection.devices)
     starts = np.concatenate([[0], np.cumsum(work)])
-    if store is not None:  # what the sums of finished stretches hold depends on these two, which depend on the memory
-        store = store._replace(fingerprint=fingerprint(store.fingerprint, plan.giants, plan.sparse))
+    # What the sums of finished stretches hold depends on these two, which depend on the memory.
+    options = options.identified(lambda: (options.fingerprint, plan.giants, plan.sparse))
     programs = plan.detail, plan.passes, plan.memory, plan.arcs
     # Later units are the more difficult ones, and are taken first: large hubs come last.
     job = Job(
         "graphlets-5-hubs", starts, units, added, "cells", "five nodes", lambda span: span.stop, programs=programs
     )
-    done = run_job(job, lambda place: HubSumTask(plan, place, total), workers_on(selection), selection, store, show)
+    done = run_job(job, lambda place: HubSumTask(plan, place, total), options)
     known = _find_giants(plan)
     if total is not None:
         return total.sums, done.notes, known

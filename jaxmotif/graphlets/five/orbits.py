@@ -15,9 +15,8 @@ import jax
 import numpy as np
 
 from jaxmotif.arrays._ahead import end_rehearsal
+from jaxmotif.devices._job import JobOptions
 from jaxmotif.devices._memory import default_memory
-from jaxmotif.devices._record import Store
-from jaxmotif.devices._select import Selection
 from jaxmotif.graph._container import Graph
 from jaxmotif.graphlets._tuning import Detail, FiveTuning, tuning_for
 from jaxmotif.graphlets.five.equations import ALL_PASSES, Pass, passes_for
@@ -31,18 +30,19 @@ if TYPE_CHECKING:
 
 
 def choose_engine(
-    graph: Graph, selection: Selection, detail: Detail, memory: int | None, tuning: FiveTuning
+    graph: Graph, options: JobOptions, detail: Detail, tuning: FiveTuning
 ) -> tuple[CpuLoops | HubMatrices, tuple[str, ...]]:
     """Choose the engine that takes least time on the main device within a budget, and return it with notes.
 
     Args:
       graph: undirected, with edges.
+      options: the devices that share the work, the memory to work in beside the graph and the result, and what is kept.
       detail: whether counts in the graph, node orbits or edge orbits are wanted.
-      memory: bytes to work in on each device beside the graph and the result.
       tuning: sizes and limits.
     """
     notes: tuple[str, ...] = ()
-    if selection.main.platform == "cpu" and tuning.loops:
+    device = options.selection.main
+    if device.platform == "cpu" and tuning.loops:
         try:
             from jaxmotif.graphlets.five.cpu import CpuLoops
         except ImportError as failure:
@@ -52,10 +52,10 @@ def choose_engine(
             )
         else:
             end_rehearsal()  # loops need no programs of JAX
-            loops = CpuLoops(graph, detail, selection.main, tuning)
-            if loops.bytes <= (default_memory(selection.main) if memory is None else memory):
+            loops = CpuLoops(graph, options, detail, tuning)
+            if loops.bytes <= (default_memory(device) if options.memory is None else options.memory):
                 return loops, ()
-    return HubMatrices(graph, selection, detail, memory, tuning), notes
+    return HubMatrices(graph, options, detail, tuning), notes
 
 
 LARGEST_WITH_TOTALS = 2.0**57
@@ -83,11 +83,8 @@ class FiveOrbits(NamedTuple):
 
 def five_node_orbits(
     graph: Graph,
-    selection: Selection,
+    options: JobOptions,
     edges: bool = False,
-    memory: int | None = None,
-    show: bool = False,
-    store: Store | None = None,
     nodes: bool = True,
     tuning: FiveTuning | None = None,
 ) -> FiveOrbits:
@@ -95,11 +92,8 @@ def five_node_orbits(
 
     Args:
       graph: undirected, with edges.
-      selection: the devices that share the work.
+      options: as for :func:`choose_engine`.
       edges: whether orbits at edges are wanted.
-      memory: bytes to work in on each device beside the graph and the result.
-      show: whether to show progress, where it takes long.
-      store: says what the work is, and keeps its checkpoints.
       nodes: whether orbits at nodes are wanted.
       tuning: sizes and limits; by default those of the main device.
 
@@ -107,39 +101,30 @@ def five_node_orbits(
       OverflowError: counts may pass the limit of the tuning, 2^90.
       ValueError: too little memory.
     """
-    tuning = tuning or tuning_for(selection.main)
-    with jax.default_device(selection.main):
-        engine, notes = choose_engine(graph, selection, "edge" if edges else "node", memory, tuning)
+    device = options.selection.main
+    tuning = tuning or tuning_for(device)
+    with jax.default_device(device):
+        engine, notes = choose_engine(graph, options, "edge" if edges else "node", tuning)
         _check_largest(engine, tuning)
-        notes += engine.add_up(selection, store, show)
+        notes += engine.add_up()
         at_nodes = engine.node_orbits() if nodes else np.zeros((0, len(NODE_NAMES_5)), np.int64)
         return FiveOrbits(at_nodes, engine.edge_orbits() if edges else None, notes)
 
 
 def five_node_counts(
-    graph: Graph,
-    selection: Selection,
-    memory: int | None = None,
-    show: bool = False,
-    store: Store | None = None,
-    tuning: FiveTuning | None = None,
+    graph: Graph, options: JobOptions, tuning: FiveTuning | None = None
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Count the 51 graphs of two to five nodes in a graph, and return the counts with notes.
 
     The counts are Python integers, as :func:`jaxmotif.patterns._totals.all_counts` gives them; arguments and errors are
     those of :func:`five_node_orbits`.
     """
-    homs, notes = _total_homs(graph, selection, memory, show, store, tuning)
+    homs, notes = _total_homs(graph, options, tuning)
     return counts_of_maps(np, np.concatenate([np.array([graph.n], object), homs])), notes
 
 
 def five_node_copies(
-    graph: Graph,
-    name: str,
-    induced: bool,
-    selection: Selection,
-    memory: int | None = None,
-    tuning: FiveTuning | None = None,
+    graph: Graph, name: str, induced: bool, options: JobOptions, tuning: FiveTuning | None = None
 ) -> tuple[int, tuple[str, ...]]:
     """Count the copies of one connected graph of five nodes, and return the count with notes.
 
@@ -149,35 +134,30 @@ def five_node_copies(
       graph: undirected, with edges.
       name: one of :data:`jaxmotif.patterns._totals.NAMES_5`.
       induced: whether only induced copies are counted.
-      selection, memory, tuning: as for :func:`five_node_orbits`, whose errors it has.
+      options, tuning: as for :func:`five_node_orbits`, whose errors it has.
 
     References:
       Curticapean, Dell & Marx, "Homomorphisms are a good basis for counting small subgraphs", STOC 2017.
     """
-    homs, notes = _total_homs(graph, selection, memory, tuning=tuning, passes=passes_for(name, induced))
+    homs, notes = _total_homs(graph, options, tuning, passes_for(name, induced))
     return copies_of_maps(name, induced, homs), notes
 
 
 def _total_homs(
-    graph: Graph,
-    selection: Selection,
-    memory: int | None,
-    show: bool = False,
-    store: Store | None = None,
-    tuning: FiveTuning | None = None,
-    passes: frozenset[Pass] = ALL_PASSES,
+    graph: Graph, options: JobOptions, tuning: FiveTuning | None, passes: frozenset[Pass] = ALL_PASSES
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return the homomorphisms of the connected graphs of two to five nodes, Python integers, with notes.
 
     Homomorphisms of graphs that need a pass other than ``passes`` are arbitrary numbers.
     """
-    tuning = tuning or tuning_for(selection.main)
-    with jax.default_device(selection.main):
-        engine, notes = choose_engine(graph, selection, "graph", memory, tuning)
+    device = options.selection.main
+    tuning = tuning or tuning_for(device)
+    with jax.default_device(device):
+        engine, notes = choose_engine(graph, options, "graph", tuning)
         if engine.largest < LARGEST_WITH_TOTALS:
-            notes += engine.add_up(selection, store, show, passes)
+            notes += engine.add_up(passes)
             return engine.total_homs(), notes
-    orbits = five_node_orbits(graph, selection, False, memory, show, store, tuning=tuning)
+    orbits = five_node_orbits(graph, options, tuning=tuning)
     return maps_of_orbits(np, totals(orbits.nodes)), orbits.notes
 
 
