@@ -18,7 +18,8 @@ from jaxmotif.graphlets import NodeOrbits, node_orbits
 OrbitsLike: TypeAlias = GraphLike | NodeOrbits | Int64
 """A graph, or the orbits of its nodes: a result of :func:`jaxmotif.node_orbits`, or an array with a row for each node.
 
-Of what the dense functions return, which has rows of padding, this is ``.to_numpy()[: graph.n]``.
+Of what the dense functions return, which has rows of padding, this is ``.to_numpy()[: graph.n]``. ``Int64`` whose last
+row is zero is refused, since that may be padding.
 """
 
 GCM_ORBITS = (0, 2, 5, 7, 8, 10, 11, 6, 9, 4, 1)
@@ -207,17 +208,18 @@ def _orbits(graph: OrbitsLike, size: int) -> np.ndarray:
     """Return the orbits of the nodes of a graph, or given orbits as an array."""
     check_graphlet_size(size)
     columns = 15 if size == 4 else 73
-    if isinstance(graph, NodeOrbits | Int64):
-        graph = graph.to_numpy()
-    if isinstance(graph, np.ndarray):
-        if graph.ndim == 2 and graph.shape[1] in (columns, 73):
-            if (graph < 0).any():
+    given = graph.to_numpy() if isinstance(graph, NodeOrbits | Int64) else graph
+    if isinstance(given, np.ndarray):
+        if given.ndim == 2 and given.shape[1] in (columns, 73):
+            if (given < 0).any():
                 raise ValueError("some orbits are negative, that is not known: count them with a larger max_degree")
-            return graph
-        if graph.shape[1:] != (2,):
-            shape = list(graph.shape)
+            if isinstance(graph, Int64) and (given[-1:] == 0).all(axis=1).any():
+                raise ValueError("the last row of orbits is zero, perhaps of padding: take .to_numpy()[: graph.n]")
+            return given
+        if given.shape[1:] != (2,):
+            shape = list(given.shape)
             raise ValueError(f"size={size} takes an array of orbits [n, {columns}] or edges [E, 2], got shape {shape}")
-    return node_orbits(as_graph(graph), size=size).values
+    return node_orbits(as_graph(given), size=size).values
 
 
 def _ranks(values: ArrayLike) -> np.ndarray:

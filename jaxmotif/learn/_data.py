@@ -42,7 +42,7 @@ def data_set(graphs: Any, directed: bool = False) -> Graphs:
     if all(hasattr(graph, "edge_index") and hasattr(graph, "num_nodes") for graph in graphs):
         edges = [np.asarray(graph.edge_index).T for graph in graphs]
         return Graphs.from_edges(edges, [graph.num_nodes for graph in graphs], directed)
-    if all(isinstance(graph, list | tuple) and len(graph) in (2, 3) and isinstance(graph[1], dict) for graph in graphs):
+    if all(isinstance(one, list | tuple) and len(one) in (2, 3) and isinstance(one[1], dict | None) for one in graphs):
         return _from_grakel(graphs, directed)
     found = as_graphs(graphs, directed)
     if found is None:
@@ -116,26 +116,32 @@ def file_of_content(folder: str | os.PathLike[str], content: Iterable[Any]) -> P
 def _from_grakel(graphs: list[Sequence[Any]], directed: bool) -> Graphs:
     """Return the graphs of GraKeL's lists, with their labels of nodes and of edges.
 
-    A list has edges, a dictionary of node labels, and perhaps one of edge labels. Edges are pairs, with a weight or
-    not, keys of a dictionary, a dictionary of the neighbours of each node, or an adjacency matrix. The label of an
-    undirected edge may stand at either of its two pairs.
+    A list has edges, a dictionary of node labels or ``None``, and perhaps one of edge labels. Edges are pairs, tuples
+    with a weight, keys of a dictionary, a dictionary of the neighbours of each node, or an adjacency matrix: an array,
+    or a list of lists. The label of an undirected edge may stand at either of its two pairs.
     """
     rows, nodes, edges, sizes = [], [], [], []
-    for i, (given, node_labels, *others) in enumerate(graphs):
-        edge_labels: dict[Any, Any] = others[0] if others and others[0] else {}
+    for i, (given, *labels) in enumerate(graphs):
+        node_labels, edge_labels = [some or {} for some in (*labels, None)][:2]
+        given = given.toarray() if hasattr(given, "toarray") else given
         pairs, keys = list(given), []
-        if isinstance(given, np.ndarray) and given.ndim == 2 and given.shape[0] == given.shape[1]:
+        # Of lists, a matrix has rows of three and more: two lists of two nodes are edges.
+        square = all(isinstance(row, list | np.ndarray) and len(row) == len(pairs) for row in pairs)
+        if square and (isinstance(given, np.ndarray) or len(pairs) > 2):
             pairs, keys = np.argwhere(given).tolist(), range(len(given))
         elif isinstance(given, dict) and all(hasattr(near, "__iter__") for near in given.values()):
             pairs, keys = [(u, v) for u, near in given.items() for v in near], pairs
-        if any(not hasattr(pair, "__len__") or len(pair) not in (2, 3) for pair in pairs):
+        # As in GraKeL, weights stand in tuples alone: lists of three, and rows of arrays, would be parts of matrices.
+        if not all(isinstance(pair, tuple | list) and len(pair) in (2, 2 + isinstance(pair, tuple)) for pair in pairs):
             raise ValueError(f"graphs[{i}]: edges must be pairs of nodes, with a weight or not, or a square array")
         pairs = [(u, v) for u, v, *_ in pairs]
-        if not directed:
-            turned = {(v, u): label for (u, v), label in edge_labels.items()}
-            if any(turned.get(pair, label) != label for pair, label in edge_labels.items()):
-                raise ValueError(f"graphs[{i}]: labels disagree on one edge, which may be given in both directions")
-            edge_labels = turned | edge_labels
+        joined = {*pairs} if directed else {*pairs, *((v, u) for u, v in pairs)}
+        if strays := [pair for pair in edge_labels if pair not in joined]:
+            raise ValueError(f"graphs[{i}]: {strays[0]!r} has a label and is no edge; leave out labels of other pairs")
+        turned = {} if directed else {(v, u): label for (u, v), label in edge_labels.items()}
+        if any(turned.get(pair, label) != label for pair, label in edge_labels.items()):
+            raise ValueError(f"graphs[{i}]: labels disagree on one edge, which may be given in both directions")
+        edge_labels = turned | edge_labels
         names = {u: i for i, u in enumerate(dict.fromkeys([*node_labels, *keys, *(u for pair in pairs for u in pair)]))}
         rows.append(np.array([[names[u], names[v]] for u, v in pairs], np.int64).reshape(-1, 2))
         nodes.append([(u, node_labels.get(u)) for u in names])

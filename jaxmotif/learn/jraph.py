@@ -87,8 +87,8 @@ def sums_by_graph(graphs: Any, values: jax.Array | np.ndarray | Int64) -> jax.Ar
 
     Args:
       graphs: a tuple with ``n_node``, integers ``[graphs]``.
-      values: ``[n, ..]``. If they are exact counts (``Int64``, or integers of NumPy), the sums are ``Int64``. Rows past
-        the sum of ``n_node`` are left out.
+      values: ``[n, ..]``. If they are exact counts (``Int64``, or integers of NumPy), the sums are ``Int64``. Sums of
+        JAX's own integers keep their dtype, and may wrap. Rows past the sum of ``n_node`` are left out.
 
     Raises:
       OverflowError: outside ``jit``, where an exact sum needs more than 63 bits and a sign. Inside, it wraps.

@@ -20,6 +20,7 @@ try:
 except ImportError:
     BaseTransform = object  # whatever has the fields of Data can be transformed without PyTorch Geometric
 
+from jaxmotif.arrays._checks import check_switch
 from jaxmotif.features import pattern_features
 from jaxmotif.features._patterns import Normalize, PatternLike
 from jaxmotif.graph import Graphs
@@ -79,6 +80,7 @@ class AddGraphletOrbits(_AddCounts):
     log: bool = True
 
     def _rows(self, given: list[Any]) -> list[np.ndarray]:
+        check_switch(self.log, "log")
         counts = node_orbits(_graphs(given, False, None, None), size=self.size).values.astype(np.float64)
         return _split(np.log1p(counts) if self.log else counts, [data.num_nodes for data in given])
 

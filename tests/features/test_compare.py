@@ -7,7 +7,7 @@ from math import log, prod, sqrt
 import numpy as np
 import pytest
 
-from jaxmotif import Graph, features, node_orbits
+from jaxmotif import Graph, datasets, features, node_orbits
 from jaxmotif.features._compare import AFFECTED, GCM_ORBITS
 from jaxmotif.graphlets import dense_node_orbits
 
@@ -109,3 +109,13 @@ def test_orbits_that_are_not_known_are_refused():
     for compare in (features.graphlet_correlation_matrix, lambda some: distance(star, some)):
         with pytest.raises(ValueError, match="orbits are negative.*larger max_degree"):
             compare(orbits)
+
+
+def test_orbits_with_rows_of_padding_are_refused():
+    """They would count as nodes without edges: the distance of a graph from itself was 2.4."""
+    karate = datasets.load("karate")
+    orbits, distance = dense_node_orbits(karate), features.graphlet_correlation_distance
+    for compare in (features.graphlet_correlation_matrix, lambda some: distance(karate, some)):
+        with pytest.raises(ValueError, match=r"perhaps of padding: take \.to_numpy\(\)\[: graph\.n\]"):
+            compare(orbits)
+    assert distance(karate, orbits.to_numpy()[: karate.n]) == distance(karate, orbits[: karate.n]) == 0

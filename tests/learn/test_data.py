@@ -1,6 +1,7 @@
 """Data sets of other libraries and folders, and features that are kept on disk."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from jaxmotif.learn import GraphletFeatures, OrbitFeatures, PatternFeatures, Wei
 from jaxmotif.learn._data import data_set
 from jaxmotif.patterns import Pattern
 from tests.oracles import random_edges
+
+sparse = pytest.importorskip("scipy.sparse")
 
 SIZES = [6, 3, 9, 1, 8]
 
@@ -162,6 +165,34 @@ def test_other_forms_of_grakels_lists():
         data_set([[[(0, 1)], labels], [[[0, 1, 0, 0], [1, 0, 1, 0]], labels]])
     with pytest.raises(ValueError, match=r"graphs\[0\]: labels disagree on one edge"):
         data_set([[[(0, 1)], labels, {(0, 1): 1, (1, 0): 2}]])
+
+
+@pytest.mark.parametrize("matrix", [list, np.array, sparse.csr_array])
+def test_matrices_of_grakel_are_no_weighted_edges(matrix):
+    """The oxygen of GraKeL's water has two neighbours; as tuples, the same rows would be an edge with weights."""
+    water = data_set([[matrix([[0, 1, 1], [1, 0, 0], [1, 0, 0]]), {0: 8, 1: 1, 2: 1}]])
+    assert (water.n.tolist(), water.union(pad=None).edge_list().tolist()) == ([3], [[0, 1], [0, 2]])
+
+
+@pytest.mark.parametrize("edges", [
+    [[0, 1, 1.0], [1, 2, 0.5]], np.array([[0, 1], [1, 2], [2, 3]]), np.ones((3, 3, 3)), [frozenset((0, 1))],
+])  # fmt: skip
+def test_edges_that_could_be_parts_of_a_matrix_are_refused(edges):
+    """Edges of another graph of the data set, as many as columns, would be read as a square matrix."""
+    with pytest.raises(ValueError, match=r"graphs\[0\]: edges must be pairs of nodes"):
+        data_set([[edges, None]])
+
+
+@pytest.mark.parametrize("edges", [[(0, 1), (1, 2)], [[0, 1], [1, 2]], {0: [1], 1: [2]}])
+def test_none_in_place_of_grakels_node_labels(edges):
+    found = data_set([[edges, None], [edges, None, None], [edges, None, {}]])
+    assert (found.m.tolist(), found.fields.node_labels, found.fields.edge_labels) == ([2, 2, 2], None, None)
+
+
+@pytest.mark.parametrize(("stray", "directed"), [((1, 2), False), ((7, 8), False), ((1, 0), True)])
+def test_labels_of_no_edge_are_refused(stray, directed):
+    with pytest.raises(ValueError, match=rf"graphs\[0\]: {re.escape(str(stray))} has a label and is no edge"):
+        data_set([[[(0, 1)], {0: 1, 1: 1, 2: 1}, {(0, 1): 5, stray: 6}]], directed)
 
 
 def test_a_stack_is_a_data_set():

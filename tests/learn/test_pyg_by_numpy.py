@@ -102,6 +102,12 @@ def test_what_is_not_there_is_told():
         AddPatternCounts(["triangle"], node_label="z")(data())
 
 
+@pytest.mark.parametrize("add", [AddGraphletOrbits(log="no"), AddPatternCounts(["triangle"], log="no")])
+def test_words_are_no_switches(add):
+    with pytest.raises(TypeError, match="log must be True or False, got 'no'"):
+        add(data())
+
+
 @pytest.mark.parametrize("per", ["graph", "node", "edge"])
 def test_patterns_with_labels(per):
     pattern, labels = Pattern.from_edges([(0, 1), (1, 2)], node_labels=[0, 1, 0]), np.arange(10) % 2
