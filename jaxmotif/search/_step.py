@@ -16,7 +16,7 @@ from jaxmotif.arrays._compile import target
 from jaxmotif.kernels import _expand as ex
 from jaxmotif.kernels._expand import take
 from jaxmotif.kernels._lane_body import FUSED, locate_lanes, run_tiles, write
-from jaxmotif.kernels._launch import fetch_add, kernel_call, load, store, whole
+from jaxmotif.kernels._launch import fetch_add, kernel_call, store, whole
 from jaxmotif.kernels._scatter import sum_between
 from jaxmotif.search._layout import Columns, PairWords, Reader, Sizes, TallyWords, loop
 from jaxmotif.search._leaf_counts import intersection_size, leaf_ways
@@ -222,23 +222,23 @@ def extend(
     sizes = io.sizes
     # The program's `most_rows` keeps the positions of a window below 2^31.
     ends = jnp.cumsum(lists.lengths, dtype=jnp.int32)
-    flat = _Flat(ends - lists.lengths, jnp.minimum(ends[-1], block), block)
-    # Order and tallies need all lanes at once. Without them each program appends when it comes to it.
-    if is_fused(sizes) and not sizes.in_order and not sizes.cells:
-        table, added, counts, whole = _extend_fused(io, window, flat, lists, filled)
+    starts = ends - lists.lengths
+    flat = _Flat(starts, lists.places - starts, lists.anchors, jnp.minimum(ends[-1], block), block)
+    if is_fused(sizes):
+        lanes, whole, appended = _test_fused(io, window, flat, filled)
     else:
-        test = _test_fused if is_fused(sizes) else _test_arrays
-        lanes, whole = test(io, window, flat, lists)
+        lanes, whole, appended = *_test_arrays(io, window, flat), None
+    if appended is None:
         tally = _add_up(io, tally, window, flat, lanes)
         # `_zero_after` makes the writes wait for all reads of the tables, so that XLA writes in place.
-        table, added = _append(io, window, lanes, filled + _zero_after(lanes.counts, tally))
-        counts = lanes.counts
+        appended = _append(io, window, lanes, filled + _zero_after(lanes.counts, tally))
+    table, added = appended
     # The block may end within a row. This row is the first of the next window, without the candidates tested here.
     over = ends[-1] > block
     done = jnp.where(over, whole, window.rows)
     # If the block ends within the first row, the candidates that earlier steps used are added.
     used = block - take(flat.starts, jnp.where(over, whole, 0)) + jnp.where(whole == 0, window.used, 0)
-    return Extended(table, tally, added, counts, flat.total, done, jnp.where(over, used, 0))
+    return Extended(table, tally, added, lanes.counts, flat.total, done, jnp.where(over, used, 0))
 
 
 class _Flat(NamedTuple):
@@ -246,17 +246,21 @@ class _Flat(NamedTuple):
 
     Attributes:
       starts: int32 ``[window]``, the first position of each row.
+      shifts: int32 ``[window]``; added to a position of a row, gives its place in ``entries``.
+      anchors: int32 ``[window]``, the anchor of each row.
       total: how many positions are tested.
       block: how many are tested at most.
     """
 
     starts: Any
+    shifts: Any
+    anchors: Any
     total: Any
     block: Any
 
 
 class _Lanes(NamedTuple):
-    """The results of the lanes of a step.
+    """The results of the lanes of a step; a kernel that appends reports the counts alone.
 
     Attributes:
       index: int32 ``[block]``, the row of the window.
@@ -274,7 +278,14 @@ class _Lanes(NamedTuple):
     counts: Any
 
 
-def _test_arrays(io: Reader, window: Window, flat: _Flat, lists: RowLists) -> tuple[_Lanes, Any]:
+def _test_lanes(io: Reader, window: Window, flat: _Flat, index: Any, position: Any, valid: Any) -> tuple[Any, Any, Any]:
+    """Return the row of the table and the candidate of each lane, and whether the candidate extends the row."""
+    w = io.load(io.op.entries, io.load(flat.shifts, index, valid) + position, valid)
+    row = window.first + index
+    return row, w, filter_lanes(io, window.table, row, w, io.load(flat.anchors, index, valid), valid)
+
+
+def _test_arrays(io: Reader, window: Window, flat: _Flat) -> tuple[_Lanes, Any]:
     """Test all lanes in plain XLA.
 
     Returns:
@@ -290,9 +301,7 @@ def _test_arrays(io: Reader, window: Window, flat: _Flat, lists: RowLists) -> tu
     marks = jnp.zeros(sizes.block + 1, jnp.int32).at[jnp.minimum(flat.starts, sizes.block)]
     marks = marks.add(jnp.int32(1), mode="promise_in_bounds")
     index = jnp.where(valid, jnp.cumsum(marks[:-1], dtype=jnp.int32) - 1, 0)
-    w = io.load(io.op.entries, take(lists.places, index) + position - take(flat.starts, index), valid)
-    row = window.first + index
-    ok = filter_lanes(io, window.table, row, w, take(lists.anchors, index), valid)
+    row, w, ok = _test_lanes(io, window, flat, index, position, valid)
     numbers, ways = _ways(io, window, row, w, (ok > 0) & (io.table_words(window.table).is_last > 0))
     # Sums are taken by tiles of lanes, for which each count has bits to spare (`SPARE_BITS`).
     tiles = jax.tree.map(lambda x: x.reshape(-1, min(LANES, sizes.block)), ways)
@@ -379,147 +388,89 @@ def _add_up(io: Reader, tally: jax.Array, window: Window, flat: _Flat, lanes: _L
     return add(tally, *each, head.lane_nodes, head.num_lane_nodes, head.lane_pairs, head.num_lane_pairs)
 
 
-class _Inputs(NamedTuple):
-    """The inputs of the fused kernel.
-
-    Attributes:
-      table: the entries of all tables, written in place.
-      added: how many rows were added, written in place.
-      window: the fields of a :class:`Window`.
-      extent: how many positions are tested, and how many rows the next table holds.
-      tiles: the first row of each tile of lanes.
-      starts: the first position of each row.
-      shifts: added to a position of a row, gives its place in ``entries``.
-      anchors: the anchor of each row.
-      operands: the arrays that the search reads.
-    """
-
-    table: Any
-    added: Any
-    window: Any
-    extent: Any
-    tiles: Any
-    starts: Any
-    shifts: Any
-    anchors: Any
-    operands: Any
-
-
-def _fused_inputs(io: Reader, window: Window, flat: _Flat, lists: RowLists, filled: jax.Array) -> _Inputs:
-    """Return the inputs of the fused kernel."""
-    # `firsts` holds the first position of each tile, then the end of the block. A tile ends in the row in which the
-    # next one begins.
-    firsts = jnp.append(LANES * jnp.arange(io.sizes.block // LANES + 1, dtype=jnp.int32), flat.block)
-    # The rows of all these positions are found at once, outside of the kernel.
-    tiles = ex.lists_at(flat.starts, firsts)
-    outputs, scalars = (io.table, jnp.zeros(1, jnp.int32)), (jnp.stack(window), jnp.stack([flat.total, filled]))
-    return _Inputs(*outputs, *scalars, tiles, flat.starts, lists.places - flat.starts, lists.anchors, io.op)
-
-
-def _tile(read: _Inputs, table: jax.Array, tile: jax.Array, sizes: Sizes) -> tuple[Reader, Window, _Lanes, Any]:
-    """Test the lanes of a tile; return the reader, the window, the lanes without ways and counts, and their rows."""
-    io, window = Reader(FUSED, read.operands, table, sizes), _window(read.window)
-    low, high = read.tiles[tile], read.tiles[tile + 1]
-    index, position, valid = locate_lanes(read.starts, low, high, read.extent[0], LANES, tile)
-    w = load(io.op.entries, load(read.shifts, index, valid) + position, valid)
-    row = window.first + index
-    ok = filter_lanes(io, window.table, row, w, load(read.anchors, index, valid), valid)
-    return io, window, _Lanes(index, w, ok, None, None), row
-
-
-def _tile_counts(sizes: Sizes) -> jax.ShapeDtypeStruct:
-    """Return the shape of the counts of all tiles; reports have at least two words for a count."""
-    return jax.ShapeDtypeStruct((sizes.block // LANES, max(sizes.limbs, 2)), jnp.uint32)
-
-
-def _extend_fused(
-    io: Reader, window: Window, flat: _Flat, lists: RowLists, filled: jax.Array
-) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
-    """Test and append in one kernel, whose programs append in whatever order they come to it.
+def _test_fused(io: Reader, window: Window, flat: _Flat, filled: jax.Array) -> tuple[_Lanes, Any, Any]:
+    """Test all lanes in one kernel, which also appends, unless order or tallies need all lanes at once.
 
     Returns:
-      The tables, how many rows were added, the counts, and how many rows of the window are whole, as
-      :func:`_test_arrays` returns it.
+      The lanes, and how many rows are whole, as :func:`_test_arrays` returns them; then ``None``, or what
+      :func:`_append` returns, if the kernel appends. Its programs do so in whatever order they come to it.
     """
     from jax.experimental import pallas as pl
 
-    sizes, inputs = io.sizes, _fused_inputs(io, window, flat, lists, filled)
+    sizes = io.sizes
+    appends = not sizes.in_order and not sizes.cells
+    # `firsts` holds the first position of each tile, then the end of the block. A tile ends in the row in which the
+    # next one begins.
+    firsts = jnp.append(LANES * jnp.arange(sizes.block // LANES + 1, dtype=jnp.int32), flat.block)
+    # The rows of all these positions are found at once, outside of the kernel.
+    tiles = ex.lists_at(flat.starts, firsts)
+    extent, rows = jnp.stack([flat.total, filled]), flat._replace(total=None, block=None)
 
-    def extend_tile(read: _Inputs, table: jax.Array, added: jax.Array, counts: jax.Array) -> None:
-        tile = pl.program_id(0)
+    def test_tile(inputs: tuple[Any, ...], *outputs: jax.Array) -> None:
+        table, added, words, extent, tiles, rows, op = inputs
+        if appends:  # to the table that the kernel writes in place
+            (table, added), outputs = outputs[:2], outputs[2:]
+        vectors, tile = list(outputs), pl.program_id(0)
+        counts = vectors.pop(0 if appends else 3)
         # A tile past the last position reads no candidates, but must write counts of zero.
-        idle = tile * LANES >= read.extent[0]
+        idle = tile * LANES >= extent[0]
 
-        @pl.when(idle)
-        def _():
-            counts[...] = jnp.zeros(counts.shape, counts.dtype)
+        def write_zeros() -> None:
+            for ref in (*vectors, counts):
+                ref[...] = jnp.zeros(ref.shape, ref.dtype)
+
+        pl.when(idle)(write_zeros)
 
         @pl.when(~idle)
-        def _():
-            io, window, lanes, row = _tile(read, table, tile, sizes)
-            head, ok = io.table_words(window.table), lanes.ok
+        def _() -> None:
+            io, window = Reader(FUSED, op, table, sizes), _window(words)
+            index, position, valid = locate_lanes(rows.starts, tiles[tile], tiles[tile + 1], extent[0], LANES, tile)
+            row, w, ok = _test_lanes(io, window, rows, index, position, valid)
+
+            def count(where: jax.Array) -> list[jax.Array]:
+                numbers, ways = _ways(io, window, row, w, where)
+                for limb, word in enumerate(numbers.sums(ways)):
+                    counts[0, limb] = word
+                return numbers.low_words(ways) if sizes.cells else []
+
+            if not appends:
+                write(vectors[:3], (index, w, ok))
+                write(vectors[3:], count((ok > 0) & (io.table_words(window.table).is_last > 0)))
+                return
+
+            head = io.table_words(window.table)
             last = head.is_last > 0
 
             @pl.when(last)
-            def _():
-                numbers, ways = _ways(io, window, row, lanes.nodes, ok > 0)
-                for limb, word in enumerate(numbers.sums(ways)):
-                    counts[0, limb] = word
+            def _() -> None:
+                count(ok > 0)
 
             @pl.when(~last)
-            def _():
-                counts[...] = jnp.zeros(counts.shape, counts.dtype)
+            def _() -> None:
+                write_zeros()
                 # A program takes the next places, in an order that is left to the device. One atomic operation adds all
                 # survivors of its 1024 lanes.
                 here = fetch_add(added, jnp.sum(ok))
-                place = head.next_base + read.extent[1] + here + jnp.cumsum(ok, 0) - 1
+                place = head.next_base + extent[1] + here + jnp.cumsum(ok, 0) - 1
                 columns, appended, next_room, keep = Columns.of(head), head.columns, head.next_room, ok > 0
 
                 def append(number, carry):
-                    values = io.column_or_new(columns, io.word(appended + number), row, lanes.nodes, keep)
+                    values = io.column_or_new(columns, io.word(appended + number), row, w, keep)
                     store(table, place + number * next_room, values, keep)
                     return carry + number  # nothing reads it, but a loop that changes no value does not lower
 
                 loop(head.num_columns, append, next_room)
 
-    # The table and the number of rows added are written in place.
-    shapes = [_tile_counts(sizes)]
-    table, added, counts = run_tiles(extend_tile, inputs, shapes, sizes.block, LANES, "extend", in_place=2)
-    return table, added[0], counts, inputs.tiles[-1]
-
-
-def _test_fused(io: Reader, window: Window, flat: _Flat, lists: RowLists) -> tuple[_Lanes, Any]:
-    """Test all lanes as :func:`_test_arrays` does, in one kernel, which does not append and so keeps the order."""
-    from jax.experimental import pallas as pl
-
-    sizes, inputs = io.sizes, _fused_inputs(io, window, flat, lists, jnp.int32(0))
-
-    def test_tile(
-        read: _Inputs, index: jax.Array, nodes: jax.Array, oks: jax.Array, counts: jax.Array, *words: jax.Array
-    ) -> None:
-        tile = pl.program_id(0)
-        idle = tile * LANES >= read.extent[0]
-
-        @pl.when(idle)
-        def _():
-            for ref in (index, nodes, oks, *words, counts):
-                ref[...] = jnp.zeros(ref.shape, ref.dtype)
-
-        @pl.when(~idle)
-        def _():
-            io, window, lanes, row = _tile(read, read.table, tile, sizes)
-            index[...], nodes[...], oks[...] = lanes.index, lanes.nodes, lanes.ok
-            complete = (lanes.ok > 0) & (io.table_words(window.table).is_last > 0)
-            numbers, ways = _ways(io, window, row, lanes.nodes, complete)
-            for limb, word in enumerate(numbers.sums(ways)):
-                counts[0, limb] = word
-            for ref, word in zip(words, numbers.low_words(ways), strict=False):  # without a tally there are no words
-                ref[...] = word
-
+    inputs = io.table, jnp.zeros(1, jnp.int32), jnp.stack(window), extent, tiles, rows, io.op
     signed, unsigned = (jax.ShapeDtypeStruct((sizes.block,), kind) for kind in (jnp.int32, jnp.uint32))
-    outputs = [signed] * 3 + [_tile_counts(sizes)] + [unsigned] * 2 * bool(sizes.cells)
+    # Reports have at least two words for a count.
+    counts = jax.ShapeDtypeStruct((sizes.block // LANES, max(sizes.limbs, 2)), jnp.uint32)
+    if appends:
+        table, added, counts = run_tiles(test_tile, inputs, [counts], sizes.block, LANES, "extend", in_place=2)
+        return _Lanes(None, None, None, None, counts), tiles[-1], (table, added[0])
+    outputs = [signed] * 3 + [counts] + [unsigned] * 2 * bool(sizes.cells)
     index, nodes, ok, counts, *ways = run_tiles(test_tile, inputs, outputs, sizes.block, LANES, "test")
-    return _Lanes(index, nodes, ok, _low_words(*ways) if ways else None, counts), inputs.tiles[-1]
+    return _Lanes(index, nodes, ok, _low_words(*ways) if ways else None, counts), tiles[-1], None
 
 
 class _Matches:
