@@ -424,8 +424,8 @@ def paths(options: argparse.Namespace) -> None:
         shades[-1] = shades[-2]
         sieve = Sieve(size, tuple(jax.devices()[:1]))
         begin = clock()
-        placed, options = sieve.place(host._replace(shades=shades)), JobOptions(sieve.selection, progress=True)
-        values = sieve.values(placed, jax.random.key(1), options=options)
+        placed, shown = sieve.place(host._replace(shades=shades)), JobOptions(sieve.selection, progress=True)
+        values = sieve.values(placed, jax.random.key(1), options=shown)
         missed, wrong = int((values[:size] == 0).sum()), int((values[size:] != 0).sum())
         table.row(size, f"{clock() - begin:.1f}", missed, wrong)
         harness.check(f"k = {size}, values", (missed, wrong), (0, 0))
