@@ -157,7 +157,7 @@ class JobOptions(NamedTuple):
 
     @property
     def exports(self) -> bool:
-        """Whether results leave this process, for a checkpoint or other processes: then the work has a fingerprint."""
+        """Return whether results leave this process, for a checkpoint or others: then the work has a fingerprint."""
         return bool(self.fingerprint)
 
     def identified(self, parts: Callable[[], tuple]) -> JobOptions:

@@ -409,9 +409,10 @@ def _test_fused(io: Reader, window: Window, flat: _Flat, filled: jax.Array) -> t
     def test_tile(inputs: tuple[Any, ...], *outputs: jax.Array) -> None:
         table, added, words, extent, tiles, rows, op = inputs
         if appends:  # to the table that the kernel writes in place
-            (table, added), outputs = outputs[:2], outputs[2:]
-        vectors, tile = list(outputs), pl.program_id(0)
-        counts = vectors.pop(0 if appends else 3)
+            (table, added, counts), vectors = outputs, ()
+        else:
+            counts, vectors = outputs[3], (*outputs[:3], *outputs[4:])
+        tile = pl.program_id(0)
         # A tile past the last position reads no candidates, but must write counts of zero.
         idle = tile * LANES >= extent[0]
 

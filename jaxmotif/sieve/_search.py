@@ -177,7 +177,7 @@ def find_color_motif(
     # All further work is on the vertices that the cheap tests leave.
     uploaded, keep = _prune(sieve, whole, parsed)
     colored, ids = prune.restrict(whole, keep)
-    options = JobOptions(sieve.selection, memory, checkpoint, progress)
+    options = JobOptions(sieve.selection, checkpoint=checkpoint, progress=progress)
     options = options.identified(lambda: ("sieve 2", parsed.size, capacities(colored), *colored, run_key))
     repetitions = needed_repetitions(parsed.size, error)
     placed = sieve.place(colored, uploaded if keep.all() else None)
