@@ -20,7 +20,7 @@ from jaxmotif.census import _pair_states as pair_states
 from jaxmotif.census._enumerate import Part
 from jaxmotif.census._sizes import Sizes, halve_memory, plan
 from jaxmotif.census._whole import expects_room
-from jaxmotif.devices._job import Job, JobOptions, run_job
+from jaxmotif.devices._job import Job, JobOptions, Task, run_job
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._progress import progress as meter
 from jaxmotif.devices._ranges import Span
@@ -127,7 +127,7 @@ def start_places(graph: Graph, size: int) -> tuple[np.ndarray, np.ndarray | None
     return offsets_from(share + 1, np.int64), None if size == 3 else before
 
 
-class _Task:
+class _Task(Task):
     """The task of one worker: its device, its memory, and what it has counted so far."""
 
     def __init__(self, work: Work, later: np.ndarray | None, device: jax.Device, memory: int | None):

@@ -29,7 +29,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import jax
 import numpy as np
@@ -38,7 +38,7 @@ import jaxmotif
 from jaxmotif.arrays._ahead import end_rehearsal, rehearsal, rehearsed
 from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.devices._gather import check_alike, in_each_process
-from jaxmotif.devices._memory import out_of_memory, with_smaller_steps
+from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._progress import Meter, progress
 from jaxmotif.devices._queue import Unit, Worker, run_queue
 from jaxmotif.devices._ranges import Span, cut, from_array, gaps, length, shrinking, split
@@ -62,12 +62,14 @@ class Unfinished(Exception):
 
 
 class Task(Protocol):
-    """The part of a job that works on a device; one thread uses it.
+    """The part of a job that works on a device, from which tasks are derived; one thread uses it.
 
-    A task whose steps add to its sums bit by bit has an attribute ``torn``. It is True from the beginning of a step to
-    its end, or until the task begins anew: what a step that failed has added cannot be told from what the steps before
-    it gave, so that these are done again, too.
+    Attributes:
+      adds_in_parts: Whether a step adds to the sums of the steps before it bit by bit. What such a step has added when
+        it fails cannot be told from those sums, so that these steps are done again, too.
     """
+
+    adds_in_parts: ClassVar[bool] = False
 
     def step(self, span: Span) -> None:
         """Work through a span of items in bounded memory."""
@@ -79,7 +81,7 @@ class Task(Protocol):
 
     def halve(self) -> str | None:
         """Start again with half the memory; return the new size in words, or ``None`` if none is smaller."""
-        ...
+        return None
 
 
 def run_alone(task: Task, items: int, device: jax.Device) -> tuple[str, ...]:
@@ -392,7 +394,7 @@ class _TaskRunner:
         self._meter = meter
         self._todo: list[Span] = []
         self._pending: list[Span] = []
-        self._busy = False
+        self._whole = True  # whether the task holds the results of the pending spans and no others
         self._piece_work: float | None = None  # the work that takes about PIECE_SECONDS, once it is known
 
     def cut(self, unit: Unit) -> tuple[Unit, Unit | None]:
@@ -437,10 +439,10 @@ class _TaskRunner:
             if hand_in:
                 self.hand_in()
 
-        self._busy = True
+        self._whole = False
         for note in with_smaller_steps(attempt, None, self._halve, self._device)[1]:
             self._record.note(note)
-        self._busy = False
+        self._whole = True
 
     def _do_all(self) -> None:
         while self._todo and not self._stopped.is_set():
@@ -449,9 +451,9 @@ class _TaskRunner:
                 self._task.step(self._todo[-1])
             except Unfinished as stop:
                 self._leave(stop)
-            except Exception as failure:
+            except Exception:
                 # After any other failure most tasks hold whole spans only, so that they can still be handed in.
-                self._busy = self._is_torn() or out_of_memory(failure)
+                self._whole = not self._task.adds_in_parts
                 raise
             else:
                 # The span moves only after the step, so that one interrupted by an exception is done again.
@@ -472,15 +474,13 @@ class _TaskRunner:
 
     def hand_in_if_whole(self) -> None:
         """Hand in after a failure, unless Ctrl-C came at a point where the task holds parts of spans."""
-        if not self._busy:
+        if self._whole:
             self.hand_in()
-
-    def _is_torn(self) -> bool:
-        return getattr(self._task, "torn", False)
 
     def _halve(self, _: None) -> tuple[None, str] | None:
         """Hand in what was done before a step ran out of memory, and start again with less."""
-        if not self._is_torn():
+        if self._whole:
+            self._whole = False  # A collection that fails is not tried again: its results may be gone.
             with contextlib.suppress(RuntimeError):  # The step may have taken over the arrays and lost them.
                 self.hand_in()
         self._todo += self._pending  # What could not be handed in is done again.

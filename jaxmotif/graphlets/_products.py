@@ -23,6 +23,7 @@ from jax import lax
 
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._sizes import bucket_size, floor_power_of_two
+from jaxmotif.devices._job import Task
 from jaxmotif.devices._memory import default_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays
@@ -280,8 +281,10 @@ def _at_arcs(order: DegreeOrder, found: jax.Array) -> jax.Array:
     return jnp.where(real, found[cell], 0).astype(jnp.int64)
 
 
-class Cliques:
+class Cliques(Task):
     """The 4-cliques that one worker has found so far, on its device; an item of its job is a node, by rank."""
+
+    adds_in_parts = True
 
     def __init__(self, order: DegreeOrder, lengths: np.ndarray, sizes: Sizes, detail: Detail, device: jax.Device):
         self.order, self._lengths, self._device = put64(order, device), lengths, device
@@ -290,19 +293,16 @@ class Cliques:
         self._clear()
 
     def _clear(self) -> None:
-        self.torn = False
         first = self.order.node_capacity - len(self._lengths)
         self._first, self._batches = first, batches(self._lengths, first, self._cells)
         shape, kind = ((self.X.size,), np.int32) if self._per_edge else ((), np.int64)
         self._found = put64(np.zeros(shape, kind), self._device)
 
     def step(self, span: Span) -> None:
-        self.torn = True
         add = edge_cliques if self._per_edge else count_cliques
         for width, ids in steps_between(self._batches, span.first + self._first, span.stop + self._first):
             self._found = add(self._found, self.order, self.X, ids, width=width)
         jax.block_until_ready(self._found)
-        self.torn = False
 
     def sums(self) -> jax.Array:
         """Return the 4-cliques at each arc, or their total over arcs, int64."""

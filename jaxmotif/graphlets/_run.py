@@ -21,7 +21,7 @@ from jax import lax
 from jaxmotif.arrays._compile import QuickLimits, jit64, put64, target_of
 from jaxmotif.arrays._int64 import Int64
 from jaxmotif.arrays._rows import inverse_order, pad_rows
-from jaxmotif.devices._job import Job, JobOptions, JobResult, run_alone, run_job, workers_on
+from jaxmotif.devices._job import Job, JobOptions, JobResult, Task, run_alone, run_job, workers_on
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, added
@@ -266,7 +266,7 @@ def _advance(order: DegreeOrder, plan: Plan, t: Any, sums: Any, span: jax.Array,
     return sparse.second_pass(order, plan, t, sums, (first, stop), tuning)
 
 
-class _PassTask:
+class _PassTask(Task):
     """The sums of one pass that one worker has added up so far, on its device."""
 
     def __init__(self, order: DegreeOrder, plan: Plan, t: Any, per_edge: bool, tuning: Tuning) -> None:

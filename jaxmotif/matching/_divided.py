@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import jax
 import numpy as np
 
-from jaxmotif.devices._job import Job, JobOptions, Unfinished, run_job
+from jaxmotif.devices._job import Job, JobOptions, Task, Unfinished, run_job
 from jaxmotif.devices._memory import with_smaller_steps
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, added
@@ -165,7 +165,7 @@ def _settle_stages(ready: ReadySearch, looks: bool) -> ReadySearch:
 
 
 @dataclasses.dataclass
-class _Share:
+class _Share(Task):
     """A worker that searches shares on a device; all shares between two collections are fed to the same run."""
 
     _plan: Plan

@@ -17,7 +17,7 @@ from jaxmotif.arrays._present import Column, Presented, counted
 from jaxmotif.certificates import CertificateFile, certify_matches
 from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.devices._cluster import on_cluster
-from jaxmotif.devices._job import Job, JobOptions, Unfinished, run_job, workers_on
+from jaxmotif.devices._job import Job, JobOptions, Task, Unfinished, run_job, workers_on
 from jaxmotif.devices._progress import progress
 from jaxmotif.devices._ranges import Span, cut
 from jaxmotif.devices._record import Arrays, added
@@ -606,7 +606,7 @@ class Listing:
 
 
 @dataclasses.dataclass
-class _PartTask:
+class _PartTask(Task):
     """A task that writes parts of a listing, and counts their rows."""
 
     _write_part: Callable[[Span], int]
@@ -618,9 +618,6 @@ class _PartTask:
     def collect(self) -> Arrays:
         rows, self._rows = self._rows, 0
         return {"rows": np.array(rows, np.int64)}
-
-    def halve(self) -> None:
-        return None
 
 
 def _whole(status: str) -> bool:

@@ -24,7 +24,7 @@ from jaxmotif.census._classes import Classifier
 from jaxmotif.census._enumerate import count_classes
 from jaxmotif.census._sizes import ENOUGH, halve_memory, least_memory, plan
 from jaxmotif.devices._cluster import on_cluster
-from jaxmotif.devices._job import Job, JobOptions, JobResult, run_job, workers_on
+from jaxmotif.devices._job import Job, JobOptions, JobResult, Task, run_job, workers_on
 from jaxmotif.devices._memory import check_budget, check_memory, free_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, joined
@@ -281,7 +281,7 @@ class _Batch(NamedTuple):
     maps: np.ndarray
 
 
-class _Task:
+class _Task(Task):
     """Task of one worker: draw random graphs on a device, count their subgraphs, and fetch the counts, batch by batch.
 
     A batch is limited by memory and by time. The first one is small if many subgraphs are expected, and the size of

@@ -19,6 +19,7 @@ from jaxmotif.arrays._sizes import census_room, floor_power_of_two
 from jaxmotif.census._code_counts import grouped_codes, merged_codes
 from jaxmotif.census._pair_states import Alphabet, CensusGraphs, census_graphs, least_room
 from jaxmotif.census._sizes import MATRIX_BYTES
+from jaxmotif.devices._job import Task
 from jaxmotif.devices._memory import working_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays
@@ -225,7 +226,7 @@ class Sampler:
         return None if lanes <= BLOCK else (lanes // 2, f"{lanes // 2} maps at a time")
 
 
-class DrawTask:
+class DrawTask(Task):
     """Task of one worker: draw maps on a device, and count their codes.
 
     The device draws the next maps while the host counts the codes of the last ones, also from one stretch of items to

@@ -22,7 +22,7 @@ from jaxmotif.arrays._sizes import bucket_size, chain_lanes, power_of_four
 from jaxmotif.census._pair_states import content_of
 from jaxmotif.devices._checkpoint import fingerprint
 from jaxmotif.devices._cluster import on_cluster
-from jaxmotif.devices._job import Job, JobOptions, run_job
+from jaxmotif.devices._job import Job, JobOptions, Task, run_job
 from jaxmotif.devices._memory import working_memory
 from jaxmotif.devices._progress import METER
 from jaxmotif.devices._ranges import Span
@@ -712,7 +712,7 @@ def random_graphs(
     return RandomGraphs(graph, plan.model, steps, attempted, *of_chains, plan.wiring, plan.pace, notes)
 
 
-class _Task:
+class _Task(Task):
     """Task of one worker: draw graphs on a device, some chains at a time, and fetch them to the host."""
 
     def __init__(self, chains: Chains, start: States | None, numbers: np.ndarray, done: int, steps: int):

@@ -12,7 +12,7 @@ import numpy as np
 from jaxmotif.arrays._ahead import rehearsed
 from jaxmotif.arrays._compile import jit64, target_of
 from jaxmotif.arrays._sizes import bucket_size
-from jaxmotif.devices._job import Job, JobOptions, run_job, workers_on
+from jaxmotif.devices._job import Job, JobOptions, Task, run_job, workers_on
 from jaxmotif.devices._memory import check_budget, compiled_bytes, default_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, xored
@@ -162,7 +162,7 @@ class Sieve:
             words //= 2
 
 
-class _Task:
+class _Task(Task):
     """The task of one worker: the XOR over the blocks that it has done, on its device."""
 
     def __init__(self, draw: polynomials.Draw, device: jax.Device, words_per_item: int, block: int):

@@ -16,7 +16,7 @@ from jaxmotif.devices import _checkpoint as checkpoint
 from jaxmotif.devices import _job
 from jaxmotif.devices import _record as record
 from jaxmotif.devices._gather import in_each_process
-from jaxmotif.devices._job import Job, JobOptions, Unfinished, run_job, workers_on
+from jaxmotif.devices._job import Job, JobOptions, Task, Unfinished, run_job, workers_on
 from jaxmotif.devices._progress import Meter
 from jaxmotif.devices._queue import Worker
 from jaxmotif.devices._ranges import Span, cut, from_array, gaps, united
@@ -30,7 +30,7 @@ DEVICE = jax.devices()[0]
 HERE = JobOptions(Selection((DEVICE,)))
 
 
-class Summing:
+class Summing(Task):
     """Adds up a stretch; ``act(span)`` comes before each."""
 
     def __init__(self, act=lambda span: None, smaller=()):
@@ -191,20 +191,16 @@ def test_what_a_failed_step_took_with_it_is_done_again():
 class InPlace(Summing):
     """Adds item by item, so that a step that ``act`` ends has added a part of its span."""
 
+    adds_in_parts = True
+
     def __init__(self, act, smaller=()):
         super().__init__(smaller=smaller)
-        self.ends, self.torn = act, False
+        self.ends = act
 
     def step(self, span):
-        self.torn = True
         for item in range(*span):
             super().step(Span(item, item + 1))
             self.ends(item)
-        self.torn = False
-
-    def halve(self):
-        self.torn = False
-        return super().halve()
 
 
 def test_a_part_of_a_step_is_not_counted_twice(tmp_path):

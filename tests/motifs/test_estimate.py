@@ -211,6 +211,27 @@ def test_a_step_that_runs_out_of_memory_counts_once(karate, alone, monkeypatch):
     assert "16384 maps at a time" in found.notes[0]
 
 
+def test_a_collection_that_runs_out_of_memory_counts_once(karate, alone, monkeypatch):
+    """It gives up what it had, so that it is not tried again but all is drawn again."""
+    monkeypatch.setattr(_proposals, "LANES", (1 << 15, 1 << 15))
+    whole, calls = DrawTask.collect, []
+
+    def run_out():
+        raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: out of memory")
+
+    def collect(self):
+        calls.append(self)
+        if len(calls) == 1:
+            self._ahead = run_out  # as where the last maps did not fit
+        return whole(self)
+
+    monkeypatch.setattr(DrawTask, "collect", collect)
+    found = estimate_census(karate, 4, 300_000, key=5, devices=1)
+    same(alone, found)
+    assert len(calls) == 2
+    assert "16384 maps at a time" in found.notes[0]
+
+
 @pytest.mark.parametrize("for_good", [True, *more(False)])
 def test_the_end_of_a_stretch_that_runs_out_of_memory_in_the_next_counts_once(for_good, karate, alone, monkeypatch):
     monkeypatch.setattr(_proposals, "LANES", (1 << 15, 1 << 15))

@@ -29,7 +29,7 @@ from jaxmotif.arrays._compile import put64
 from jaxmotif.arrays._exact import join_sums, split_sum
 from jaxmotif.arrays._host import zeros_for_jax
 from jaxmotif.arrays._private_folder import make_private, user_cache_folder, why_not_private
-from jaxmotif.devices._job import Job, JobOptions, run_job
+from jaxmotif.devices._job import Job, JobOptions, Task, run_job
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, added
 from jaxmotif.graph._container import Graph
@@ -735,8 +735,10 @@ class CpuLoops:
         return put64(solve(lambda x: x), self._options.selection.main)
 
 
-class LoopTask:
-    """The sums of one thread; an item of its job is a node."""
+class LoopTask(Task):
+    """The sums of one thread, which has no smaller step; an item of its job is a node."""
+
+    adds_in_parts = True
 
     def __init__(self, rows: RankedRows, edges: bool, passes: frozenset[Pass]) -> None:
         """Begin with sums of nothing.
@@ -750,12 +752,10 @@ class LoopTask:
         self._clear()
 
     def _clear(self) -> None:
-        self.torn = False
         self._sums = [np.zeros((len(names), len(self._rows.heads)), np.int64) for names in _names(self._at_edges)]
 
     def step(self, span: Span) -> None:
         """Add the contributions of a stretch of nodes to all sums."""
-        self.torn = True
         hubs, rows, cycles, cliques = self._sums
         add_hub_sums(*span, self._at_edges, self._rows, hubs)
         if "tables" in self._passes:
@@ -764,17 +764,12 @@ class LoopTask:
             add_five_cycles(*span, self._rows, cycles)
         if "cliques" in self._passes:
             add_five_cliques(*span, self._rows, cliques)
-        self.torn = False
 
     def collect(self) -> Arrays:
         """Return the sums by name, and begin anew."""
         sums = dict(zip(chain(*_names(self._at_edges)), chain(*self._sums), strict=True))
         self._clear()
         return sums
-
-    def halve(self) -> str | None:
-        """Return ``None``: there is no smaller step."""
-        return None
 
 
 def _names(edges: bool) -> tuple[tuple[str, ...], ...]:

@@ -18,7 +18,7 @@ from jaxmotif.arrays._ahead import in_earnest, rehearsal
 from jaxmotif.arrays._compile import jit64, put64, target_of
 from jaxmotif.arrays._exact import join_sums
 from jaxmotif.arrays._sizes import table_columns
-from jaxmotif.devices._job import Job, JobOptions, run_alone, run_job
+from jaxmotif.devices._job import Job, JobOptions, Task, run_alone, run_job
 from jaxmotif.devices._memory import default_memory, working_memory
 from jaxmotif.devices._ranges import Span
 from jaxmotif.devices._record import Arrays, added
@@ -406,8 +406,10 @@ def _ends(first: int, stop: int) -> np.ndarray:
     return np.array([first, stop], np.int32)
 
 
-class HubSumTask:
+class HubSumTask(Task):
     """The sums of one worker, on its device; an item of its job is a hub, and where rows are shared out, a row."""
+
+    adds_in_parts = True
 
     def __init__(self, plan: HubPlan, device: jax.Device, total: _DeviceTotal | None = None):
         """Put the graph on a device. The sums go to ``total`` in the end, or to host memory."""
@@ -450,14 +452,13 @@ class HubSumTask:
         return of_hubs, put64(empty["walks"], device), put64(empty["cliques"], device)
 
     def _begin(self, zeros: tuple[hubs.HubSums, jax.Array, jax.Array]) -> None:
-        self.torn = False
         self._of_hubs, self._walks, self._cliques = zeros
         self._tables, self._meets = None, None
         self._of_tables: jax.Array | None = None
 
     def step(self, span: Span) -> None:
         """Add what a stretch of hubs gives; if rows are shared out, also what the rows of the stretch give."""
-        plan, rows, self.torn = self.plan, self._rows, True
+        plan, rows = self.plan, self._rows
         first, stop = span.first + plan.core, span.stop + plan.core
         # 5-cliques take higher neighbours alone, of which the largest hubs have far fewer.
         for width, ids in hubs.steps_between(self._lowest, first, stop) if "cliques" in plan.passes else ():
@@ -488,7 +489,6 @@ class HubSumTask:
             jax.block_until_ready((self._of_hubs, self._walks, self._of_tables))
             del block
         jax.block_until_ready((self._of_hubs, self._walks, self._cliques))
-        self.torn = False
 
     def _gather(self, block: hubs.Tables | None, width: int, ids: Ints, ends: Ints, own: bool) -> None:
         """Add what some hubs give; the arguments are those of :func:`jaxmotif.graphlets.five.hubs.gather_hub_sums`."""
