@@ -29,6 +29,7 @@ from jaxmotif.devices._record import Arrays
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph import GraphLike, Graphs, as_graph
 from jaxmotif.graph._coerce import for_many, load_graph
+from jaxmotif.graph._saved import check_writable
 
 MOST_NODES = 1024
 """The most nodes of a graph that is counted together with others."""
@@ -185,6 +186,7 @@ def subgraph_census(
     graph = as_graph(graph)
     size = check_size(graph, size)
     if certify is not None:
+        check_writable(certify)
         census = subgraph_census(
             graph, size, per_node=True, devices=devices, memory=memory, checkpoint=checkpoint, progress=progress
         )

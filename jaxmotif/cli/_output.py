@@ -29,7 +29,7 @@ import numpy as np
 
 from jaxmotif.arrays._extras import load_extra
 from jaxmotif.arrays._present import Column, visible
-from jaxmotif.graph._saved import named_errors, written_whole
+from jaxmotif.graph._saved import check_writable, named_errors, written_whole
 
 _SUFFIXES = {".json": "json", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".txt": "table"}
 _CHUNK_ROWS = 8192  # rows that are formatted at a time
@@ -113,15 +113,10 @@ def check_outputs(args: argparse.Namespace) -> None:
         check_matplotlib()
     written: dict[Path, str] = {}  # the options that name each file
     for name, path in files.items():
+        if _is_special(path) and not path.is_dir():
+            continue
         with _early_errors(path):
-            if path.is_dir():
-                raise IsADirectoryError(21, "is a directory")
-            if path.exists() and not os.access(path, os.W_OK):
-                raise PermissionError(13, "is read-only")
-            if _is_special(path):
-                continue
-            with tempfile.TemporaryFile(dir=path.resolve().parent):
-                pass
+            check_writable(path)
         if before := written.get(path.resolve()):
             raise ValueError(f"{before} and --{name} are one file; name a file for each")
         written[path.resolve()] = str(path) if name == "to" else f"--{name} {path}"

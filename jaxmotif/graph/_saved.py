@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import secrets
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,6 +64,20 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.replace(partial, target)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise OSError, which names the file, where it cannot be written: before the work whose result it is to hold."""
+    target = Path(path).resolve()
+    try:
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "is a directory")
+        if target.exists() and not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, "is read-only")
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
 
 def write(path: str | os.PathLike[str], graph: Graph) -> None:

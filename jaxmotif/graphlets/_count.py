@@ -31,6 +31,7 @@ from jaxmotif.drawing import draw_pattern
 from jaxmotif.graph import Graph, GraphLike, Graphs, as_graph
 from jaxmotif.graph._coerce import for_many, load_graph
 from jaxmotif.graph._ignored import ignored_labels
+from jaxmotif.graph._saved import check_writable
 from jaxmotif.graphlets import _equations as equations
 from jaxmotif.graphlets._many import count_parts
 from jaxmotif.graphlets._prepared import pad_to_class
@@ -558,6 +559,8 @@ def _check(graph: Graph | Graphs, size: int, typed: bool, induced: bool, certify
         raise ValueError("typed=True counts induced subgraphs alone; leave induced=False out")
     if is_typed(graph, typed) and certify is not None:
         raise ValueError("typed=True has no certificate; subgraph_census(certify=) has one of classes with types")
+    if certify is not None:
+        check_writable(certify)
 
 
 def _count_four(graph: Graph, padded: Graph, detail: Detail, options: JobOptions) -> Counts:

@@ -12,6 +12,7 @@ from jaxmotif.devices._job import JobOptions
 from jaxmotif.devices._progress import progress as progress_meter
 from jaxmotif.devices._select import Devices, select_devices
 from jaxmotif.graph._coerce import GraphLike
+from jaxmotif.graph._saved import check_writable
 from jaxmotif.language import Query
 from jaxmotif.matching import _checks as checks
 from jaxmotif.matching._checks import Domains, Per
@@ -101,6 +102,7 @@ def count_matches(
     pattern = checks.check_query(query, target, wildcard, per)
     checks.check_whole_occurrences(per, domains)
     if certify is not None:
+        check_writable(certify)
         checks.check_certifiable(pattern, domains, time_limit, search.max_steps)
     options = Options(
         induced=induced, wildcard=wildcard, memory=memory, search=search, small=checkpoint is None, deadline=deadline

@@ -24,6 +24,7 @@ from jaxmotif.devices._record import Arrays, added
 from jaxmotif.devices._select import Devices, on_worker, select_devices
 from jaxmotif.graph import Graph
 from jaxmotif.graph._coerce import GraphLike
+from jaxmotif.graph._saved import check_writable
 from jaxmotif.language import Query
 from jaxmotif.matching import _checks as checks
 from jaxmotif.matching._checks import Domains, Per
@@ -239,6 +240,7 @@ def find_matches(
     if checkpoint is not None and sink is None:
         raise ValueError("a checkpoint keeps what is written to a sink: give sink= too")
     if certify is not None:
+        check_writable(certify)
         if sink is not None or per != "map":
             extra = 'per="occurrence"' if sink is None else "sink"
             raise ValueError(f"a certificate is of maps that are returned; leave {extra} out")

@@ -347,6 +347,20 @@ def test_a_certificate_that_nobody_could_read_is_not_written(karate, tmp_path, m
     assert not path.exists()
 
 
+EVERY_DOOR = [*DOORS.values(), jaxmotif.subgraph_census, jaxmotif.count_matches, jaxmotif.find_matches]
+
+
+@pytest.mark.parametrize("says", ["is a directory: '{}'", "No such file or directory: '{}/none/c.json'"])
+@pytest.mark.parametrize("door", EVERY_DOOR)
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(karate, door, says, tmp_path):
+    work = (karate, 3) if door is jaxmotif.subgraph_census else (karate,)
+    if door in (jaxmotif.count_matches, jaxmotif.find_matches):
+        work = "triangle", karate
+    path = tmp_path / "none" / "c.json" if "none" in says else tmp_path
+    with pytest.raises(OSError, match=re.escape(says.format(tmp_path))):
+        door(*work, certify=path, devices="none")  # which are looked at before any work
+
+
 def test_wrong_censuses_and_matches_are_refused(tmp_path):
     graph, path = random_graph(5, directed=True), tmp_path / "c.json"
     census = jaxmotif.subgraph_census(graph, 3, per_node=True)
