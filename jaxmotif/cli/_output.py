@@ -352,4 +352,4 @@ def _layout(name: str, column: Column) -> tuple[bool, int]:
     else:
         values = _as_list(column, "table")
         is_number = all(isinstance(value, int | float) or value == _DASH for value in values)
-    return is_number, max(len(name), *(len(str(value)) for value in values), 1)
+    return is_number, max([len(name), *(len(str(value)) for value in values)])

@@ -354,7 +354,7 @@ def _first_column(rows: list[list[bytes]], titles: list[str], columns: list[int]
         return ""
     counts = counts_up(numbers)
     words = not any(is_number(row[end]) or row[end].lower() in MISSING for row in body for end in ends)
-    named = titled and _ROW_NUMBER.fullmatch(titles[first]) is not None
+    named = _ROW_NUMBER.fullmatch(titles[first]) is not None  # digits are no such name
     if words:
         return "numbers" if named or counts else "unclear"
     return "numbers" if named and counts and all(row[end].isdigit() for row in body for end in ends) else ""

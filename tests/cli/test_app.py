@@ -5,13 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import warnings
 
 import jax
 import pytest
 
 import jaxmotif
-from jaxmotif.cli import main
+from jaxmotif.cli import _command, _datasets, _exit_on_interrupt, main
 from jaxmotif.cli._app import warnings_as_notes
 from jaxmotif.cli._parser import build_parser
 from jaxmotif.io._registry import READABLE
@@ -169,6 +170,30 @@ def test_ctrl_c_is_130_and_leaves_nothing(monkeypatch, tmp_path, capsys):
     assert main(["graphlets", "karate", "--checkpoint", kept]) == 130
     said = f"kept in {kept}, and the same command goes on: jaxmotif graphlets karate --checkpoint {kept}\n"
     assert capsys.readouterr().err.endswith(said)
+
+
+def test_an_interrupt_while_modules_are_imported_is_130(monkeypatch):
+    ended = []
+    monkeypatch.setattr(os, "write", lambda *told: ended.append(told))
+    monkeypatch.setattr(os, "_exit", ended.append)
+    _exit_on_interrupt(signal.SIGINT, None)
+    monkeypatch.undo()
+    assert ended == [(2, b"jaxmotif: interrupted\n"), 130]
+
+
+def test_silent_work_is_told_of(monkeypatch, capsys):
+    run = _datasets.run
+
+    def work(args):
+        told, end = "", time.monotonic() + 30
+        while "jaxmotif: datasets: at work\n" not in told:
+            assert time.monotonic() < end
+            told += capsys.readouterr().err
+        return run(args)
+
+    monkeypatch.setattr(_command, "SILENT_SECONDS", 0.01)
+    monkeypatch.setattr(_datasets, "run", work)
+    assert main(["datasets"]) == 0
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell closes the streams")

@@ -1,7 +1,10 @@
 """``jaxmotif bench``: rows of times, and an error where a result is not the known one."""
 
 import json
+import types
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from jaxmotif.cli import _bench
@@ -54,3 +57,18 @@ def test_every_job_has_a_case(capsys):
 
 def test_the_labelled_query_is_two_triangles():
     assert (_bench.query().n, _bench.query().m) == (6, 7)
+
+
+def test_graphs_and_results_are_those_of_the_record():
+    record = Path(__file__).parents[2] / "experiments" / "results" / "bench.md"
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in record.read_text().splitlines()]
+    known = {(*row[:4], row[-1]) for row in rows if len(row) == 8}
+    for case in _bench.cases():
+        graph = case.graph()
+        assert (case.job, case.task, f"{graph.n:,}", f"{graph.m:,}", f"{case.result:,}") in known
+
+
+def test_columns_for_each_edge_add_up_to_the_totals(monkeypatch):
+    found = types.SimpleNamespace(columns=["edge", "4-cycle"], values=np.array([[1, 1]] * 4))
+    monkeypatch.setattr(_bench.jaxmotif, "edge_graphlets", lambda graph, devices: found)
+    assert _bench._edge_graphlets(synthetic.cycle(4), None) == 1

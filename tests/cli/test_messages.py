@@ -73,7 +73,7 @@ WRONG = {
     "motifs karate florentine --together --random auto": "--together takes a number, --random N",
     "motifs karate florentine --together --correction max": "--together takes --correction bh or by",
     "match triangle karate --limit 2 --figures figs": "--figures is for counts, and --limit lists",
-    "motifs karate --memory 1": "random graphs of 78 edges and what counts in them: allow at least 134217728",
+    "motifs karate --memory 100MiB": "random graphs of 78 edges and what counts in them: allow at least 134217728",
     "motifs karate karate": "karate is named 2 times; networks are compared, so name it once",
     "census karate --per node --roles roles.csv": "--roles is for the whole graph; leave it out with --per node",
     "census signed.tsv --min-weight 2": "--min-weight is for weights: name their column with --weight",

@@ -7,8 +7,11 @@ import types
 import numpy as np
 import pytest
 
+from jaxmotif import read_graph
 from jaxmotif.cli import main
-from jaxmotif.cli._motifs import _pairs
+from jaxmotif.cli._keep import null_model
+from jaxmotif.cli._motifs import _farthest, _pairs
+from jaxmotif.cli._parser import build_parser
 from jaxmotif.motifs import NULL_MODELS
 from tests.more import more
 
@@ -57,7 +60,9 @@ def test_estimated_census(capsys, tmp_path):
     assert sum(row["low"] <= exact[row["class"]] <= row["high"] for row in found["classes"]) >= len(exact) - 1
     assert found["total_low"] < sum(exact.values()) < found["total_high"]
     assert (found["samples"], found["level"], found["run"]["samples"]) == (100_000, 0.95, 100_000)
-    assert document(capsys, *options, "--report", tmp_path / "page.html") == found
+    again = document(capsys, *options, "--seed", 0, "--report", tmp_path / "page.html")  # as without a seed
+    assert again["run"].pop("seed") == 0
+    assert again == found
     assert "estimated from 100,000 draws, which met 6 classes" in (tmp_path / "page.html").read_text()
     for extra, text in (
         (("--samples", 10), "add --estimate"),
@@ -120,6 +125,8 @@ def test_positions_of_nodes_of_any_name(tmp_path, capsys, separator, between):
     options = "motifs", edges, "--random", 2, "--attempts", 1, "--degrees", "degree"
     found = document(capsys, *options, "--keep", "distances", "--positions", nodes, "--bins", "0.5")
     assert "each of 2 classes of length" in found["null_model"]
+    args = build_parser().parse_args([*map(str, options), "--keep", "distances", "--positions", str(nodes)])
+    assert "each of 10 classes of length" in null_model(args, read_graph(edges)).also.words
 
 
 @pytest.mark.parametrize(
@@ -193,6 +200,7 @@ def test_correlations_without_an_interval_have_none():
     compared.low, compared.high = matrix - 2, matrix - 1
     compared.low[0, 1], compared.high[0, 1] = -0.5, 0.25
     assert _pairs(compared, {})["correlation_95 (a, b)"] == "-0.500 to 0.250"
+    assert [_farthest(np.array(scores)) for scores in ([], [1.0, -3.0, 2.0])] == [0, -3]
 
 
 def test_correlation_distances_of_five_nodes(capsys):
@@ -206,7 +214,7 @@ def test_strengths_of_classes(capsys, tmp_path):
     options = "census", tmp_path / "g.csv", "--directed", "--weight", "n"
     found = document(capsys, *options, "--strengths", "senders", "--random-weights", 20)
     assert "leave every node" in found["null_model"]
-    by_number = document(capsys, *options[:-1], 2, "--strengths", "senders", "--random-weights", 20)
+    by_number = document(capsys, *options[:-1], 2, "--strengths", "senders", "--random-weights", 20, "--seed", 0)
     assert by_number["classes"] == found["classes"]
     assert main([*map(str, options), "--strengths", "all", "--random-weights", "3", "--format", "csv"]) == 0
     assert "# random_weights: 3" in capsys.readouterr().out.splitlines()

@@ -17,7 +17,7 @@ from jaxmotif import Graph, report
 from jaxmotif.certificates import _write
 from jaxmotif.cli import main
 from jaxmotif.cli._columns import class_report
-from jaxmotif.cli._output import Report, check_outputs, choose_format, whole_file, write_report
+from jaxmotif.cli._output import Report, arrow_column, check_outputs, choose_format, whole_file, write_report
 from jaxmotif.cli._report import write_figures
 from jaxmotif.drawing._drawing import MOST_NODES
 from jaxmotif.patterns import Pattern
@@ -95,6 +95,9 @@ def test_parquet_keeps_all_digits(tmp_path):
     assert table.column("motif").to_pylist() == [True, False, True]
     assert table.column("id").to_pylist() == ["38", None, str(2**70)]
     assert json.loads(table.schema.metadata[b"jaxmotif"])["seed"] == 7
+    assert arrow_column([2**63 - 1, -(2**63)]) == [2**63 - 1, -(2**63)]
+    assert arrow_column([None, 2**63]) == [None, str(2**63)]
+    assert arrow_column([-(2**63) - 1]) == [str(-(2**63) - 1)]
 
 
 def check(form, path):

@@ -9,8 +9,8 @@ from jaxmotif.cli import _motifs, main
 from tests.report.made_up import made_up
 
 
-def run(*arguments):
-    assert main([*map(str, arguments), "--device", "cpu", "--quiet"]) == 0
+def run(*arguments, quiet=True):
+    assert main([*map(str, arguments), "--device", "cpu", *["--quiet"] * quiet]) == 0
 
 
 @pytest.fixture
@@ -66,7 +66,10 @@ def test_drawings_of_signed_classes_bear_the_words_of_their_rows(capsys, tmp_pat
 
 
 def test_a_match_and_a_search(capsys, network, tmp_path):
-    run("match", "triangle", network, "--report", tmp_path / "match.html", "--figures", tmp_path)
+    run("match", "triangle", network, "--report", tmp_path / "match.html", "--figures", tmp_path, quiet=False)
+    told = capsys.readouterr().err
+    assert f"jaxmotif: report written to {tmp_path / 'match.html'}\n" in told
+    assert f"jaxmotif: 1 figures written to {tmp_path}, as SVG and PDF\n" in told
     assert "<h1>loop</h1>" in (tmp_path / "match.html").read_text()
     assert (tmp_path / "triangle.svg").exists()
     assert main(["match", "triangle", str(network), "--limit", "1", "--report", str(tmp_path / "m.html")]) == 1
@@ -77,8 +80,14 @@ def test_a_match_and_a_search(capsys, network, tmp_path):
 
 
 def test_several_networks(capsys, monkeypatch, network, tmp_path):
-    found = iter((made_up(["000000110", "000100110"]), made_up(["000001100", "000100110"], seed=1)))
-    monkeypatch.setattr(_motifs, "_find", lambda args, graph, checkpoint: next(found))
+    first, second = made_up(["000000110", "000100110"]), made_up(["000001100", "000100110"], seed=1)
+    found, checkpoints = iter((first, second, first, second, first)), []
+
+    def find(args, graph, checkpoint):
+        checkpoints.append(checkpoint)
+        return next(found)
+
+    monkeypatch.setattr(_motifs, "_find", find)
     other = tmp_path / "other.txt"
     other.write_text("1 2\n2 3\n1 3\n3 4\n")
     options = ["--directed", "--format", "csv", "--report", tmp_path / "both.html"]
@@ -91,9 +100,12 @@ def test_several_networks(capsys, monkeypatch, network, tmp_path):
     again = tmp_path / "other" / "loop.txt"  # a second network of this name
     again.parent.mkdir()
     again.write_text(other.read_text())
-    found = iter((made_up(["000000110", "000100110"]), made_up(["000001100", "000100110"], seed=1)))
-    run("motifs", network, again, "--directed", "--format", "csv")
+    kept = tmp_path / "kept"
+    run("motifs", network, again, "--directed", "--format", "csv", "--checkpoint", kept)
     lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
     assert {row["network"] for row in csv.DictReader(lines)} == {str(network), str(again)}
+    run("motifs", network, "--directed", "--checkpoint", kept)
+    names = [str(path).replace("/", "%") for path in (network, again)]
+    assert checkpoints == [None, None, kept / names[0], kept / names[1], kept]  # of several networks one each
     assert main(["motifs", str(network), str(other), "--occurrences", str(tmp_path / "o.csv")]) == 1
     assert "for one network" in capsys.readouterr().err
