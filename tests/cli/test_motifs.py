@@ -7,12 +7,12 @@ import types
 import numpy as np
 import pytest
 
-from jaxmotif import read_graph
 from jaxmotif.cli import main
+from jaxmotif.cli._input import load_graph
 from jaxmotif.cli._keep import null_model
 from jaxmotif.cli._motifs import _farthest, _pairs
 from jaxmotif.cli._parser import build_parser
-from jaxmotif.motifs import NULL_MODELS
+from jaxmotif.motifs import NULL_MODELS, keep_distances
 from tests.more import more
 
 
@@ -116,17 +116,26 @@ def test_other_null_models_are_refused(capsys):
     ("separator", "between"),  # of the rows of a file, and of the words of an edge list of names with blanks
     [(",", "\t"), *more(("\t", "\t"), (" ", " "))],
 )
-def test_positions_of_nodes_of_any_name(tmp_path, capsys, separator, between):
+def test_positions_of_nodes_of_any_name(tmp_path, separator, between):
     edges, nodes = tmp_path / "net.txt", tmp_path / "nodes.txt"
     name = "a" if between == " " else "a b"
     edges.write_text("N b\nb c\nc d\nd N\nN c\n".replace(" ", between).replace("N", name))
     header = "" if separator == "\t" else "node,x,y\n" if separator == "," else "# node x y\n"
     nodes.write_text(header + "N 1 0\nb 2 0\nc 1 0\nd 2 0\n".replace(" ", separator).replace("N", name))
-    options = "motifs", edges, "--random", 2, "--attempts", 1, "--degrees", "degree"
-    found = document(capsys, *options, "--keep", "distances", "--positions", nodes, "--bins", "0.5")
-    assert "each of 2 classes of length" in found["null_model"]
-    args = build_parser().parse_args([*map(str, options), "--keep", "distances", "--positions", str(nodes)])
-    assert "each of 10 classes of length" in null_model(args, read_graph(edges)).also.words
+    places = {name: (1, 0), "b": (2, 0), "c": (1, 0), "d": (2, 0)}
+
+    def model(*options):
+        words = "motifs", edges, "--keep", "distances", "--positions", nodes, *options
+        args = build_parser().parse_args([*map(str, words)])
+        graph = load_graph(args, edges)
+        return null_model(args, graph), [places[name] for name in graph.node_names]
+
+    found, positions = model("--bins", "0.5", "--degrees", "degree")
+    wanted = keep_distances(positions, [0.5], "degree")
+    assert (found.keeps, found.also.words) == (wanted.keeps, wanted.also.words)
+    np.testing.assert_array_equal(found.also.place, wanted.also.place)
+    np.testing.assert_array_equal(found.also.limits, wanted.also.limits)
+    assert "each of 10 classes of length" in model()[0].also.words
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,10 @@ def csv_rows(text):
     return list(csv.reader(line for line in io.StringIO(text) if not line.startswith("# ")))
 
 
+def test_a_table_of_values_alone_ends_with_them(capsys):
+    assert written(Report({"nodes": 5, "m": 2}, {}), "table", capsys) == "nodes  5\nm      2\n"
+
+
 def test_csv_quotes_names(capsys):
     rows = csv_rows(written(ROWS, "csv", capsys))
     assert rows == [["node", "orbit-0", "orbit-1"], ["a,b", "1", "0"], ['say "hi"', "-20", "1"], ["ü", "300", "2"]]
@@ -421,6 +425,9 @@ def test_large_patterns_are_not_drawn(tmp_path, caplog):
     write_figures(argparse.Namespace(figures=tmp_path, drawings=5), {"path": path}, Graph.from_edges([(0, 1)]))
     assert f"1 patterns of more than {MOST_NODES} nodes are not drawn" in caplog.text
     assert os.listdir(tmp_path) == []
+    edge, options = Pattern.from_edges([(0, 1)]), argparse.Namespace(figures=tmp_path, drawings=5)
+    write_figures(options, {"a b": edge, "a_b": edge}, (None, None))
+    assert sorted(os.listdir(tmp_path)) == ["a_b.pdf", "a_b.svg", "a_b_.pdf", "a_b_.svg"]
 
 
 def test_figures_without_matplotlib_name_the_extra(tmp_path, capsys, monkeypatch):

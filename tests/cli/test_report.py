@@ -1,11 +1,14 @@
 """``--report`` and ``--figures`` of every command, and several networks beside each other."""
 
 import csv
+import itertools
 import json
 
 import pytest
 
+from jaxmotif import report
 from jaxmotif.cli import _motifs, main
+from jaxmotif.motifs import correct_together
 from tests.report.made_up import made_up
 
 
@@ -81,7 +84,7 @@ def test_a_match_and_a_search(capsys, network, tmp_path):
 
 def test_several_networks(capsys, monkeypatch, network, tmp_path):
     first, second = made_up(["000000110", "000100110"]), made_up(["000001100", "000100110"], seed=1)
-    found, checkpoints = iter((first, second, first, second, first)), []
+    found, checkpoints = itertools.cycle((first, second)), []
 
     def find(args, graph, checkpoint):
         checkpoints.append(checkpoint)
@@ -105,7 +108,20 @@ def test_several_networks(capsys, monkeypatch, network, tmp_path):
     lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
     assert {row["network"] for row in csv.DictReader(lines)} == {str(network), str(again)}
     run("motifs", network, "--directed", "--checkpoint", kept)
+    next(found)
     names = [str(path).replace("/", "%") for path in (network, again)]
     assert checkpoints == [None, None, kept / names[0], kept / names[1], kept]  # of several networks one each
+    capsys.readouterr()
+    figures = []
+    monkeypatch.setattr(report, "motif_figures", lambda *given: figures.append(given) or {})
+    options = "--directed", "--together", "--figures", tmp_path / "svg", "--drawings", 1, "--format", "json"
+    run("motifs", network, other, *options)
+    classes = json.loads(capsys.readouterr().out)["classes"]
+    wanted = [q for one in correct_together((first, second)) for q in one.table()["q"]]
+    assert [row["q"] for row in classes] == pytest.approx(wanted)
+    assert {path.name for path in (tmp_path / "svg").iterdir()} == {"id6.svg", "id6.pdf"}
+    [(networks, distances)] = figures
+    drawn = [(name, graph.n, found.classes) for name, graph, found in networks]
+    assert (drawn, distances) == ([("loop", 4, first.classes), ("other", 4, second.classes)], {})
     assert main(["motifs", str(network), str(other), "--occurrences", str(tmp_path / "o.csv")]) == 1
     assert "for one network" in capsys.readouterr().err
