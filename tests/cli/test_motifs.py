@@ -7,6 +7,7 @@ import types
 import numpy as np
 import pytest
 
+from jaxmotif import datasets, estimate_census
 from jaxmotif.cli import main
 from jaxmotif.cli._input import load_graph
 from jaxmotif.cli._keep import null_model
@@ -63,6 +64,10 @@ def test_estimated_census(capsys, tmp_path):
     again = document(capsys, *options, "--seed", 0, "--report", tmp_path / "page.html")  # as without a seed
     assert again["run"].pop("seed") == 0
     assert again == found
+    library = estimate_census(datasets.load("karate"), 4, samples=100_000, key=0)
+    assert {row["class"]: row["hits"] for row in found["classes"]} == dict(
+        zip(library.classes, np.asarray(library.hits).tolist(), strict=True)
+    )
     assert "estimated from 100,000 draws, which met 6 classes" in (tmp_path / "page.html").read_text()
     for extra, text in (
         (("--samples", 10), "add --estimate"),
