@@ -18,6 +18,7 @@ import numpy as np
 
 from jaxmotif.arrays._bits import pack_bits, unpack_bits
 from jaxmotif.arrays._compile import target_of
+from jaxmotif.arrays._exact import join_sums, split_sum
 from jaxmotif.arrays._rows import offsets_from, places_of
 from jaxmotif.matching._options import Options
 from jaxmotif.matching._target import Target
@@ -618,10 +619,7 @@ class HostSearch:
                 )
                 for coefficient, factors in terms
             )
-        if ways.dtype == object:
-            return int(ways.sum())
-        # Two halves are summed, which cannot overflow: a way has at most 52 bits, and there are fewer than 2^37 rows.
-        return (int((ways >> 26).sum()) << 26) + int((ways & (2**26 - 1)).sum())
+        return int(join_sums(split_sum(ways)))
 
     def common(self, leaves: Sequence[int]) -> np.ndarray:
         """Count, for each row, the candidates that some leaves have in common, int64 ``[R]``."""
