@@ -66,3 +66,7 @@ def test_refusals():
     near = theirs.numerical_edge_match("weight", 1.0, atol=0.6)
     with pytest.raises(ValueError, match="sorts? edges into kinds"):
         list(GraphMatcher(weights, weights, edge_match=near).isomorphisms_iter())
+    between = nx.Graph()  # either edge matches just two of the three
+    between.add_weighted_edges_from([(0, 1, 1.25), (1, 2, 1.9)])
+    with pytest.raises(ValueError, match="sorts? edges into kinds"):
+        list(GraphMatcher(weights, between, edge_match=near).subgraph_monomorphisms_iter())

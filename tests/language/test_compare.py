@@ -50,20 +50,30 @@ def test_columns_without_values_are_compared_with_anything(name):
         assert not fulfils(COLUMNS[name], "==", value).any()
 
 
-PAIRS = [(1, 1), (1, 2), (2, 1), (None, 1), ("a", "a"), ("a", "ab"), ("ab", "a"), (None, None), ("1", 1)]
+PAIRS = [(1, 1), (1, 2), (2, 1), (None, 1), ("a", "a"), ("a", "ab"), ("ab", "a"), (None, None), ("1", 1), (1, None)]
+FRACTIONS = [(0.5, 0.5), (0.5, 1), (1, 0.5), (np.nan, 1), (1, np.nan), (np.nan, np.nan)]
 LAWS = {
     "==": lambda x, y: x == y,
     "!=": lambda x, y: x != y,
     "<": lambda x, y: type(x) is type(y) and x < y,
+    "<=": lambda x, y: type(x) is type(y) and x <= y,
+    ">": lambda x, y: type(x) is type(y) and x > y,
+    ">=": lambda x, y: type(x) is type(y) and x >= y,
     "in": lambda x, y: isinstance(x, str) and isinstance(y, str) and x in y,
+    "!in": lambda x, y: not LAWS["in"](x, y),
     "contains": lambda x, y: isinstance(x, str) and isinstance(y, str) and y in x,
+    "!contains": lambda x, y: not LAWS["contains"](x, y),
 }
 
 
 @pytest.mark.parametrize("operator", LAWS)
-@pytest.mark.parametrize("pairs", [PAIRS, PAIRS[:3]], ids=["objects", "numbers"])
+@pytest.mark.parametrize("pairs", [PAIRS, PAIRS[:3], FRACTIONS], ids=["objects", "numbers", "fractions"])
 def test_columns_agree_value_by_value(operator, pairs):
-    kind = object if pairs is PAIRS else None
+    kind = {len(PAIRS): object, len(FRACTIONS): float}.get(len(pairs))
     left, right = (np.array(side, kind) for side in zip(*pairs, strict=True))
-    wanted = [None not in pair and LAWS[operator](*pair) for pair in pairs]
+    # What is missing, None or not a number, agrees with nothing.
+    wanted = [
+        x is not None and y is not None and x == x and y == y and LAWS[operator](x, y)
+        for x, y in zip(left.tolist(), right.tolist(), strict=True)
+    ]
     assert agree(left, operator, right).tolist() == wanted

@@ -1,7 +1,10 @@
 """Counting and listing against backtracking, laws, limits and mistakes."""
 
+import functools
+import inspect
 import math
 import re
+import tempfile
 from dataclasses import replace
 
 import jax
@@ -10,7 +13,19 @@ import numpy as np
 import pytest
 
 from jaxmotif.graph import Graph
-from jaxmotif.matching import Search, count_matches, find_matches, has_match, iter_matches, participation_counts
+from jaxmotif.matching import (
+    Search,
+    count_matches,
+    count_queries,
+    disjoint_occurrences,
+    find_matches,
+    has_match,
+    iter_matches,
+    occurrences,
+    participation_counts,
+    subnetwork,
+)
+from jaxmotif.matching._listing import list_kept
 from jaxmotif.matching._options import Options
 from jaxmotif.patterns import Pattern, automorphism_count
 from tests.compilations import compilations
@@ -237,6 +252,65 @@ def test_a_domain_may_be_a_mask():
         assert count_matches([(0, 1)], path, domains={0: nodes}).count == 2
 
 
+def turned(door):
+    """A door that takes the graph first."""
+    return functools.wraps(door)(lambda query, target, **options: door(target, query, **options))
+
+
+@functools.wraps(count_queries)
+def count_one(query, target, **options):
+    return next(count_queries([query], target, **options))
+
+
+@functools.wraps(list_kept)
+def list_once(query, target, induced=False, limit=None, **options):
+    with tempfile.TemporaryDirectory() as folder:
+        matches, pieces, _ = list_kept(query, target, induced, limit, folder, **options)
+        with pieces:
+            return matches
+
+
+DOORS = {
+    "count_matches": (count_matches, int, 6),
+    "count_queries": (count_one, int, 6),
+    "find_matches": (find_matches, len, 6),
+    "list_kept": (list_once, len, 6),
+    "iter_matches": (iter_matches, lambda blocks: sum(map(len, blocks)), 6),
+    "has_match": (has_match, int, 1),
+    "participation_counts": (participation_counts, np.sum, 18),
+    "occurrences": (turned(occurrences), lambda blocks: sum(map(len, blocks)), 0),
+    "subnetwork": (turned(subnetwork), lambda part: part.n, 0),
+    "disjoint_occurrences": (turned(disjoint_occurrences), lambda found: found.total, 0),
+}
+"""Functions that search, a number that tells the result, and the number for paths in a triangle, without options."""
+MISTAKES = {
+    "induced": (5, "induced must be True or False, got 5"),
+    "per": ("edge", "per must be 'map' or 'occurrence', got 'edge'"),
+    "wildcard": (2**31, "wildcard must fit int32"),
+    "domains": ({5: [0]}, "domains names query node 5; there are 0..2"),
+    "time_limit": (float("nan"), "time_limit must be a number of seconds, got nan"),
+    "memory": (10, "memory=10 bytes is too little"),
+    "devices": (99, "devices=99, but"),
+    "limit": (-1, "limit must be at least 0, got -1"),
+    "search": (Search(order=[0, 0, 0]), "order must be 'ri' or a permutation of the 3 query nodes"),
+}
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_every_door_hands_its_options_on(name, capsys):
+    """Mistakes are noticed behind the door. Without options paths need not be induced, but for occurrences."""
+    door, tell, expected = DOORS[name]
+    path, triangle = Pattern.from_edges([(0, 1), (1, 2)]), Graph.from_edges([(0, 1), (1, 2), (2, 0)], pad=PAD)
+    for option in MISTAKES.keys() & inspect.signature(door).parameters.keys():
+        wrong, message = MISTAKES[option]
+        with pytest.raises((ValueError, TypeError), match=re.escape(message)):
+            tell(door(path, triangle, **{option: wrong}))
+    if name != "list_kept":  # which has no form without options
+        plain = {"search": Search(block=BLOCK)} if "search" in inspect.signature(door).parameters else {}
+        assert tell(door(path, triangle, **plain)) == expected
+    assert capsys.readouterr().err == ""
+
+
 def test_mistakes():
     graph = Graph.from_edges([(0, 1)])
     for query, message in (
@@ -280,7 +354,7 @@ def test_mistakes():
     with pytest.raises(ValueError, match="time_limit must be a number of seconds, got nan"):
         count_matches(query, graph, time_limit=float("nan"))
     for options, message in (
-        ({"filters": ("color",)}, "filters must be some of label, degree"),
+        ({"filters": ("degree", "color")}, "filters must be some of label, degree"),
         ({"order": "quick"}, "order must be 'ri' or a permutation of the query nodes, got 'quick'"),
         ({"block": 0}, "block must be at least 1, got 0"),
     ):

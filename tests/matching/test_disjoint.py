@@ -105,6 +105,8 @@ def test_none_and_bad_options(monkeypatch):
         disjoint_occurrences(path, Pattern.from_edges([], 1), "edge")
     with pytest.raises(TypeError, match="a query in words is not taken here"):
         disjoint_occurrences(path, query("A -> B; B -> C"))
+    monkeypatch.setattr(module, "MOST", 3)
+    assert disjoint_occurrences(path, "2-star").count == 1
     monkeypatch.setattr(module, "MOST", 2)
     with pytest.raises(ValueError, match="held at once"):
         disjoint_occurrences(path, "2-star")

@@ -41,7 +41,7 @@ def test_equals_brute_force(directed, labelled, induced, monkeypatch):
     assert all(one.exact for one in found)
 
 
-def test_occurrences_stacks_and_queries_that_take_long(monkeypatch):
+def test_occurrences_stacks_and_queries_that_take_long(monkeypatch, capsys):
     graphs = Graphs.from_graphs(
         [Graph.from_networkx(graph) for graph in (nx.complete_graph(5), nx.path_graph(7), nx.petersen_graph())]
     )
@@ -50,6 +50,7 @@ def test_occurrences_stacks_and_queries_that_take_long(monkeypatch):
         found = count_matches([(0, 1), (1, 2)], graphs, per="occurrence")
         assert found.values[:, 0].tolist() == [30, 5, 30]
     assert np.asarray(count_matches("triangle", stack_graphs(graphs)))[:, 0].tolist() == [60, 0, 0]
+    assert capsys.readouterr().err == ""  # no meter unless it is asked for
 
 
 def test_bad_input():

@@ -1,5 +1,6 @@
 """Small searches, done in NumPy: against all injective maps, and like those of a device."""
 
+import math
 from dataclasses import replace
 
 import networkx as nx
@@ -133,6 +134,15 @@ def test_leaves_that_compete_for_nodes(searches):
         found = count_matches(query, target)
         assert found.leaves
         assert found.count == count_matches(query, target, search=Search(leaves=False)).count
+    assert None not in searches
+
+
+@pytest.mark.parametrize("neighbours", [255, 256])
+def test_hubs_with_more_labelled_neighbours_than_a_byte_counts(searches, neighbours):
+    """Nodes are dropped by how many neighbours with a label they have."""
+    target = Graph.from_edges([(0, v) for v in range(1, neighbours + 1)], node_labels=[1] + [2] * neighbours)
+    star = Pattern.from_edges([(0, v) for v in range(1, 5)], node_labels=[1, 2, 2, 2, 2])
+    assert count_matches(star, target).count == math.perm(neighbours, 4)
     assert None not in searches
 
 
