@@ -9,7 +9,7 @@ from jaxmotif.arrays._bits import unpack_bits
 from jaxmotif.graph import Graph
 from jaxmotif.matching._options import FILTERS, Options, Search
 from jaxmotif.matching._target import index_target
-from jaxmotif.matching.planner import _host
+from jaxmotif.matching.planner import _device, _host
 from jaxmotif.matching.planner._ask import ABSENT, ANY, constrain_query
 from jaxmotif.matching.planner._order import choose_order
 from jaxmotif.matching.planner._placements import Layout
@@ -122,6 +122,10 @@ def test_lists_and_measures_are_alike(directed, monkeypatch):
         np.testing.assert_array_equal(lists.families.rows[:count], other.families.rows[:count])
         assert lists.totals[:count].tolist() == other.totals[:count].tolist()
         assert lists.longest[:count].tolist() == other.longest[:count].tolist()
+        # Nodes in blocks, of which the last one overlaps another.
+        in_blocks = (_device.measure_lists(other.families, options, block) for block in (6, 2**14))
+        for one, whole in zip(*in_blocks, strict=True):
+            np.testing.assert_array_equal(one, whole)
     assert compared > 3
 
 

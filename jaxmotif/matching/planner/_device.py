@@ -246,8 +246,8 @@ def reduce_target(target: Target, bits: jax.Array, *, nodes: int, slots: int) ->
     return kept, kept_bits
 
 
-@jit64
-def _measure_lists(families: Families) -> tuple[Any, ...]:
+@jit64(static_argnames=("block",))
+def _measure_lists(families: Families, *, block: int) -> tuple[Any, ...]:
     target, bits, _, lists, num_lists = families
     J, K = lists.shape[0], 32 * bits.shape[0]
 
@@ -258,7 +258,7 @@ def _measure_lists(families: Families) -> tuple[Any, ...]:
         return offsets.at[j].set(take(ends, direction))
 
     offsets = lax.fori_loop(jnp.int32(0), num_lists, family, jnp.zeros((J, target.nodes + 1), jnp.int32))
-    block = min(target.nodes, 2**14)
+    block = min(target.nodes, block)
     blocks = -(-target.nodes // block)
 
     def common(number, found):  # the last block overlaps the one before it
@@ -373,8 +373,8 @@ def _put(size: int, place: jax.Array, values: jax.Array, fill: int) -> jax.Array
     return jnp.full(size + 1, fill, jnp.int32).at[place].set(values, mode="promise_in_bounds")[:size]
 
 
-def measure_lists(families: Families, options: Options) -> tuple[Any, ...]:
-    """Lay out and measure the families of lists, as ``measure_lists`` of ``_host`` does."""
+def measure_lists(families: Families, options: Options, block: int = 2**14) -> tuple[Any, ...]:
+    """Lay out and measure the families of lists, as ``measure_lists`` of ``_host`` does, a block of nodes at a time."""
     del options  # a compiled program runs to its end
-    offsets, *measured = _measure_lists(families)
+    offsets, *measured = _measure_lists(families, block=block)
     return offsets, *jax.device_get(measured)
