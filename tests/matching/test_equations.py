@@ -23,6 +23,7 @@ from jaxmotif.matching._equations import five_node_work, search_work
 from jaxmotif.patterns import Pattern, named_pattern
 from jaxmotif.search._deadline import Deadline
 from tests.matching.oracle import brute_force
+from tests.more import more
 from tests.optimised import optimise
 
 pytestmark = pytest.mark.usefixtures("equations")
@@ -168,13 +169,12 @@ def test_the_cube_of_a_degree():
     assert found.maps == 2 * (leaves - 1)
 
 
-def test_cliques_of_real_size():
+@pytest.mark.parametrize("size", [6, 7, *more(8)])  # smaller ones have large rows above
+def test_cliques_of_real_size(size):
     graph = nx.gnp_random_graph(70, 0.5, seed=2)
     wanted = Counter(len(clique) for clique in nx.enumerate_all_cliques(graph))
-    target = Graph.from_networkx(graph)
-    for size in (6, 8):  # smaller ones have large rows above
-        query = Pattern.from_edges(CLIQUE[size])
-        assert count_matches(query, target, per="occurrence", search=EQUATIONS).count == wanted[size]
+    query, target = Pattern.from_edges(CLIQUE[size]), Graph.from_networkx(graph)
+    assert count_matches(query, target, per="occurrence", search=EQUATIONS).count == wanted[size]
 
 
 def test_which_way_is_taken(monkeypatch):
