@@ -127,7 +127,7 @@ def _array_shades(array: np.ndarray, motif: Motif) -> tuple[np.ndarray, set]:
     """Return the shades of each vertex, and the colors that occur, from an array of single colors."""
     values, inverse = np.unique(array, return_inverse=True)
     masks = np.array([motif.masks.get(value, 0) for value in values.tolist()], np.uint32)
-    return masks[inverse] if len(values) else np.zeros(0, np.uint32), set(values.tolist())
+    return masks[inverse], set(values.tolist())
 
 
 def _entry_shades(entries: Sequence[object] | np.ndarray, motif: Motif) -> tuple[np.ndarray, set]:

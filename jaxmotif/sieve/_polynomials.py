@@ -87,7 +87,7 @@ def draw(rows: Rows, rank: jax.Array, shades: jax.Array, key: jax.Array, size: i
 
 def num_words(size: int) -> int:
     """Return how many words of 32 subsets there are; one word holds the subsets of up to five elements."""
-    return max(1, 1 << (size - 5)) if size > 5 else 1
+    return 1 << max(size - 5, 0)
 
 
 def accumulate(draw: Draw, first: jax.Array | int, stop: jax.Array | int, words: int) -> jax.Array:
@@ -177,13 +177,13 @@ def sieve_values(graph: Graph, shades: Array, key: int | Array, size: int, words
     check_vectors({"out_offsets": graph.out_offsets, "out_targets": graph.out_targets})
     vertices, slots = graph.out_offsets.shape[0] - 1, graph.out_targets.shape[0]
     words = block_words(size, vertices, target()) if words is None else min(words, num_words(size))
-    rows, rank = sieve_rows.plan_rows(graph.out_offsets, graph.out_targets, sieve_rows.max_pieces(slots))
-    shades = jnp.asarray(shades)
+    key, shades = as_key(key), jnp.asarray(shades)
     if not jnp.issubdtype(shades.dtype, np.integer) or shades.ndim != 1 or shades.shape[0] > vertices:
         got = f"{shades.dtype} {shades.shape}; vmap over batches"
         raise ValueError(f"shades must be integers of shape (n,), n at most {vertices}, got {got}")
     shades = jnp.pad(shades.astype(jnp.uint32), (0, vertices - shades.shape[0]))
-    return accumulate(draw(rows, rank, shades, as_key(key), size), 0, num_words(size) // words, words)[rank]
+    rows, rank = sieve_rows.plan_rows(graph.out_offsets, graph.out_targets, sieve_rows.max_pieces(slots))
+    return accumulate(draw(rows, rank, shades, key, size), 0, num_words(size) // words, words)[rank]
 
 
 def check_size(size: int) -> None:

@@ -1,13 +1,40 @@
-"""Divisions without a remainder, against those of Python."""
+"""Sums that cannot wrap, and divisions without a remainder, against those of Python."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotif.arrays._exact import exact_quotient
+from jaxmotif.arrays._exact import LARGEST_SUM, exact_quotient, with_exact_sums
 
 DIVISORS = [1, 2, 3, 4, 6, 12, 24]
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        # Of Python's integers exactly those whose absolute values add up to 63 bits.
+        (np.array([2**62, 1 - 2**62], object), np.int64),
+        (np.array([2**62, -(2**62)], object), object),
+        (np.array([2**63], object), object),
+        # Of others those that are sure to, by sums of floats.
+        (np.array([2**62, 2**62 - 2**44]), np.int64),
+        (np.array([2**62, 2**62 - 2**40]), object),
+        (np.array([-(2**62), 2**44 - 2**62]), np.int64),
+        (np.array([-(2**62), -(2**62)]), object),
+        (np.array([1, -(2**63)]), object),
+        (np.array([2**63 + 1, 1], np.uint64), object),
+        (np.array([2**32 - 1] * 3, np.uint32), np.int64),
+        (np.zeros((0, 3), np.int64), np.int64),
+    ],
+)
+def test_sums_that_may_not_fit_are_of_pythons_integers(values, dtype):
+    found, whole = with_exact_sums(values), sum(map(abs, values.ravel().tolist()))
+    assert found.dtype == dtype
+    assert found.tolist() == values.tolist()
+    assert whole < 2**63 or dtype is object
+    if values.dtype == np.int64:
+        assert (whole < LARGEST_SUM) == (dtype is np.int64)
 
 
 @pytest.mark.parametrize("divisor", DIVISORS)

@@ -28,6 +28,9 @@ from tests.samples import DENSE, GRAPHS, build
 
 CASES = {name: GRAPHS[name] for name in ("star", "clique", "disconnected", "hub and blocks", "density 0.7 of 20")}
 CASES["rows of two words"] = (50, [e for e in combinations(range(50), 2) if sum(e) % 7])
+FEW_CLIQUES = 50, [*nx.complete_multipartite_graph(15, 16, 16, 1, 1, 1).edges]
+"""A graph with rows of two words as well."""
+
 CAPACITY = (50, 2500)
 WORDS, BLOCK = 4096, 1024
 
@@ -44,6 +47,7 @@ def _base(order):
     return (np.cumsum(words) - words).astype(np.int32)
 
 
+@functools.cache
 def _matrices(form):
     """The bit rows of all nodes, entered block by block, and the 4-cliques found by each triangle."""
     find = functools.partial(triangle_block, block=BLOCK)
@@ -108,8 +112,7 @@ def test_larger_cliques(form):
         totals = [count_cliques(order, Matrices(base), bits, (low, high), nodes, BLOCK) for nodes in (4, 6)]
         return jnp.stack(totals)
 
-    for name in ("hub and blocks", "density 0.7 of 20"):
-        n, edges = CASES[name]
+    for n, edges in (CASES["hub and blocks"], FEW_CLIQUES):
         order = _order(n, edges)
         base, work = _base(order), flat_work(np, triangle_tests(np, order))
         bits = fill(order, work, base)
@@ -118,10 +121,28 @@ def test_larger_cliques(form):
         wanted = Counter(len(clique) for clique in nx.enumerate_all_cliques(nx.Graph(edges)))
         assert found.tolist() == [wanted[nodes] for nodes in (4, 6)]
         assert wanted[6] > 0
+    assert row_words(order).max() > 64
 
 
 def test_whole_rows(form):
     """Rows over all neighbours of a triangle's lowest node give the nodes next to all three."""
+
+    @form.jit
+    def count(order, work, matrices):
+        def find(number):
+            return triangle_block(order, work, number.astype(jnp.int64) * BLOCK, work.total, block=BLOCK)
+
+        def fill(number, bits):
+            return set_bits(order, matrices, bits, find(number))
+
+        def collect(number, total):
+            common = common_bits(order, matrices, bits, find(number))
+            return total + jnp.stack([common.sum(), (common * common).sum()])
+
+        steps = (-(-work.total // BLOCK)).astype(jnp.int32)
+        bits = jax.lax.fori_loop(jnp.int32(0), steps, fill, accumulator(2 * WORDS, jnp.uint32))
+        return jax.lax.fori_loop(jnp.int32(0), steps, collect, jnp.zeros(2, jnp.int64))
+
     for name in ("hub and blocks", "rows of two words"):
         n, edges = CASES[name]
         order = _order(n, edges)
@@ -133,22 +154,6 @@ def test_whole_rows(form):
         lower = np.zeros(order.edge_capacity, np.int32)
         lower[order.in_arc] = np.arange(order.edge_capacity) - order.in_offsets[order.head[order.in_arc]]
         assert words.max() <= most_row_words(len(edges), whole=True)
-
-        @form.jit
-        def count(order, work, matrices):
-            def find(number):
-                return triangle_block(order, work, number.astype(jnp.int64) * BLOCK, work.total, block=BLOCK)
-
-            def fill(number, bits):
-                return set_bits(order, matrices, bits, find(number))
-
-            def collect(number, total):
-                common = common_bits(order, matrices, bits, find(number))
-                return total + jnp.stack([common.sum(), (common * common).sum()])
-
-            steps = (-(-work.total // BLOCK)).astype(jnp.int32)
-            bits = jax.lax.fori_loop(jnp.int32(0), steps, fill, accumulator(2 * WORDS, jnp.uint32))
-            return jax.lax.fori_loop(jnp.int32(0), steps, collect, jnp.zeros(2, jnp.int64))
 
         base = (np.cumsum(words) - words).astype(np.int32)
         sums = sum(count(order, work, Matrices(base, lower, span)) for span in ((0, 20), (20, CAPACITY[0])))

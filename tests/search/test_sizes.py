@@ -39,6 +39,11 @@ def test_with_enough_memory_a_step_is_as_large_as_it_may_be(memory):
     assert rooms.tolist() == [3 * 2**13] * 3
 
 
+def test_places_of_all_entries_and_of_the_spare_one_have_31_bits():
+    asked = (2**28, 2**28 + 1, 2**30 + 1, 2**31 - 2)
+    assert [table_entries(entries) for entries in asked] == [2**28, 2**30, 2**31 - 2, 2**31 - 2]
+
+
 def test_too_little_memory_is_refused():
     with pytest.raises(ValueError, match="memory=1000 bytes is too little for tables of 3 columns"):
         fit_tables(2**14, 2**14, np.array([1, 2]), 1000, CPU, 0, 0)

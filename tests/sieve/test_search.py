@@ -208,7 +208,8 @@ def test_cheap_noes():
 
 
 def test_empty_graph_and_single_vertices():
-    assert not find_color_motif(Graph.from_edges([], num_nodes=0), [], {"a": 1}, key=0).found
+    for none in ([], np.array([], str)):
+        assert not find_color_motif(Graph.from_edges([], num_nodes=0), none, {"a": 1}, key=0).found
     result = find_color_motif(Graph.from_edges([], num_nodes=3), ["a", "b", "a"], {"a": 1}, key=0, limit=None)
     assert result.vertices.tolist() == [0, 2]
     assert sorted(result.matches) == [(0,), (2,)]
