@@ -227,13 +227,12 @@ class Matches:
         Returns:
           The smallest component of vertices that lie in a match, or ``None`` where the sieve answers no.
         """
-        shades = self._forced_shades(forced)
         parts = self._parts(vertices, forced)
-        if shades is None or not parts:
+        if not parts:
             return None
         # One run covers all components that could hold a match.
         keep = self._mask(np.concatenate(parts))
-        inside, ids = prune.restrict(self.graph._replace(shades=shades), keep)
+        inside, ids = prune.restrict(self.graph._replace(shades=self._forced_shades(forced)), keep)
         placed = self.sieve.place(inside, self.sieve.upload(inside, smaller_capacities(inside, self.capacities)))
         in_match = self.sieve.values(placed, self._next_key()) != 0
         if not in_match.any():
@@ -247,17 +246,15 @@ class Matches:
         parts = self._parts(positive, forced) or [part for part in parts if np.isin(part, positive).any()]
         return parts[-1]
 
-    def _forced_shades(self, forced: frozenset[int]) -> np.ndarray | None:
-        """Return shades under which every match contains the forced vertices, or ``None`` where none can.
+    def _forced_shades(self, forced: frozenset[int]) -> np.ndarray:
+        """Return shades under which every match contains the forced vertices: each gets a shade for itself.
 
-        Each forced vertex gets a shade for itself.
+        Forced vertices have one color each, and lie in one match. So its colors have a shade for each of them.
         """
         shades = self.graph.shades.copy()
         for vertex in sorted(forced):
             # In two's complement this is the lowest shade that the vertex may take.
             own = shades[vertex] & (~shades[vertex] + np.uint32(1))
-            if not own:
-                return None
             # As no other vertex may take the shade, every match needs this vertex.
             shades &= ~own
             shades[vertex] = own
