@@ -70,7 +70,7 @@ def make(size, subsets):
     slots = targets.shape[0]
     labels = rng.integers(0, 256, (VERTICES, size), dtype=np.uint8)
     keys = jnp.asarray(rng.integers(0, 2**32, (size - 1 + sum(sieve_round.num_forms(size)), 2), np.uint32))
-    drawn = gf256.random_elements(jnp.arange(slots, dtype=jnp.uint32)[None], keys.T[:, :, None])
+    drawn = jax.jit(gf256.random_elements)(jnp.arange(slots, dtype=jnp.uint32)[None], keys.T[:, :, None])
     weights = (np.asarray(drawn) >> 24).astype(np.uint8)
     found = reference(offsets, targets, labels, weights[: size - 1].T, weights[size - 1 :], size, subsets)
     return offsets, targets, labels, keys[: size - 1], keys[size - 1 :], found

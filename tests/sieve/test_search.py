@@ -327,6 +327,9 @@ def test_every_word_is_in_one_block_and_smaller_blocks_begin_anew(monkeypatch):
         assert task.halve() == (block and f"blocks of {block} words")
         assert task.collect()["total"].any() == (block is None)
         assert not task.collect()["total"].any()
+    # The words of the largest motif are divided among items that have equally many.
+    assert runner.polynomials.num_words(30) == 2**25
+    assert 2**25 % runner._ITEMS == 0
 
 
 def test_interrupted_runs_go_on_to_the_same_bits(tmp_path, monkeypatch, short_steps):
