@@ -28,10 +28,10 @@ from tests.samples import DENSE, GRAPHS, build
 
 CASES = {name: GRAPHS[name] for name in ("star", "clique", "disconnected", "hub and blocks", "density 0.7 of 20")}
 CASES["rows of two words"] = (50, [e for e in combinations(range(50), 2) if sum(e) % 7])
-FEW_CLIQUES = 50, [*nx.complete_multipartite_graph(15, 16, 16, 1, 1, 1).edges]
-"""A graph with rows of two words as well."""
+FEW_CLIQUES = 68, [*nx.complete_bipartite_graph(34, 34).edges, *combinations(range(63, 68), 2)]
+"""A graph with rows of two words as well. Its larger cliques lie on both sides of the end of the first word."""
 
-CAPACITY = (50, 2500)
+CAPACITY = (68, 2500)
 WORDS, BLOCK = 4096, 1024
 
 
