@@ -231,6 +231,10 @@ class TestBeyond63Bits:
         assert jaxmotif.pattern_features([(0, 1), (1, 2)], ["3-star"]).values.tolist() == [[2**63 + 5]]
         logs = jaxmotif.pattern_features([(0, 1), (1, 2)], ["3-star"], log=True).values
         np.testing.assert_allclose(logs, [[np.log(2.0**63)]])
+        raw[:, 7] = 2**53 - 1, 2**53 + 1, 0  # no float is the second, and the nearest one is 2^53
+        found = NodeOrbits(NODE_ORBIT_NAMES, raw.astype(np.int64), 3, {})
+        at_nodes = jaxmotif.pattern_features([(0, 1), (1, 2)], ["3-star"], per="node").values
+        assert at_nodes[:, 0].tolist() == [2**53 - 1, 2**53 + 1, 0]
 
     @pytest.mark.parametrize("leaves", [70_000, *more(90_000, 130_000)])
     def test_five_nodes_of_a_star(self, leaves):

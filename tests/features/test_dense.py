@@ -57,6 +57,12 @@ def test_patterns_that_are_searched_for_beside_sums_of_orbits(per, directed, ind
     assert found.sum() == expected.sum() > 50
 
 
+def test_without_patterns_there_are_no_columns():
+    arcs = Graph.from_edges([(0, 1), (1, 2)], directed=True, pad=PAD)
+    shapes = [dense_pattern_features(GRAPHS[0], [], per=per).shape for per in ("node", "edge")]
+    assert [*shapes, dense_pattern_features(arcs, [], per="edge").shape] == [(12, 0), (66, 0), (132, 0)]
+
+
 def test_what_does_not_suit_is_refused():
     with pytest.raises(ValueError, match="target has none"):
         dense_pattern_features(GRAPHS[0], [Pattern.from_edges([(0, 1)], node_labels=[0, 1])])

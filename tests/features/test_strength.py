@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -50,6 +51,12 @@ def test_strengths_are_those_of_plain_loops(seeds):
         assert f"({len(wanted)} class" in repr(found)
         assert found.verdicts.tolist() == [""] * len(wanted)  # nothing to compare with
         assert list(found.table())[-2:] == ["intensity", "coherence"]
+
+
+def test_weights_of_a_graph_of_networkx():
+    loop = nx.DiGraph()
+    loop.add_weighted_edges_from([(0, 1, 1.0), (1, 2, 2.0), (0, 2, 4.0)])
+    np.testing.assert_allclose(motif_strengths(loop, 3, "weight").intensity, [2.0], rtol=1e-12)
 
 
 def test_weights_beyond_64_bits_are_taken_as_floats(tmp_path):

@@ -60,6 +60,7 @@ def test_sizes_fit_together(nodes, edges, device):
 @pytest.mark.parametrize(("nodes", "edges"), SIZES)
 def test_error_names_the_least(nodes, edges):
     least = _least(nodes, edges, CPU)
+    assert least == fixed_bytes(nodes, edges) + smallest_step_bytes(nodes, edges)
     assert choose_tuning(nodes, edges, CPU, least)
     with pytest.raises(
         ValueError, match=rf"memory={least - 1} bytes is too little for {nodes} nodes and {edges} edges"

@@ -185,6 +185,9 @@ def test_refusals():
         OrbitFeatures(pool=()).fit([[(0, 1)]])
     with pytest.raises(ValueError, match="kind must be"):
         GraphletKernel(kind="wl").fit([[(0, 1)]])
+    fitted = GraphletFeatures().fit([[(0, 1), (1, 2)]]).set_params(normalize="x")
+    with pytest.raises(ValueError, match="normalize must be"):
+        fitted.transform([[(0, 1), (1, 2)]])
     for estimator in (GraphletFeatures(), OrbitFeatures(), GraphletKernel()):
         with pytest.raises(ValueError, match="counts in undirected graphs; PatternFeatures and WeisfeilerLehmanKernel"):
             estimator.fit([nx.DiGraph([(0, 1), (1, 2)])])

@@ -134,6 +134,9 @@ def test_orders_of_known_groups(graph, order):
 def test_automorphisms_over_the_limit():
     with pytest.raises(ValueError, match="720 automorphisms, over limit=10"):
         automorphisms(Pattern.from_edges([], 6), limit=10)
+    with pytest.raises(ValueError, match="over limit=719"):
+        automorphisms(Pattern.from_edges([], 6), limit=719)
+    assert len(automorphisms(Pattern.from_edges([], 6), limit=720)) == 720
 
 
 def test_colors_and_fixed_nodes_stay_in_place():
