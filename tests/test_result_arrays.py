@@ -17,7 +17,7 @@ import jaxmotif
 from jaxmotif import Graph
 from jaxmotif.arrays import Int64
 from jaxmotif.features import _patterns
-from jaxmotif.graphlets import EdgeGraphlets, NodeOrbits, sparse_node_orbits
+from jaxmotif.graphlets import EdgeGraphlets, NodeOrbits
 from jaxmotif.patterns import NODE_ORBIT_NAMES
 from jaxmotif.patterns._orbits import NODE_NAMES_5
 from tests.more import more
@@ -107,8 +107,8 @@ def results():
         "edge_graphlets": jaxmotif.edge_graphlets(graph),
         "pattern_features": jaxmotif.pattern_features([graph, [(0, 1), (1, 2)]], ["triangle", "3-star"], per="node"),
         "densities": jaxmotif.pattern_features(graph, ["triangle"], per="node", normalize="density"),
-        "graphlet_counts of many": jaxmotif.graphlet_counts([graph, [(0, 1), (1, 2)]]),
-        "sparse_node_orbits": sparse_node_orbits(graph),
+        "node_orbits of many": jaxmotif.node_orbits([graph, [(0, 1), (1, 2)]]),
+        "Int64": jaxmotif.node_orbits(graph).on_device(),
     }
 
 

@@ -310,7 +310,8 @@ def _weighed(source: Source, weights: list[list[OrbitWeights]], devices: Devices
         sums[rows] = np.minimum(near, 2.0**53)
     if most >= 2.0**53:
         kind = np.int64 if most < _INT64_ROOM and orbits.dtype != object else object
-        sums = orbits.astype(kind) @ table.astype(kind)
+        some = table.any(axis=1)  # Python integers are multiplied one by one
+        sums = orbits[:, some].astype(kind) @ table[some].astype(kind)
     if source.per != "graph":
         return sums
     return _added_up(sums, source.graphs.n) // np.array([w.sharing for w in flat], np.int64)

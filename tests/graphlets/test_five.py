@@ -53,11 +53,13 @@ def built(graph: nx.Graph, pad=PAD) -> Graph:
 
 def with_giants() -> nx.Graph:
     """Return a graph with all graphs of five nodes, and leaves at its largest node, in which nodes of more than 8 core
-    neighbours may be giants: as few widths of matrices as show what widths do, since each is compiled for."""
+    neighbours may be giants, all that one node has among them: as few widths of matrices as show what widths do, since
+    each is compiled for."""
     graph = nx.gnm_random_graph(60, 180, seed=11)
     graph.add_edges_from(combinations(range(7), 2))
     largest = max(graph, key=graph.degree)
-    graph.add_edges_from([(largest, 60), (largest, 61), (7, 62)])
+    beside = max(graph[largest], key=graph.degree)
+    graph.add_edges_from([(largest, 60), (largest, 61), (7, 62), (63, largest), (63, beside)])
     return graph
 
 
@@ -182,7 +184,7 @@ def test_giants_and_tables_in_blocks_of_rows(monkeypatch, devices, edges):
     nodes, at_edges, _ = five_node_orbits(made, on, edges, tuning=chosen)
     assert len(asked) == 1
     assert asked[0] is not None
-    assert np.array_equal(np.asarray(nodes)[:63], by_orca(graph))
+    assert np.array_equal(np.asarray(nodes)[:64], by_orca(graph))
     if edges:
         assert np.array_equal(np.asarray(at_edges), edges_by_orca(graph, made.edge_list()))
 
@@ -191,6 +193,17 @@ def test_rows_of_a_block_are_done_by_one_worker():
     """The work of a block lies on its last row, so that no unit ends before that row."""
     assert matrices._move_to_blocks(np.array([3, 1, 4, 1, 5]), 2).tolist() == [0, 4, 0, 5, 5]
     assert matrices._move_to_blocks(np.zeros(0, np.int64), 2).tolist() == []
+
+
+def test_the_steps_over_a_stretch_have_its_hubs_alone():
+    """Of three widths, one of them with a single hub, the first of all."""
+    lengths = np.array([3, *[12] * 5, *[30] * 3])
+    batches = hubs.batch_hubs(lengths, 0, 2 * 16**2, (8, 16, 32))
+    for first, stop in combinations(range(len(lengths) + 1), 2):
+        for wanted in (None, lengths < 30):
+            found = [ids[ids >= 0].tolist() for _, ids in hubs.steps_between(batches, first, stop, wanted)]
+            expected = [i for i in range(first, stop) if wanted is None or wanted[i]]
+            assert sorted(i for ids in found for i in ids) == expected
 
 
 @pytest.mark.parametrize("room", [True, False])
@@ -221,7 +234,7 @@ def test_steps_that_run_out_of_memory_are_done_with_fewer_rows(monkeypatch, room
 
 def test_a_part_of_a_step_without_memory_is_not_counted_twice(monkeypatch):
     """A step adds what some hubs give before memory runs out, in a unit that is not the first."""
-    karate, calls, gather = jaxmotif.datasets.load("karate"), [], HubSumTask._gather
+    calls, gather = [], HubSumTask._gather
 
     def run_out(task, *rest):
         gather(task, *rest)
@@ -231,16 +244,18 @@ def test_a_part_of_a_step_without_memory_is_not_counted_twice(monkeypatch):
 
     monkeypatch.setattr(HubSumTask, "_gather", run_out)
     chosen = tuning.CPU._replace(units=8, loops=False, long_run=0, least_cells=2**10)
-    found = five_node_orbits(karate, ONE, tuning=chosen)
+    found = five_node_orbits(GRAPH, ONE, tuning=chosen)
     assert "ran out of memory" in found.notes[0]
-    assert np.array_equal(np.asarray(found.nodes)[:34], node_orbits(karate, size=5).to_numpy())
+    assert np.array_equal(np.asarray(found.nodes)[:14], node_orbits(GRAPH, size=5).to_numpy())
 
 
 @pytest.mark.parametrize("how", ["loops", "matrices", "giants", "blocks", "orbits", *more("orbits of matrices")])
 def test_copies_of_one_graph_by_the_passes_that_it_takes(monkeypatch, how):
     """All 21 graphs, induced or not, beside ORCA's orbits of the whole graph; with giants, and tables in blocks."""
-    graph = with_giants()
-    made, memory = built(graph), None
+    graph, memory = with_giants(), None
+    if how == "blocks":  # without leaves, so that the first of all nodes is a hub
+        graph = nx.convert_node_labels_to_integers(nx.k_core(graph, 2))
+    made = built(graph)
     few = MATRICES._replace(cells=2**14)  # in a step, as where the least memory is given
     chosen = {"loops": tuning.CPU, "giants": few._replace(giant=8), "orbits": tuning.CPU}.get(how, few)
     if how == "blocks":

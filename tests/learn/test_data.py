@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -193,6 +194,16 @@ def test_none_in_place_of_grakels_node_labels(edges):
 def test_labels_of_no_edge_are_refused(stray, directed):
     with pytest.raises(ValueError, match=rf"graphs\[0\]: {re.escape(str(stray))} has a label and is no edge"):
         data_set([[[(0, 1)], {0: 1, 1: 1, 2: 1}, {(0, 1): 5, stray: 6}]], directed)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_data_of_pytorch_geometric(directed):
+    """Edges are columns, in one direction or in both; nodes without edges count."""
+    columns = [[[0, 1], [1, 2]], [[0, 1, 2, 1], [1, 0, 1, 2]]]
+    data = [SimpleNamespace(edge_index=np.array(edges), num_nodes=n) for edges, n in zip(columns, (3, 5), strict=True)]
+    found = data_set(data, directed)
+    assert (found.n.tolist(), found.m.tolist(), found.directed) == ([3, 5], [2, 4 if directed else 2], directed)
+    assert [graph.edge_list()[:2].tolist() for graph in found] == [[[0, 1], [1, 2]], [[0, 1], [1, 0 if directed else 2]]]
 
 
 def test_a_stack_is_a_data_set():

@@ -100,6 +100,8 @@ def test_what_is_not_there_is_told():
         AddGraphletOrbits()(Data(edge_index=None, num_nodes=3))
     with pytest.raises(ValueError, match="no attribute 'z'"):
         AddPatternCounts(["triangle"], node_label="z")(data())
+    with pytest.raises(ValueError, match='attr_name=None adds to x, .* with per="edge" name an attribute'):
+        AddPatternCounts(["triangle"], "edge", attr_name=None)
 
 
 @pytest.mark.parametrize("add", [AddGraphletOrbits(log="no"), AddPatternCounts(["triangle"], log="no")])

@@ -1,7 +1,9 @@
 """scikit-learn's own checks, what the features are, and learning with them."""
 
+import importlib
 import math
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -191,6 +193,13 @@ def test_refusals():
     for estimator in (GraphletFeatures(), OrbitFeatures(), GraphletKernel()):
         with pytest.raises(ValueError, match="counts in undirected graphs; PatternFeatures and WeisfeilerLehmanKernel"):
             estimator.fit([nx.DiGraph([(0, 1), (1, 2)])])
+
+
+def test_what_to_install_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.base", None)  # as where an import fails
+    monkeypatch.delitem(sys.modules, "jaxmotif.learn._sklearn")
+    with pytest.raises(ImportError, match=r"pip install 'jaxmotif\[learn\]'"):
+        importlib.import_module("jaxmotif.learn._sklearn")
 
 
 @pytest.mark.parametrize(("estimator", "why"), [

@@ -214,6 +214,11 @@ def test_wrong_names(name, directed, message):
         named_pattern(name, directed)
 
 
+def test_a_number_is_no_name():
+    with pytest.raises(TypeError, match="is a string, such as 'ffl' or 'id38', got 38"):
+        named_pattern(38)
+
+
 def test_a_pattern_for_a_target(tmp_path):
     target = Graph.from_edges([(0, 1), (1, 2), (0, 2), (2, 3)], directed=True)
     assert count_matches("ffl", target).count == count_matches("id38", target, induced=True).count == 1

@@ -103,7 +103,7 @@ def find_members(graph: DegreeOrderedGraph, *, count: int) -> tuple[jax.Array, j
     """
     nodes = graph.leaves.shape[0]
     giant = graph.heads - (nodes - count)
-    there = (giant >= 0) & (giant < count) & (graph.tails < nodes)
+    there = (giant >= 0) & (giant < count)  # which no head of a padding arc is
     tail = jnp.where(there, graph.tails, nodes)
     member = jnp.zeros((nodes, count), jnp.int8).at[tail, jnp.maximum(giant, 0)].set(1, mode="drop")
     return member, member[nodes - count :], _beside(graph, member).sum(dtype=jnp.int32)

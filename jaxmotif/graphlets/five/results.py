@@ -292,5 +292,5 @@ def totals_of_edges(orbits: jax.Array | np.ndarray) -> np.ndarray:
 def totals(orbits: jax.Array | np.ndarray) -> np.ndarray:
     """Return the sum of each orbit over all rows of ``orbits``, such as ``[N, 73]``, as Python integers."""
     if isinstance(orbits, np.ndarray):
-        return np.array([sum(column.tolist()) for column in orbits.T], object)
+        return orbits.sum(axis=0) if orbits.dtype == object else join_sums(split_sum(orbits, axis=0))
     return join_sums(np.asarray(_halves(orbits)))
