@@ -416,7 +416,7 @@ def sparse_edge_columns(graph: Graph, tuning: Tuning | None = None) -> Int64:
       ValueError: when traced, for a directed graph.
 
     Example:
-      >>> path = Graph.from_edges([(0, 1), (1, 2), (2, 3)])
+      >>> path = Graph.from_edges([(0, 1), (1, 2), (2, 3)], pad=(48, 192))  # graphs of one padded size share a program
       >>> sparse_edge_columns(path).to_numpy()[:3, 3].tolist()  # which edge is the middle of a 4-path
       [0, 1, 0]
     """
@@ -441,7 +441,7 @@ def sparse_node_orbits(graph: Graph, tuning: Tuning | None = None) -> Int64:
       ValueError: when traced, for a directed graph.
 
     Example:
-      >>> star = Graph.from_edges([(0, 1), (0, 2), (0, 3)])
+      >>> star = Graph.from_edges([(0, 1), (0, 2), (0, 3)], pad=(48, 192))
       >>> sparse_node_orbits(star).to_numpy()[0, :8].tolist()
       [3, 0, 3, 0, 0, 0, 0, 1]
     """
