@@ -102,6 +102,15 @@ def _in_units(mixed, graph, hybrid):
     return dict(zip(GRAPHLET_NAMES, counts.tolist(), strict=True)), values.tolist(), done, sum(work)
 
 
+def test_a_shared_run_has_the_sizes_of_its_devices(mixed, monkeypatch):
+    """Where all devices are alike, so are the sizes of GPUs and of the helper."""
+    monkeypatch.setattr(run, "run_units", lambda order, plan, detail, tunings, options: (tunings, []))
+    options = JobOptions(mixed[0]._replace(hybrid=Hybrid(workers=2)))
+    tunings = run.run(build(*GRAPHS["disconnected"]), "edge", options)
+    assert set(tunings) == {mixed[0].helper, *mixed[0].devices}
+    assert set(tunings.values()) == {choose_tuning(CAPACITY[0], CAPACITY[1] // 2, detail="edge")}
+
+
 def test_any_workers_can_do_any_units(mixed, monkeypatch):
     """Units dealt in turn, so that all have their share."""
 
