@@ -103,12 +103,19 @@ def _in_units(mixed, graph, hybrid):
 
 
 def test_a_shared_run_has_the_sizes_of_its_devices(mixed, monkeypatch):
-    """Where all devices are alike, so are the sizes of GPUs and of the helper."""
+    """Devices that are alike have the same sizes; those that are not share the limits that the plan depends on."""
+    (selection, of_gpus, of_helper), graph, planned = mixed, build(*GRAPHS["disconnected"]), []
+    monkeypatch.setattr(run, "prepare", lambda graph, tuning, device: planned.append(tuning) or (None, None))
     monkeypatch.setattr(run, "run_units", lambda order, plan, detail, tunings, options: (tunings, []))
-    options = JobOptions(mixed[0]._replace(hybrid=Hybrid(workers=2)))
-    tunings = run.run(build(*GRAPHS["disconnected"]), "edge", options)
-    assert set(tunings) == {mixed[0].helper, *mixed[0].devices}
-    assert set(tunings.values()) == {choose_tuning(CAPACITY[0], CAPACITY[1] // 2, detail="edge")}
+    options = JobOptions(selection._replace(hybrid=Hybrid(workers=2)))
+    alike = run.run(graph, "edge", options)
+    assert set(alike) == {selection.helper, *selection.devices}
+    assert {*alike.values(), *planned} == {choose_tuning(CAPACITY[0], CAPACITY[1] // 2, detail="edge")}
+    sizes = dict.fromkeys(selection.devices, of_gpus) | {selection.helper: of_helper}
+    monkeypatch.setattr(run, "choose_tuning", lambda nodes, edges, device, *_: sizes[device])
+    unlike = run.run(graph, "edge", options)
+    assert {device: tuning.block for device, tuning in unlike.items()} == {x: y.block for x, y in sizes.items()}
+    assert {(x.most_light, x.fill) for x in (planned[1], *unlike.values())} == {(32, 2)}
 
 
 def test_any_workers_can_do_any_units(mixed, monkeypatch):
