@@ -147,8 +147,7 @@ class Motifs(OfClasses):
                 most = max(float(self.counts[i]), float(ends[1, i]))
                 ax.annotate(verdict, (i, most), xytext=(0, 4), textcoords="offset points", ha="center", fontsize=6)
         ax.set_yscale("symlog", linthresh=1)
-        ax.set_ylim(bottom=0)
-        ax.margins(y=0.15)
+        ax.margins(y=0.15)  # above the bars, which stand on 0, for the verdicts
         ax.set_ylabel("subgraphs")
         ax.legend(frameon=False, fontsize=7)
         return ax

@@ -269,6 +269,32 @@ def test_random_keys_arrive_as_they_were():
     np.testing.assert_array_equal(jax.random.key_data(there["key"]), jax.random.key_data(key))
 
 
+@pytest.mark.parametrize(("keep", "asked", "kept"), [(True, None, True), (True, "off", False), (False, None, False)])
+def test_a_worker_keeps_programs_as_the_user_does_and_has_what_dask_leaves_it(keep, asked, kept, monkeypatch):
+    """Unless its environment forbids it; a worker that takes more memory than Dask allows it would be stopped."""
+    folders, before = [], jax.config.jax_compilation_cache_dir
+    monkeypatch.setattr(calls, "keep_compiled", folders.append)
+    monkeypatch.setattr(calls, "free_memory", lambda device: 1000)
+    monkeypatch.delenv("JAXMOTIF_CACHE", raising=False)
+    if asked is not None:
+        monkeypatch.setenv("JAXMOTIF_CACHE", asked)
+
+    def free(limit, taken):
+        limits, monitor = SimpleNamespace(memory_limit=limit), SimpleNamespace(get_process_memory=lambda: taken)
+        return calls.meet("cpu", keep, SimpleNamespace(memory_manager=limits, monitor=monitor))[1]
+
+    try:
+        jax.config.update("jax_compilation_cache_dir", None)
+        found = [free(*limits) for limits in ((None, 0), (900, 200), (5000, 200), (100, 200))]
+        assert folders == [None] * 4 * kept
+        jax.config.update("jax_compilation_cache_dir", "somewhere")  # kept already
+        free(None, 0)
+        assert len(folders) == 4 * kept
+    finally:
+        jax.config.update("jax_compilation_cache_dir", before)
+    assert found == [1000, 700, 1000, 1]
+
+
 # Workers that die, come, fail and differ.
 
 

@@ -113,7 +113,7 @@ def test_memory_that_runs_out(small, monkeypatch, name):
 
         def __init__(self, hand, always):
             self.hand, self.always = hand, always
-            self.collect, self.halve = hand.collect, hand.halve
+            self.collect, self.halve, self.adds_in_parts = hand.collect, hand.halve, hand.adds_in_parts
 
         def step(self, span):
             calls.append(span)

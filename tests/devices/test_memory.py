@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import jaxmotif
+from jaxmotif.arrays._compile import jit64
 from jaxmotif.arrays._sizes import graph_class
 from jaxmotif.devices import _memory as memory_of
 from jaxmotif.devices._memory import (
@@ -39,6 +40,13 @@ def test_what_counts_as_out_of_memory():
     assert out_of_memory(EXHAUSTED)
     assert not out_of_memory(jax.errors.JaxRuntimeError("INTERNAL: broken"))
     assert not out_of_memory(ValueError("RESOURCE_EXHAUSTED"))
+
+
+def test_what_takes_the_place_of_an_argument_takes_no_further_room():
+    """As results of programs that are given their arguments for good."""
+    x = jax.numpy.zeros(256, jax.numpy.int32)
+    kept, given = (compiled_bytes(jit64(lambda x: x + 1, donate_argnums=places), x) for places in ((), (0,)))
+    assert kept - given == x.nbytes
 
 
 class Accelerator:

@@ -80,6 +80,11 @@ def test_labels_signs_and_marks():
     drawing = draw_pattern(pattern, {0: "a<b", 1: "gene"}, {5: "+", 6: "inhibitory", 7: "binds & holds"}, marked=[2])
     assert drawing.words == ("a<b", "gene", "gene")
     assert [word for _, word in drawing.texts] == ["bin…"]
+    # The text stands beside its line, on the side that is farther from the middle of the picture.
+    ((place, _),), (start, end) = drawing.texts, np.array(drawing.nodes)[[1, 2]]
+    line, centre = (start + end) / 2, np.full(2, drawing.side / 2)
+    assert abs((place - line) @ (end - start)) < 0.1 * np.linalg.norm(end - start)
+    assert np.linalg.norm(place - centre) > np.linalg.norm(line - centre) + 5
     assert len(drawing.heads) == 2  # the negative arc ends in a bar
     assert len(drawing.lines) == 4
     svg = drawing.svg()

@@ -39,11 +39,19 @@ def test_profile(ax):
 
 def test_counts(ax):
     found = made_up(["000000110", "000001100", "000100110"])
+    ax.figure.set_size_inches(4, 2.5)
     found.plot_counts(ax)
     heights = [bar.get_height() for bar in ax.patches]
     np.testing.assert_array_equal(heights[:3], found.counts)
     np.testing.assert_array_equal(heights[3:], found.significance.mean)
     assert [text.get_text() for text in ax.texts] == [word for word in found.verdicts.verdict if word]
+    ax.figure.canvas.draw()
+    assert ax.get_ylim()[0] == 0
+    assert all(text.get_window_extent().y1 < ax.get_window_extent().y1 for text in ax.texts)
+    (ranges,) = (lines.get_segments() for lines in ax.collections)
+    ends = np.quantile(found.random_counts, [0.025, 0.975], axis=0)
+    for ((x, low), (_, high)), i in zip(ranges, range(3), strict=True):
+        assert (x, low, high) == pytest.approx((i + 0.2, *ends[:, i]))
 
 
 def test_comparison(ax):

@@ -644,6 +644,24 @@ def test_uniform_with_more_than_degrees_kept(kept, which, attempts):
     assert scipy_stats.chisquare(counts).pvalue > 0.001
 
 
+def test_arcs_are_no_part_of_the_pairs_that_may_be_left_behind(monkeypatch):
+    """Two arcs among a hundred pairs move slowly, and chains with blocks are as long as these ask all the same."""
+    pairs = [(2 * i, 2 * i + 1) for i in range(100)]
+    both = pairs + [(v, u) for u, v in pairs]
+    graph = Graph.from_edges([*both, (0, 2), (4, 6)], 200, directed=True)
+
+    class Pilot:
+        def __init__(self, plan):
+            self._arcs = np.bincount(plan.wiring.dyad_kinds(plan.wiring.ends)) == 2
+
+        def rates(self, steps):
+            return np.where(self._arcs, 0.01, 0.5), np.full(2, 1000)
+
+    monkeypatch.setattr(module, "_Pilot", Pilot)
+    plan = module.plan_chains(graph, 0, keep_blocks(np.zeros(200, int)), 15.0, None)
+    assert 1500 <= plan.pace.steps < 1510
+
+
 def test_a_chain_is_as_long_as_the_slowest_pair_of_blocks_asks(monkeypatch):
     """Heads of two arcs within one block can be exchanged, while an arc from one block to the other goes with any."""
     rng, blocks = np.random.default_rng(5), np.arange(60) % 2

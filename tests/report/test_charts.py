@@ -6,6 +6,8 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+from jaxmotif.drawing import draw_pattern
+from jaxmotif.patterns import named_pattern
 from jaxmotif.report._charts import Profile, distributions, profile_chart
 
 
@@ -30,6 +32,15 @@ def test_points_of_a_distribution_are_read_off_by_its_axes(values):
         assert x == pytest.approx(degree, rel=0.05)
         assert y == pytest.approx(nodes, rel=0.05)
     assert f"{values.count(0)} nodes never" in body
+
+
+def test_a_line_has_a_gap_where_a_class_has_no_value():
+    """Also at the end, and not where the value before the last one is missing."""
+    values = np.array([0.1, 0.2, np.nan, 0.3, 0.4, np.nan])
+    profile = Profile("a", values, values - 1, values + 1, values > 1)
+    chart = profile_chart(list("abcdef"), [draw_pattern(named_pattern("ffl"))] * 6, [profile])
+    (line,) = re.findall('<path class="line" d="([^"]*)"', chart)
+    assert re.sub("[^A-Z]", "", line) == "MLML"
 
 
 @pytest.mark.parametrize("classes", [17, 120])

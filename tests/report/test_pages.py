@@ -142,6 +142,8 @@ def test_graphs_without_a_subgraph():
     graph = Graph.from_edges(np.zeros((0, 2), int), 3)
     assert "0 connected induced subgraphs" in census_report("none", graph, subgraph_census(graph, 3))
     assert "0 triangles" in graphlets_report("none", graph, node_orbits(graph))
+    one = Graph.from_edges([(0, 1), (1, 2)])
+    assert [row[-2:] for row in class_rows(census_report("one", one, subgraph_census(one, 3)))] == [["100 %", ""]]
     found = made_up(["000100110"], rule=Rule(min_fold=1e9))
     nothing = np.zeros(0)
     numbers = "graphs", "tests"
