@@ -177,6 +177,7 @@ def test_matrices_of_grakel_are_no_weighted_edges(matrix):
 
 @pytest.mark.parametrize("edges", [
     [[0, 1, 1.0], [1, 2, 0.5]], np.array([[0, 1], [1, 2], [2, 3]]), np.ones((3, 3, 3)), [frozenset((0, 1))],
+    {0: [1], 1: 2},
 ])  # fmt: skip
 def test_edges_that_could_be_parts_of_a_matrix_are_refused(edges):
     """Edges of another graph of the data set, as many as columns, would be read as a square matrix."""
