@@ -72,6 +72,10 @@ are as fast as what the trials find."""
 _UNMERGED: Options = (("xla_disable_hlo_passes", "multi_output_fusion"),)
 """Option for NVIDIA GPUs. By default XLA merges kernels that read the same arrays into one with several results."""
 
+_ON_ONE_THREAD: Options = (("xla_disable_hlo_passes", "cpu-parallel-task-assigner"),)
+"""Option for CPUs. By default XLA divides loops over arrays of more than a few hundred KiB among threads. Where a loop
+is short, to begin it on several threads takes longer than it saves."""
+
 _UNFUSED: Options = (("xla_cpu_use_fusion_emitters", False), ("xla_cpu_parallel_codegen_split_count", 1))
 _UNOPTIMISED: Options = (*_UNFUSED, ("xla_backend_optimization_level", 0))
 
@@ -162,17 +166,23 @@ def compiling_for(target: Target) -> AbstractContextManager[None]:
 
 @overload
 def jit64(
-    function: Callable[..., R], *, quick: QuickLimits | None = None, merge: bool = True, **options: Any
+    function: Callable[..., R],
+    *,
+    quick: QuickLimits | None = None,
+    merge: bool = True,
+    one_thread: int = 0,
+    **options: Any,
 ) -> Callable[..., R]: ...
 @overload
 def jit64(
-    *, quick: QuickLimits | None = None, merge: bool = True, **options: Any
+    *, quick: QuickLimits | None = None, merge: bool = True, one_thread: int = 0, **options: Any
 ) -> Callable[[Callable[..., R]], Callable[..., R]]: ...
 def jit64(
     function: Callable[..., Any] | None = None,
     *,
     quick: QuickLimits | None = None,
     merge: bool = True,
+    one_thread: int = 0,
     **options: Any,
 ) -> Any:
     """Compile a function as ``jax.jit`` does, in 64-bit mode and for the device where its arguments lie.
@@ -188,6 +198,8 @@ def jit64(
       merge: whether XLA may merge kernels that read the same arrays. This saves reading on a GPU. But if a program has
         many cumulative sums, XLA makes a few huge kernels of them: compiling takes up to twice as long, since each
         kernel is compiled on one core, and the program runs no faster.
+      one_thread: up to how many bytes of all arguments a CPU runs the program on one thread, for programs of many
+        short loops (default: XLA divides each loop as it sees fit).
       options: the options of ``jax.jit``.
 
     Example:
@@ -197,7 +209,7 @@ def jit64(
       (dtype('int64'), 1099511627776)
     """
     if function is None:
-        return functools.partial(jit64, quick=quick, merge=merge, **options)
+        return functools.partial(jit64, quick=quick, merge=merge, one_thread=one_thread, **options)
     compiled: dict[tuple[Target, Options], Wrapped] = {}
 
     def program(now: Target, how: Options) -> Wrapped:
@@ -216,7 +228,7 @@ def jit64(
         device, is_part, arrays = _look_at((args, kwargs))
         now = target_of(device)
         # XLA takes options for whole programs only: one that is part of the user's has none.
-        return now, program(now, () if is_part else _compiler_options(now, quick, merge, arrays)), is_part
+        return now, program(now, () if is_part else _compiler_options(now, quick, merge, one_thread, arrays)), is_part
 
     @functools.wraps(function)
     def call(*args: object, **kwargs: object) -> Any:
@@ -288,7 +300,7 @@ def _role(kind: type) -> Literal["tracer", "array", "numpy", "placeholder", "oth
 
 
 def _compiler_options(
-    now: Target, quick: QuickLimits | None, merge: bool, arrays: list[jax.Array | np.ndarray]
+    now: Target, quick: QuickLimits | None, merge: bool, one_thread: int, arrays: list[jax.Array | np.ndarray]
 ) -> Options:
     """Return XLA's options for a program that is called with some arrays.
 
@@ -300,6 +312,8 @@ def _compiler_options(
     elif now.platform == "cpu" and quick is not None and _quick:
         size = sum(x.nbytes for x in arrays)
         options = _UNOPTIMISED if size <= quick.unoptimised else _UNFUSED if size <= quick.unfused else ()
+    elif now.platform == "cpu" and one_thread and sum(x.nbytes for x in arrays) <= one_thread:
+        options = _ON_ONE_THREAD
     flags = os.environ.get("XLA_FLAGS", "") if options else ""
     return tuple((name, value) for name, value in options if name not in flags and name not in _unknown_options)
 

@@ -55,6 +55,14 @@ def test_small_programs_are_compiled_quickly_where_that_is_asked_for(quickly):
     assert options_of(shifted(), np.arange(8, dtype=np.int32)) == [None]
 
 
+def test_a_program_of_short_loops_runs_on_one_thread(monkeypatch):
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    function = jit64(lambda x: x.astype(jnp.int64) + HUGE, one_thread=64)
+    alone = {"xla_disable_hlo_passes": "cpu-parallel-task-assigner"}
+    assert options_of(function, np.arange(16, dtype=np.int32)) == [alone]
+    assert options_of(function, np.arange(17, dtype=np.int32)) == [None]
+
+
 def test_a_users_own_flags_are_left_alone(quickly, monkeypatch):
     monkeypatch.setenv("XLA_FLAGS", "--xla_backend_optimization_level=2")
     assert "xla_backend_optimization_level" not in options_of(shifted(), np.arange(8, dtype=np.int32))[0]
@@ -64,11 +72,11 @@ def test_a_program_of_which_xla_would_make_few_huge_kernels_keeps_them_apart(mon
     monkeypatch.delenv("XLA_FLAGS", raising=False)
     gpu, cpu = _compile.Target("cuda"), _compile.Target("cpu")
     apart = ("xla_disable_hlo_passes", "multi_output_fusion")
-    assert apart in _compile._compiler_options(gpu, None, False, [])
-    assert apart not in _compile._compiler_options(gpu, None, True, [])
-    assert _compile._compiler_options(cpu, None, False, []) == ()
+    assert apart in _compile._compiler_options(gpu, None, False, 0, [])
+    assert apart not in _compile._compiler_options(gpu, None, True, 0, [])
+    assert _compile._compiler_options(cpu, None, False, 0, []) == ()
     monkeypatch.setenv("XLA_FLAGS", "--xla_disable_hlo_passes=cse")  # what the user leaves out stays as it is
-    assert "xla_disable_hlo_passes" not in dict(_compile._compiler_options(gpu, None, False, []))
+    assert "xla_disable_hlo_passes" not in dict(_compile._compiler_options(gpu, None, False, 0, []))
 
 
 def test_an_option_that_this_xla_does_not_know_is_left_out(quickly, monkeypatch):
