@@ -115,6 +115,15 @@ def test_five_nodes_of_few_neighbours(detail):
         np.testing.assert_array_equal(np.asarray(found[i]), np.asarray(alone))
 
 
+def test_unions_of_unlike_numbers_of_graphs(monkeypatch):
+    monkeypatch.setattr(_many, "STACKED_NODES", 12)
+    rings = [[(i, (i + 1) % n) for i in range(n)] for n in range(20, 40)]
+    whole = [(i, j) for j in range(200) for i in range(j)]
+    found = jaxmotif.graphlet_counts([*rings, whole, whole], memory=2**25)  # twenty-one graphs, and one
+    assert [found[i].counts["4-path"] for i in range(22)] == [*range(20, 40), 0, 0]
+    assert [found[i].counts["4-clique"] for i in range(22)] == [0] * 20 + [comb(200, 4)] * 2
+
+
 @pytest.mark.parametrize("memory", [1, 2**20])
 def test_too_little_memory_for_graphs_that_are_joined(memory):
     path = [(i, i + 1) for i in range(129)]

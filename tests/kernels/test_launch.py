@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target, compiling_for, target_of
-from jaxmotif.kernels._launch import first_that_works, kernel_call, probe, whole
+from jaxmotif.kernels._launch import each_alone, first_that_works, kernel_call, probe, whole
 from jaxmotif.kernels.cuda import _call
 from jaxmotif.kernels.cuda._nvrtc import NvrtcMissing
 from tests import emulated
@@ -50,6 +50,13 @@ def test_where_no_form_works_there_is_one_warning():
     with pytest.warns(RuntimeWarning, match=r"kernels do not run on cpu:0, .*triton: .*; ptx: .*FFI") as warned:
         assert [first_that_works(CPU, ("triton", "ptx")) for _ in range(2)] == ["xla"] * 2
     assert len(warned) == 1
+
+
+def test_triton_runs_all_lanes_at_once():
+    runs = []
+    with compiling_for(Target("cuda", "triton")):
+        each_alone(lambda: runs.append(len(runs)))
+    assert runs == [0]
 
 
 def test_a_form_that_is_none_is_refused(monkeypatch):

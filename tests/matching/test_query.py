@@ -12,6 +12,7 @@ import jaxmotif
 from jaxmotif.graph import Graph
 from jaxmotif.language import QueryError
 from jaxmotif.matching import count_matches, count_queries, find_matches, has_match, occurrences, participation_counts
+from jaxmotif.matching._bind import _marks
 from jaxmotif.patterns import Pattern
 from tests.matching.oracle import brute_force, random_graph
 
@@ -263,3 +264,11 @@ def test_several_labels_a_node():
         expected = len(brute_force(path, host, False, None, allowed))
         assert jaxmotif.count_matches(query, target.with_attributes(nodes={"roles": roles})).count == expected
         assert jaxmotif.count_matches(path, target, domains=allowed).count == expected
+
+
+def test_more_conditions_on_edges_than_a_word_has_bits():
+    masks = [np.arange(5) % 7 == number % 7 for number in range(40)]
+    words = _marks(masks, 6)
+    found = words[:, None] >> np.arange(32, dtype=np.uint32)[:, None] & 1
+    np.testing.assert_array_equal(found.reshape(64, 6)[:40, :5], masks)
+    assert not found.reshape(64, 6)[40:].any()
