@@ -23,7 +23,7 @@ def read_konect(file: TextFile, options: Options) -> Contents:
     if match is None:
         raise file.error("expected a KONECT header, % sym, % asym or % bip", 1, lines[0])
     directed = match[1] == b"asym"
-    sizes = re.fullmatch(rb"%\s*(\d+)\s+(\d+)(?:\s+(\d+))?\s*", lines[1]) if len(lines) > 1 else None
+    sizes = re.fullmatch(rb"%\s*(\d+)\s+(\d+)(?:\s+(\d+))?\s*", lines[1])
     if sizes is None:
         contents = read_list(file, options, b"", lowest=1)._replace(directed=directed)
         return _two_sided(contents) if match[1] == b"bip" else contents

@@ -26,6 +26,16 @@ def star(leaves: int, *further: tuple[int, int]) -> Graph:
     return Graph.from_edges(np.concatenate([spokes, np.array(further, int).reshape(-1, 2)]), leaves + 1)
 
 
+def tree(*children: int) -> Graph:
+    """Build a tree in which each node of depth i has ``children[i]`` children."""
+    edges, level = [], range(1)
+    for number in children:
+        first = level[-1] + 1
+        edges += [(node, first + number * i + j) for i, node in enumerate(level) for j in range(number)]
+        level = range(first, first + number * len(level))
+    return Graph.from_edges(edges, level[-1] + 1)
+
+
 def planned(graph: Graph) -> matrices.HubPlan:
     return matrices.prepare_graph(graph, "node", None, ONE.selection.main, MATRICES)
 
@@ -210,3 +220,10 @@ def test_the_bound_of_all_counts_holds(kind, chosen):
     trees = [orbit for g in CONNECTED if g.name in ("5-path", "fork", "4-star") for orbit in set(g.node_orbits)]
     assert at_nodes[:, trees].sum(axis=1).max() <= largest
     assert node_orbits(graph, size=5).to_numpy().max() <= largest
+
+
+@pytest.mark.parametrize("children", [(400,), (60, 10), (20, 60)])  # mostly stars, forks, and paths
+def test_a_bound_of_counts_at_a_node(children):
+    graph = tree(*children)
+    five = np.asarray(node_orbits(graph, size=5))[:, 15:].sum(axis=1)  # orbits of five nodes
+    assert five.max() <= float(matrices.bound_counts(planned(graph).graph)) <= 1.5 * five.max()

@@ -175,6 +175,7 @@ CONFUSIONS = [
     ("#a\n0\n0\n", "gff", 0, 0),
     ("% a\n1 2\n", "edges", 2, 1),
     ("% bip unweighted\n1 1\n1 2\n", "konect", 3, 2),
+    ("% sym unweighted\n% 0 3 3", "konect", 3, 0),
     ("%%MatrixMarket matrix coordinate pattern general\n3 3 0\n", "mtx", 3, 0),
     ("Anna Karenina\tVronsky\n", "tsv", 2, 1),
     ("Anna Vronsky\n", "edges", 2, 1),
