@@ -121,11 +121,18 @@ def product(xp: ModuleType, weights: np.ndarray, rows: Any) -> Any:
     if rows.dtype != object and target().platform == "tpu":  # XLA has no product of 64-bit matrices there
         return (weights.reshape(*weights.shape, *[1] * (rows.ndim - 1)) * rows[None]).sum(1, dtype=rows.dtype)
     if rows.dtype != np.int64:
-        return xp.tensordot(weights, rows, 1)
+        return _multiply(xp, weights, rows)
 
     # XLA multiplies integers one at a time on a CPU, and may hold all their products on a GPU. So the halves of 32 bits
     # are multiplied as floats, which are exact since all sums are below 2^53.
     def exact(numbers: Any) -> Any:
-        return xp.tensordot(weights.astype(np.float64), numbers.astype(np.float64), 1).astype(rows.dtype)
+        return _multiply(xp, weights.astype(np.float64), numbers.astype(np.float64)).astype(rows.dtype)
 
     return exact(rows & 0xFFFFFFFF) + (exact(rows >> 32) << 32)
+
+
+def _multiply(xp: ModuleType, weights: np.ndarray, rows: Any) -> Any:
+    if xp is np:
+        return np.tensordot(weights, rows, 1)
+    # A product of jax.numpy names the type of its result, and vmap over a user's own jit cuts that to 32 bits.
+    return lax.dot_general(weights, rows, (((1,), (0,)), ((), ())))

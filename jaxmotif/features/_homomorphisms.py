@@ -370,11 +370,33 @@ def contract(plan: Contraction, tables: list[jax.Array], modulus: jax.Array | No
         named = [tuple(axes.setdefault(node, len(axes)) for node in scope) for scope in scopes]
         what = (tuple(id(tables[i]) for i in step), *named)
         if what not in made:
-            operands = [x for i, scope in zip(step, named, strict=False) for x in (tables[i], scope)]
-            table = jnp.einsum(*operands, named[-1], precision=lax.Precision.HIGHEST)
+            table = _multiply([tables[i] for i in step], *named)
             made[what] = table if modulus is None else lax.rem(table, modulus.astype(table.dtype))
         tables = [*tables, made[what]]
     return tables[-1]
+
+
+def _multiply(tables: list[jax.Array], *scopes: tuple[int, ...]) -> jax.Array:
+    """Multiply one table or two, and sum over the axes that the result does not have.
+
+    Args:
+      tables: the tables.
+      scopes: names of the axes of each table, and last those of the result.
+    """
+    left, wanted = scopes[0], scopes[-1]
+    if len(tables) == 1:
+        return tables[0].sum([left.index(x) for x in left if x not in wanted])
+    right = scopes[1]
+    both = [x for x in left if x in right]
+
+    def places(names: list[int]) -> tuple[list[int], list[int]]:
+        return [left.index(x) for x in names], [right.index(x) for x in names]
+
+    summed, kept = [x for x in both if x not in wanted], [x for x in both if x in wanted]
+    # jnp.einsum names the type of its result, and vmap over a user's own jit cuts that to 32 bits.
+    table = lax.dot_general(*tables, (places(summed), places(kept)), precision=lax.Precision.HIGHEST)
+    axes = kept + [x for x in (*left, *right) if x not in both]
+    return table.transpose([axes.index(x) for x in wanted])
 
 
 @partial(jit64, static_argnames="plans")

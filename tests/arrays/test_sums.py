@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import jit64
-from jaxmotif.arrays._sums import LANES, SHORT, running, running_sum
+from jaxmotif.arrays._sums import LANES, SHORT, product, running, running_sum
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 17, 4096, SHORT + 1, 2 * SHORT, 33 * LANES])
@@ -21,6 +21,17 @@ def test_as_numpy(size):
 def test_under_vmap():
     x = np.arange(40, dtype=np.int32).reshape(4, 10)
     np.testing.assert_array_equal(jax.vmap(running_sum)(x), np.cumsum(x, axis=1))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+def test_products_where_vmap_takes_a_jitted_function(dtype):
+    """JAX then makes the program of the batch outside its 64-bit mode."""
+    rng = np.random.default_rng(0)
+    weights, rows = rng.integers(-99, 99, (3, 5)), rng.integers(-(2**45), 2**45, (2, 5, 4))
+    multiply = jax.jit(jit64(lambda rows: product(jnp, weights.astype(dtype), rows)))
+    with jax.enable_x64(True):
+        batch = jnp.asarray(rows, dtype)
+    np.testing.assert_array_equal(jax.vmap(multiply)(batch), weights @ rows)
 
 
 @pytest.mark.parametrize("size", [1, 8, 9, 1000])
