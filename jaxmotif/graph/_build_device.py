@@ -129,9 +129,10 @@ def traced_fields(edge_index: ArrayLike, labels: Array | None, n: int, directed:
     Columns with an id outside ``0 .. n - 1`` are padding; capacities are ``n`` nodes, and a slot for each way of each
     column.
     """
-    ends = jnp.asarray(edge_index)
-    inside = ((ends >= 0) & (ends < n)).all(axis=0)
-    ends = jnp.where(inside, ends, 0).astype(jnp.int32)  # a padding column is a self loop
+    with jax.enable_x64(True):  # outside, JAX would drop the upper halves of 64-bit ids
+        ends = jnp.asarray(edge_index).astype(jnp.int64)
+        inside = ((ends >= 0) & (ends < n)).all(axis=0)
+        ends = jnp.where(inside, ends, 0).astype(jnp.int32)  # a padding column is a self loop
     keys, slot_labels, counts = _arcs(ends, labels, directed=directed)
     N, S = max(n, 1), max(ends.shape[1] * (1 if directed else 2), 1)
     fields = _rows(keys, slot_labels, np.int32(N), np.int32(S), long_N=N, long_S=S, directed=directed)

@@ -198,11 +198,6 @@ class Graph:
         capacities(None, num_nodes, 0)
         if not jax.numpy.issubdtype(edge_index.dtype, np.integer):
             raise TypeError(f"edge_index must hold integers, got {edge_index.dtype}")
-        if isinstance(edge_index, np.ndarray):  # JAX would drop the upper halves of 64-bit ids
-            inside = (edge_index >= 0) & (edge_index < num_nodes)
-            edge_index = np.where(inside, edge_index, -1).astype(np.int32)
-        elif edge_index.dtype.itemsize < 4:  # whose type may not hold the number of nodes
-            edge_index = edge_index.astype(np.int32)
         E = edge_index.shape[1]
         labels = None if edge_labels is None else as_labels(edge_labels, "edge_labels", E, traced=True)
         fields = traced_fields(edge_index, labels, num_nodes, bool(directed))

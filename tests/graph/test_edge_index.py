@@ -73,7 +73,9 @@ def test_ids_of_any_integers(kind):
             assert Graph.from_edge_index(given, n).edge_list().tolist() == [[0, 1], [100, 101]]
     if ends.itemsize == 8:
         wide = np.array([[2**32, 1, 2**32 + 3], [1, 2, 1]], kind)
-        for given in (wide, wide.tolist()):
+        with jax.enable_x64(True):
+            on_device = jnp.asarray(wide)
+        for given in (wide, wide.tolist(), on_device):
             assert Graph.from_edge_index(given, 4).edge_list().tolist() == [[1, 2]]
 
 
