@@ -9,6 +9,7 @@ The pure functions at the end count inside the user's own ``jax.jit``. For graph
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -449,6 +450,10 @@ def sparse_node_orbits(graph: Graph, tuning: Tuning | None = None) -> Int64:
 
 
 def _pure_outcome(graph: Graph, tuning: Tuning | None, detail: Detail) -> Outcome:
+    # With room for an edge, which takes two slots, a gather has something to read.
+    room = max(2 - graph.slot_capacity, 0)
+    targets = jnp.pad(jnp.asarray(graph.out_targets), (0, room), constant_values=graph.node_capacity)
+    graph = dataclasses.replace(graph, out_targets=targets)
     if tuning is None:
         tuning = choose_tuning(
             graph.node_capacity, graph.slot_capacity // 2, detail="graph" if detail == "graph" else "edge"

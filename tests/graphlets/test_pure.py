@@ -48,6 +48,15 @@ def test_node_orbits():
         np.testing.assert_array_equal(_in_order(sparse_node_orbits(build(n, edges, PAD)), n), expected)
 
 
+def test_exact_capacities_without_edges():
+    """The only slot is then padding, which is no place for an edge."""
+    graph = Graph.from_edges([], 3, pad=None)
+    counts = dict(zip(GRAPHLET_NAMES, sparse_graphlet_counts(graph).tolist(), strict=True))
+    assert counts == brute_force(3, [])[0]
+    assert not sparse_edge_columns(graph).to_numpy().any()
+    assert not sparse_node_orbits(graph).to_numpy().any()
+
+
 @pytest.mark.parametrize("function", [sparse_graphlet_counts, sparse_edge_columns, sparse_node_orbits])
 def test_directed_graphs_are_refused(function):
     graph = Graph.from_edges([(0, 1), (1, 2)], directed=True)
