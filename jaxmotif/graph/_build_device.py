@@ -14,7 +14,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from numpy.typing import ArrayLike
 
 from jaxmotif.arrays._compile import jit64, put64
 from jaxmotif.arrays._rows import offsets_of
@@ -121,7 +120,8 @@ def device_rows(
     return Rows(fields, m, duplicates, reverse_duplicates, bool(conflict))
 
 
-def traced_fields(edge_index: ArrayLike, labels: Array | None, n: int, directed: bool) -> Fields:
+@partial(jit64, static_argnames=("n", "directed"))
+def traced_fields(edge_index: jax.Array, labels: Array | None, n: int, directed: bool) -> Fields:
     """Build the arrays of a graph of ``n`` nodes from columns of ids, also inside a user's ``jax.jit``.
 
     No value is looked at.
@@ -129,10 +129,9 @@ def traced_fields(edge_index: ArrayLike, labels: Array | None, n: int, directed:
     Columns with an id outside ``0 .. n - 1`` are padding; capacities are ``n`` nodes, and a slot for each way of each
     column.
     """
-    with jax.enable_x64(True):  # outside, JAX would drop the upper halves of 64-bit ids
-        ends = jnp.asarray(edge_index).astype(jnp.int64)
-        inside = ((ends >= 0) & (ends < n)).all(axis=0)
-        ends = jnp.where(inside, ends, 0).astype(jnp.int32)  # a padding column is a self loop
+    ends = edge_index.astype(jnp.int64)  # or the number of nodes would be cut to the type of the ids
+    inside = ((ends >= 0) & (ends < n)).all(axis=0)
+    ends = jnp.where(inside, ends, 0).astype(jnp.int32)  # a padding column is a self loop
     keys, slot_labels, counts = _arcs(ends, labels, directed=directed)
     N, S = max(n, 1), max(ends.shape[1] * (1 if directed else 2), 1)
     fields = _rows(keys, slot_labels, np.int32(N), np.int32(S), long_N=N, long_S=S, directed=directed)

@@ -9,6 +9,7 @@ import pytest
 import jaxmotif
 from jaxmotif import Graph
 from jaxmotif.graphlets import dense_graphlet_counts
+from tests.compilations import compilations
 
 N, E = 9, 24
 
@@ -42,6 +43,13 @@ def test_batches_inside_jit():
     for ends, found in zip(many, counts.to_numpy(), strict=True):
         graph = Graph.from_edges(ends.T[ends[0] < N], N)
         assert found.tolist() == list(jaxmotif.graphlet_counts(graph).counts.values())
+
+
+def test_one_program_for_each_shape():
+    ends = columns(0)[:, :19]  # of a shape that no other test has
+    with compilations() as found:
+        Graph.from_edge_index(ends, N)
+    assert len(found) == 1
 
 
 def test_wrong_arrays_are_refused():
