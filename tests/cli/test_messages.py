@@ -82,9 +82,11 @@ WRONG = {
     "match karate.txt ffl": "jaxmotif match ffl karate.txt",
     "match celegans ffl": "'ffl' is a pattern, and here is the place of a graph: jaxmotif match ffl celegans",
     "motifs ffl": "jaxmotif match ffl GRAPH looks for it in a graph",
+    "convert nowhere.txt new.sif": "there is no file 'nowhere.txt', nor a bundled network of that name",
     "convert worm.graphml celegans": "the graph to read comes first: convert celegans worm.graphml",
     "verify karate.txt karate": "one is what --certificate wrote, and comes before the graph",
     # Queries, patterns and labels.
+    "match id:3:512 karate": "512 is the number of no class of 3 nodes",
     "match A<-B karate": "column 2 ('<-B'): expected",
     "match A=>B karate": "written like this: A -> B [weight > 2]; B !> A",
     "match A-->B karate": "written like this: A -> B [weight > 2]; B !> A",

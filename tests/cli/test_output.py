@@ -332,6 +332,7 @@ def test_no_memory_for_what_stands_beside_the_result(network, capsys, monkeypatc
 def test_single_values_are_one_row(network, form):
     pandas = pytest.importorskip("pandas")
     out = f"out.{form}"
+    Path("net.sif").write_text("of another graph")  # is replaced
     assert main(["convert", "net.txt", "net.sif", "-o", out]) == 0
     read = {"csv": pandas.read_csv, "tsv": pandas.read_table, "parquet": pandas.read_parquet}[form]
     assert read(out).to_dict("list") == {"file": ["net.sif"], "nodes": [3], "edges": [3], "directed": [False]}

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from jaxmotif.arrays._compile import Target
+from jaxmotif.search import _sizes
 from jaxmotif.search._sizes import LEAST_STEP, fit_tables, step_sizes, table_entries, window_rows
 
 CPU = jax.devices("cpu")[0]
@@ -56,3 +57,8 @@ def test_accelerators_of_all_kinds_get_their_sizes():
     assert step_sizes(fused).counting > step_sizes(tpu).counting
     assert window_rows(2**14, 9.0, Target("cpu")) == 2**13
     assert window_rows(2**14, 99.0, tpu) == 1024 < window_rows(2**14, 9.0, tpu)
+
+
+@pytest.mark.parametrize("sizes", [_sizes.CPU, _sizes.FUSED, _sizes.ACCELERATOR])
+def test_the_work_of_a_first_slice_is_counted_in_32_bits(sizes):
+    assert 0 < sizes.first_work < 2**31
