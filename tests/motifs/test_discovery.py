@@ -9,7 +9,7 @@ import pytest
 from jaxmotif import datasets
 from jaxmotif.arrays._compile import Target
 from jaxmotif.graph import Graph
-from jaxmotif.motifs import Rule, Until, find_motifs, random_graphs, subgraph_census
+from jaxmotif.motifs import Rule, Until, _graph_samples, find_motifs, random_graphs, subgraph_census
 from jaxmotif.motifs._discovery import TOO_SHORT, _batch, _disagreement, _Task, _workers
 from jaxmotif.motifs._significance import Mixing, benjamini_hochberg, mixing_of, significance_of
 from jaxmotif.motifs._until import robbins_interval
@@ -45,6 +45,18 @@ def test_devices_change_nothing(graph, monkeypatch):
     split = find_motifs(graph, 3, 40, attempts=4, devices=2)
     np.testing.assert_array_equal(split.random_counts, found.random_counts)
     np.testing.assert_array_equal(split.mixing.lag_correlation, found.mixing.lag_correlation)
+
+
+def test_rows_that_an_accelerator_sorts_itself(monkeypatch):
+    """More edges than the least room for them holds."""
+    graph = datasets.load("celegans")
+    monkeypatch.setattr("jaxmotif.motifs._discovery.CPU_WORKERS", 1)
+    monkeypatch.setattr("jaxmotif.census._pair_states.in_one_room", lambda graph: 40)
+    found = find_motifs(graph, 3, 40, attempts=1)
+    monkeypatch.setattr(_graph_samples, "target_of", lambda device: Target("cuda"))
+    monkeypatch.setattr(_graph_samples, "LEAST_EDGES", 1)
+    monkeypatch.setattr(_graph_samples, "ACCELERATOR_SAMPLE", _graph_samples.CPU_SAMPLE)
+    np.testing.assert_array_equal(find_motifs(graph, 3, 40, attempts=1).random_counts, found.random_counts)
 
 
 def feed_forward_loops(graph):
