@@ -31,6 +31,7 @@ def test_matches_a_census_of_every_random_graph(graph, monkeypatch):
     monkeypatch.setattr("jaxmotif.census._pair_states.in_one_room", lambda graph: 5)
     found = find_motifs(graph, 3, 6, 5, attempts=5)
     sample = random_graphs(graph, 6, jax.random.key(5), attempts=5)
+    assert found.accepted == sample.accepted
     for i, drawn in enumerate(sample):
         counts = subgraph_census(drawn, 3).as_dict()
         row = dict(zip(found.classes, found.random_counts[i].tolist(), strict=True))

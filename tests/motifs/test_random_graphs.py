@@ -687,6 +687,17 @@ def test_a_chain_is_as_long_as_the_slowest_pair_of_blocks_asks(monkeypatch):
     assert plan.steps > 1.5 * free.steps
 
 
+def test_chains_that_keep_blocks_make_as_many_moves_too():
+    graph = Graph.from_edges(np.random.default_rng(0).integers(0, 60, (240, 2)), 60, directed=True)
+    sample = random_graphs(graph, 20, 0, keep_blocks(np.arange(60) % 2))
+    assert 0.75 * 15 < min(sample.accepted_by_kind.values()) < 1.5 * 15
+
+
+def test_two_arcs_can_switch_their_heads():
+    graph = Graph.from_edges([(0, 1), (2, 3)], directed=True)
+    assert module.plan_chains(graph, 0, "bidegree", 15.0, 1.0).wiring.movable().tolist() == [True, True]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kept", BUILDERS)
 def test_uniform_with_more_kept_on_many_ensembles(kept):
