@@ -796,21 +796,3 @@ def test_the_checker_imports_nothing_of_the_package():
     for file in FOLDER.glob("*.py"):
         lines = [line for line in file.read_text().splitlines() if line.startswith(("import ", "from "))]
         assert not any("jax" in line for line in lines), file
-
-
-@pytest.mark.parametrize(
-    ("module", "writer", "count"),
-    [
-        ("graphlets._count", "certify_graphlets", jaxmotif.graphlet_counts),
-        ("census._count", "certify_census", lambda graph, **options: jaxmotif.subgraph_census(graph, 3, **options)),
-        ("matching._count", "certify_matches", partial(jaxmotif.count_matches, "triangle")),
-        ("matching._listing", "certify_matches", partial(jaxmotif.find_matches, "triangle")),
-    ],
-)
-def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path, monkeypatch, karate, module, writer, count):
-    def fail(*arguments, **options):
-        raise AssertionError("all work was done")
-
-    monkeypatch.setattr(f"jaxmotif.{module}.{writer}", fail)
-    with pytest.raises(IsADirectoryError, match=re.escape(str(tmp_path))):
-        count(karate, certify=tmp_path)
