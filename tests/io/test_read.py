@@ -516,6 +516,8 @@ def test_label_columns(write):
     assert graph.edge_label_names == {6: "act", 5: "inh"}
     graph = read_graph(write("0,1,-1\n2,1,1\n"), edge_label=2)
     assert (edge_labels(graph), graph.edge_label_names) == ({(0, 1): -1, (1, 2): 1}, None)
+    graph = read_graph(write("0,1,2147483647\n2,1,1\n"), edge_label=2)
+    assert (edge_labels(graph), graph.edge_label_names) == ({(0, 1): 2**31 - 1, (1, 2): 1}, None)
     graph = read_graph(write("0,1,-2147483648\n2,1,-01\n"), edge_label=2)
     assert graph.edge_label_names == {0: "-01", 1: "-2147483648"}
     graph = read_graph(write("0,1,4\n2,1,inh\n"), edge_label=2)
