@@ -347,6 +347,11 @@ def as_labels(values: Any, name: str, size: int | None, traced: bool = False) ->
         )
     if not traced:
         check_labels(values, name)
+    elif not np.can_cast(values.dtype, np.int32):
+        raise TypeError(
+            f"{name} are labels of 32 bits, got {values.dtype} on a device, where no value is looked at; if int32 "
+            f"holds them all, give {name}.astype(jax.numpy.int32)"
+        )
     return values.astype(np.int32)
 
 

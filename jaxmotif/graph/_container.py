@@ -177,7 +177,7 @@ class Graph:
 
         Raises:
           TypeError, ValueError: arrays of another shape or kind, when traced; labels of NumPy or in lists that do not
-            fit int32.
+            fit int32, or of JAX in a type that may not.
 
         Example:
           >>> @jax.jit

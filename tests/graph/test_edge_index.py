@@ -117,6 +117,18 @@ def test_labels_do_not_wrap(labels):
             Graph.from_edge_index(ends, 3, **{name: values})
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.uint32])
+@pytest.mark.parametrize("transform", [lambda f: f, jax.jit])
+def test_wide_labels_on_a_device_are_refused(kind, transform):
+    """Nobody looks at their values, which might wrap."""
+    with jax.enable_x64(True):
+        labels = jnp.arange(3, dtype=kind)
+        make = transform(lambda labels: Graph.from_edge_index([[0, 1], [1, 2]], 3, node_labels=labels))
+        with pytest.raises(TypeError, match=r"node_labels are labels of 32 bits, got u?int.*\.astype"):
+            make(labels)
+        assert make(labels.astype(jnp.int16)).node_labels.tolist() == [0, 1, 2]
+
+
 def test_labels_of_pandas():
     labels = pd.Series([7, 8, 9], dtype="Int64")
     assert Graph.from_edge_index([[0, 1], [1, 2]], 3, node_labels=labels).node_labels.tolist() == [7, 8, 9]
