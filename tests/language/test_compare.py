@@ -29,6 +29,7 @@ def test_a_mismatch_holds_nowhere(name, operator):
 
 def test_words_and_numbers_are_no_mismatch():
     assert mismatch(COLUMNS["words"], "==", 2) == "holds words; 2 is a number, and a word in quotes, '2'"
+    assert mismatch(np.array([np.str_("x"), None], object), "==", 2).startswith("holds words; 2 is a number")
     assert mismatch(COLUMNS["both"], "==", 2) is None
     assert fulfils(COLUMNS["both"], "==", 2).tolist() == [False, True, False]
 
