@@ -397,7 +397,8 @@ def _pattern_of_matrix(text: str, present: np.ndarray, labels: np.ndarray | None
 def _pattern_of_id(size: int, number: int) -> Pattern:
     """Return the pattern of a number in mfinder and FANMOD."""
     text = f"{number:b}".zfill(size**2)
-    if not 1 <= size <= 8 or len(text) > size**2 or "1" in text[:: size + 1]:
+    # A number of more bits begins with a 1 on the diagonal.
+    if not 1 <= size <= 8 or "1" in text[:: size + 1]:
         raise ValueError(
             f"{number} is the number of no class of {size} nodes (the adjacency matrix, row by row, is {size**2} bits "
             f"with none on the diagonal); id:K:{number} is the one of K nodes, at most 8"
