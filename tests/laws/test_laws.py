@@ -224,7 +224,7 @@ def test_devices_padding_and_checkpoints_change_nothing(name, tmp_path):
             assert count(graph, checkpoint=tmp_path) == expected
 
 
-@pytest.mark.parametrize("way", ["vmap", "jit of vmap", "pmap", "shard_map"])
+@pytest.mark.parametrize("way", ["vmap", "vmap of jit", "jit of vmap", "pmap", "shard_map"])
 def test_pmap_and_shard_map_change_nothing(way):
     """Arrays in, arrays out: a batch of graphs gives, on four devices too, what front doors give for each."""
     graphs = [made(kind, False) for kind in KINDS]
@@ -237,6 +237,7 @@ def test_pmap_and_shard_map_change_nothing(way):
     specs = {"in_specs": P("graphs"), "out_specs": P("graphs"), "check_vma": False}
     ways = {
         "vmap": jax.vmap(count),
+        "vmap of jit": jax.vmap(jax.jit(count)),
         "jit of vmap": jax.jit(jax.vmap(count)),
         "pmap": jax.pmap(count),
         "shard_map": jax.jit(jax.shard_map(jax.vmap(count), mesh=mesh, **specs)),
