@@ -109,6 +109,10 @@ def test_queries_of_several_sizes(capsys, network, tmp_path):
     lines = [line for line in (tmp_path / "o.csv").read_text().splitlines() if not line.startswith("#")]
     assert [line.split(",")[0] for line in lines] == ["query", *["arc"] * 4, "loop"]
     assert next(csv.reader(lines[1:2]))[-1] == ""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    run("match", tmp_path / "queries", network, "--directed", "--occurrences", tmp_path / "o.parquet")
+    found = parquet.read_table(tmp_path / "o.parquet").to_pylist()
+    assert [[value or "" for value in row.values()] for row in found] == list(csv.reader(lines[1:]))
 
 
 def test_columns_are_called_as_the_nodes_of_the_query(network, tmp_path):
