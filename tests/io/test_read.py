@@ -343,6 +343,7 @@ MISTAKES = {
     "lad more": ("1\n0\n0\n", "lad", 3, "line 1 declares 1 nodes, and this line is one more"),
     "lad short": ("1\n4\n", "lad-labelled", 2, "label outdegree v1"),
     "pajek twice": ("*Vertices 2\n1 a\n1 b\n", "auto", 3, "vertex 1 is there twice: '1 b'"),
+    "pajek networks": ("*Network a\n*Vertices 0\n*Network b\n", "auto", 3, "expected one network"),
     "pajek huge": ("*Vertices 3000000000\n", "auto", 1, "at most 2147483647 vertices"),
     "json list": ("[1, 2]\n", "node-link", None, "expected a JSON object with nodes and edges"),
     "binary": (b"\x7fELF\x01\x00\x02\n\0", "auto", 1, "this is a binary file"),
