@@ -386,7 +386,7 @@ def _multiply(tables: list[jax.Array], *scopes: tuple[int, ...]) -> jax.Array:
     left, wanted = scopes[0], scopes[-1]
     if len(tables) == 1:
         return tables[0].sum([left.index(x) for x in left if x not in wanted])
-    right = scopes[1]
+    (first, second), right = tables, scopes[1]
     both = [x for x in left if x in right]
 
     def places(names: list[int]) -> tuple[list[int], list[int]]:
@@ -394,7 +394,7 @@ def _multiply(tables: list[jax.Array], *scopes: tuple[int, ...]) -> jax.Array:
 
     summed, kept = [x for x in both if x not in wanted], [x for x in both if x in wanted]
     # jnp.einsum names the type of its result, and vmap over a user's own jit cuts that to 32 bits.
-    table = lax.dot_general(*tables, (places(summed), places(kept)), precision=lax.Precision.HIGHEST)
+    table = lax.dot_general(first, second, (places(summed), places(kept)), precision=lax.Precision.HIGHEST)
     axes = kept + [x for x in (*left, *right) if x not in both]
     return table.transpose([axes.index(x) for x in wanted])
 
